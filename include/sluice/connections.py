@@ -1,0 +1,90 @@
+"""Database connections on their way from Airflow to the process that uses them.
+
+Passwords live in Airflow connections. A job, and the Spark tasks it starts, receive them *sealed*: one Fernet
+token that only a holder of the deployment's key file can open, so that no environment, plan, option, log or
+command line ever shows one. See include/docs/adr/0003-sealed-connections.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken
+
+from sluice.errors import ConfigError
+
+KEY_FILE_ENV = "SLUICE_SEAL_KEY_FILE"
+SEALED_ENV = "SLUICE_CONNECTIONS"
+
+
+@dataclass(frozen=True)
+class ConnectionInfo:
+    """How to reach one database or service; the password never shows in its repr."""
+
+    conn_type: str
+    host: str = ""
+    port: int | None = None
+    database: str = ""
+    login: str = ""
+    password: str = field(default="", repr=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def new_key_file(path: Path) -> None:
+    """Write a new sealing key to `path`, readable by its owner alone."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(Fernet.generate_key())
+
+
+def seal(connections: Mapping[str, ConnectionInfo]) -> str:
+    """The connections as one opaque text, to be opened with the same key file."""
+    plain = {conn_id: asdict(info) for conn_id, info in connections.items()}
+    return _box().encrypt(json.dumps(plain).encode()).decode()
+
+
+def open_sealed(text: str) -> dict[str, ConnectionInfo]:
+    """The connections that `seal` was given. Raises ConfigError if the key is not the one that sealed them."""
+    try:
+        plain = json.loads(_box().decrypt(text.encode()))
+    except InvalidToken:
+        raise ConfigError(
+            12,
+            "the connections were sealed with another key than the one in this process's key file",
+            f"every machine that runs jobs or Spark tasks needs the same file behind {KEY_FILE_ENV}",
+        ) from None
+    return {conn_id: ConnectionInfo(**fields) for conn_id, fields in plain.items()}
+
+
+def sealed_text() -> str:
+    """The sealed connections this process was started with."""
+    text = os.environ.get(SEALED_ENV, "")
+    if not text:
+        raise ConfigError(
+            11,
+            f"no connections were handed to this job ({SEALED_ENV} is not set)",
+            "start jobs through their DAG, or `./sluice`; they hand the connections over",
+        )
+    return text
+
+
+def opened() -> dict[str, ConnectionInfo]:
+    """The connections this process was started with, by Airflow connection id."""
+    return open_sealed(sealed_text())
+
+
+def _box() -> Fernet:
+    path = os.environ.get(KEY_FILE_ENV, "")
+    try:
+        return Fernet(Path(path).read_bytes().strip())
+    except (OSError, ValueError):
+        raise ConfigError(
+            13,
+            f"the sealing key file {path or '(unset)'} cannot be read or is no key",
+            f"set {KEY_FILE_ENV} to the deployment's key file; `./sluice up` makes one",
+        ) from None

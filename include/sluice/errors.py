@@ -1,0 +1,41 @@
+"""Errors for operators: a stable code, the fact with its values, and a HINT that says what to type next.
+
+Whether an error is worth a retry is a type: `TransientError` is, everything else stops one slave (R8).
+"""
+
+from __future__ import annotations
+
+
+class SluiceError(Exception):
+    """A terminal error: trying again without a change will fail again.
+
+    Args:
+        code: number of the error, stable across versions, shown as ``SLC-041``.
+        fact: what happened, with the values that matter; never a password.
+        hint: the next command to type, or what is safe to do.
+    """
+
+    def __init__(self, code: int, fact: str, hint: str = "") -> None:
+        super().__init__(fact)
+        self.code = code
+        self.fact = fact
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"SLC-{self.code:03d}: {self.fact}"
+        return f"{text}\nHINT: {self.hint}" if self.hint else text
+
+    def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
+        return type(self), (self.code, self.fact, self.hint)
+
+
+class TransientError(SluiceError):
+    """A retry may succeed: a lost connection, a lock timeout, a serialization failure."""
+
+
+class FencedError(SluiceError):
+    """Somebody else holds a newer lease on what we were writing (R6); this process must end."""
+
+
+class ConfigError(SluiceError):
+    """The configuration, or what it names, is not usable as written."""
