@@ -1,0 +1,42 @@
+"""DAG `bootstrap`: install or reconcile what Sluice needs on a source."""
+
+from airflow.sdk import DAG, Param
+
+from sluice import config
+from sluice_airflow import conventions
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### Install or reconcile the DbResources of a source
+
+Creates what is missing on the master, under the source's prefix: the queue table ITEMS, the registry TABLES, the
+sequence, the functions, and one generated trigger function for each watched table. Everything happens in one
+transaction; nothing that exists is dropped. A second run changes nothing.
+
+Run it after you add a table to the configuration. `initial_update` does the same by itself.
+
+* **source**: the master database
+* **recreate_triggers**: replace the triggers and their functions, for example after an upgrade of Sluice
+"""
+
+settings = config.load()
+
+with DAG(
+    dag_id="bootstrap",
+    description="install or reconcile what Sluice needs on a source",
+    doc_md=DOC,
+    tags=["sluice", "source"],
+    schedule=None,
+    params={
+        "source": conventions.source_param(settings),
+        "recreate_triggers": Param(False, type="boolean", description="replace the triggers that exist"),
+    },
+    **conventions.DAG_SETTINGS,
+):
+    SluiceSparkOperator(
+        task_id="bootstrap",
+        job="bootstrap",
+        arguments={"source": "{{ params.source }}", "recreate_triggers": "{{ params.recreate_triggers }}"},
+        pool=conventions.POOL_BULK,
+        execution_timeout=conventions.HUNG,
+    )

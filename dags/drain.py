@@ -1,0 +1,61 @@
+"""DAGs `drain__<source>__<slave>`: the change log of a master goes to one slave. The DAG's pause switch is its gate."""
+
+from datetime import timedelta
+
+from airflow.sdk import DAG, AssetOrTimeSchedule, DeltaTriggerTimetable
+
+from sluice import config
+from sluice_airflow import conventions
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### Deliver the changes of `{source}` to `{slave}`
+
+Reads the change log from the position that is kept in the slave, and applies it in whole transactions; the position
+commits together with the data. A run starts when something was published, and in any case every {every_s} s; it stays
+up for {linger_s:g} s and looks every {poll_s:g} s.
+
+**Pausing** this DAG puts the dispatcher of `{slave}` on standby: a running drain stops at its next batch. Nothing is
+lost; the slave catches up after unpausing.
+
+**A terminal error** (a value the slave cannot hold, a missing column ...) fails the run, and the DAG pauses itself.
+Read the error and its HINT in the task's log, mend the cause, and unpause.
+
+**A slave that cannot be reached** does not pause anything: the task waits and tries again until it can.
+"""
+
+
+def drain(replication: config.Replication) -> DAG:
+    source, slave, schedule = replication.source, replication.slave, replication.schedule
+    with DAG(
+        dag_id=f"drain__{source}__{slave}",
+        description=f"changes of {source}: the change log to {slave}",
+        doc_md=DOC.format(source=source, slave=slave, **schedule.model_dump()),
+        tags=["sluice", "drain", f"source:{source}", f"slave:{slave}"],
+        schedule=AssetOrTimeSchedule(
+            timetable=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
+            assets=[conventions.change_log_asset(source)],
+        ),
+        max_consecutive_failed_dag_runs=1,
+        user_defined_macros={"overtaken": conventions.overtaken},
+        **conventions.DAG_SETTINGS,
+    ) as dag:
+        SluiceSparkOperator(
+            task_id="drain",
+            job="drain",
+            arguments={
+                "source": source,
+                "slave": slave,
+                "once": f"{{{{ overtaken(dag_run, {schedule.every_s}) }}}}",
+            },
+            pool=conventions.POOL_DRAIN,
+            retries=conventions.NO_LIMIT,
+            retry_delay=timedelta(seconds=5),
+            retry_policy=conventions.KeepTrying(),
+            execution_timeout=conventions.HUNG,
+        )
+    return dag
+
+
+for _pair in config.load().replications:
+    globals()[f"drain__{_pair.source}__{_pair.slave}"] = drain(_pair)

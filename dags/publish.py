@@ -1,0 +1,49 @@
+"""DAGs `publish__<source>`: what was captured on a master goes into its change log."""
+
+from datetime import timedelta
+
+from airflow.sdk import DAG, DeltaTriggerTimetable
+
+from sluice import config
+from sluice_airflow import conventions
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### Publish the changes of `{source}`
+
+Sweeps the queue table ITEMS for whole transactions, appends them to the change log, and purges exactly what the log
+has safely. A run starts every {every_s} s and stays up for {linger_s:g} s, looking every {poll_s:g} s; when it
+published something, it tells so with an event of the asset `sluice://{source}/changelog`.
+
+**Pausing** this DAG stops publishing. Nothing is lost: changes stay in ITEMS, which grows.
+
+**A failed run** does not stop anything: the next one starts by itself, and takes up where this one ended.
+"""
+
+
+def publish(source: str, entry: config.Source) -> DAG:
+    schedule = entry.schedule
+    with DAG(
+        dag_id=f"publish__{source}",
+        description=f"changes of {source}: ITEMS to the change log",
+        doc_md=DOC.format(source=source, **schedule.model_dump()),
+        tags=["sluice", "publish", f"source:{source}"],
+        schedule=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
+        **conventions.DAG_SETTINGS,
+    ) as dag:
+        SluiceSparkOperator(
+            task_id="publish",
+            job="publish",
+            arguments={"source": source},
+            outlets=[conventions.change_log_asset(source)],
+            outlet_if="transactions",
+            pool=conventions.POOL_PUBLISH,
+            retries=1,
+            retry_delay=timedelta(seconds=5),
+            execution_timeout=conventions.HUNG,
+        )
+    return dag
+
+
+for _name, _entry in config.load().sources.items():
+    globals()[f"publish__{_name}"] = publish(_name, _entry)

@@ -1,0 +1,180 @@
+"""A job as a child process: its log lines go to the task log, its result line is kept, and it never outlives the task.
+
+Knows nothing of Airflow or Spark, so that both ways of running a job (directly, by spark-submit) end the same way.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import ctypes
+import json
+import logging
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# Airflow's supervisor sends SIGKILL to the task five seconds after SIGTERM: we must be through before.
+GRACE_S = 4.0
+_TAIL_LINES = 20
+_ERROR_LINES = 40
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_ERROR = re.compile(r"SLC-\d{3,}: ")
+_LEVEL = re.compile(r"\blevel=(debug|info|warning|error|critical)\b", re.IGNORECASE)
+
+
+@dataclass
+class Output:
+    """What a job said: its result line, its error, and the end of everything else."""
+
+    result: dict[str, Any] | None = None
+    error: list[str] = field(default_factory=list)
+    tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
+    _in_error: bool = False
+
+    def take(self, line: str) -> bool:
+        """Sort one line in. True if it belongs into the log, False if it is a result.
+
+        spark-submit joins a Python driver's two streams into one, so a result is known by its form, not by its stream.
+        """
+        if line.startswith("{") and (result := _json_object(line)) is not None:
+            self.result = result
+            return False
+        if _ERROR.match(line):
+            self.error, self._in_error = [line], True
+        elif self._in_error and len(self.error) < _ERROR_LINES:
+            self.error.append(line)
+            self._in_error = not line.startswith("HINT:")
+        self.tail.append(line)
+        return True
+
+    @property
+    def reason(self) -> str:
+        """The error as the job worded it (fact and HINT), or else its last lines."""
+        if self.error and self.error[-1].startswith("HINT:"):
+            return "\n".join(self.error)
+        return "\n".join(self.error[:1] or self.tail)
+
+
+class Child:
+    """One run of a command.
+
+    The child leads a process group of its own, so that `stop` reaches whatever it started (a JVM, Python workers).
+    If the task's process is killed without a chance to stop it, the kernel sends the child a SIGTERM.
+    """
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], log: logging.Logger, grace_s: float = GRACE_S):
+        self._command = list(command)
+        self._env = dict(env)
+        self._log = log
+        self._grace_s = grace_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self.output = Output()
+
+    def run(self) -> int:
+        """Run to the end and return the exit code (negative: the signal that ended it)."""
+        self._process = subprocess.Popen(
+            self._command,
+            env=self._env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+            preexec_fn=_end_with_parent,
+        )
+        try:
+            self._read(self._process)
+            # Not reaped yet: as long as the leader is there, its number stands for this process group and no other.
+            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        finally:
+            self.stop()
+            self._process.wait()
+        return self._process.returncode
+
+    def stop(self) -> None:
+        """End the child and its process group: SIGTERM, and after the grace time SIGKILL. Does nothing twice.
+
+        Runs inside a signal handler too, that is in the middle of `run`: so it only looks, and leaves the reaping to it.
+        """
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        if self._alive(process.pid):
+            self._signal(signal.SIGTERM)
+            deadline = time.monotonic() + self._grace_s
+            while self._alive(process.pid) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        # The leader is gone or deaf; what it left behind in its group must not linger either.
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    @staticmethod
+    def _alive(pid: int) -> bool:
+        try:
+            return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:
+            return False
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        """Hand on line by line until both streams are closed, or the child is gone and nothing more comes."""
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with selectors.DefaultSelector() as selector:
+            for stream in (process.stdout, process.stderr):
+                selector.register(stream, selectors.EVENT_READ, _Lines())
+            while selector.get_map():
+                ready = selector.select(timeout=1)
+                if not ready and not self._alive(process.pid):
+                    # A process that the child left behind still holds a stream open.
+                    break
+                for key, _ in ready:
+                    chunk = os.read(key.fd, 65_536)
+                    self._log_lines(key.data.feed(chunk))
+                    if not chunk:
+                        selector.unregister(key.fileobj)
+
+    def _log_lines(self, lines: list[str]) -> None:
+        for line in lines:
+            if self.output.take(line):
+                level = _LEVEL.search(line)
+                self._log.log(getattr(logging, level.group(1).upper()) if level else logging.INFO, "%s", line)
+
+
+class _Lines:
+    """Bytes in, whole lines out; the end of the stream ends the last line."""
+
+    def __init__(self) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        self._rest = ""
+
+    def feed(self, chunk: bytes) -> list[str]:
+        *lines, self._rest = (self._rest + self._decode(chunk, final=not chunk)).split("\n")
+        if not chunk and self._rest:
+            lines.append(self._rest)
+        return [line.rstrip() for line in lines if line.strip()]
+
+
+def _json_object(line: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _end_with_parent() -> None:
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

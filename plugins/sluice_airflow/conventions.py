@@ -1,0 +1,122 @@
+"""What all our DAGs have in common: owner, dates, pools, the asset of a change log, forms, and what a retry means."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.sdk import Asset, Param
+from airflow.sdk.definitions.retry_policy import RetryDecision, RetryPolicy
+from airflow.sdk.exceptions import AirflowTaskTimeout
+
+from sluice.config import Config
+from sluice_airflow.operator import JobPostponed
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+
+# Slots of their own, so that a dump of hours starves neither publishing nor drains.
+POOL_PUBLISH = "sluice_publish"
+POOL_DRAIN = "sluice_drain"
+POOL_BULK = "sluice_bulk"
+BULK_SLOTS = 2
+
+# A run ends on its own; this ends one that hangs. What it committed stays, and the next run goes on from there.
+HUNG = timedelta(hours=6)
+
+DEFAULT_ARGS: dict[str, Any] = {"owner": "sluice", "retries": 2, "retry_delay": timedelta(seconds=15)}
+
+# Never backfilled, never two at once, and working as soon as the configuration names it.
+DAG_SETTINGS: dict[str, Any] = {
+    "start_date": START,
+    "catchup": False,
+    "max_active_runs": 1,
+    "is_paused_upon_creation": False,
+    "default_args": DEFAULT_ARGS,
+}
+
+
+def pools(config: Config) -> dict[str, int]:
+    """The pools that the DAGs need, with the slots of each."""
+    return {
+        POOL_PUBLISH: len(config.sources),
+        POOL_DRAIN: max(1, len(config.replications)),
+        POOL_BULK: BULK_SLOTS,
+    }
+
+
+def change_log_asset(source: str) -> Asset:
+    """Stands for the change log of one source; an event says that transactions were published."""
+    return Asset(f"sluice://{source}/changelog")
+
+
+def source_param(config: Config) -> Param:
+    """A drop-down of the configured sources."""
+    names = list(config.sources)
+    return Param(names[0], type="string", enum=names, description="the master database")
+
+
+def slaves_param(config: Config) -> Param:
+    """A multiple choice of the configured slaves; those of the first source are chosen."""
+    names = list(config.slaves)
+    return Param(
+        config.slaves_of(next(iter(config.sources))),
+        type="array",
+        minItems=1,
+        uniqueItems=True,
+        items={"type": "string", "enum": names},
+        # `items` is what validates; `examples` is what makes the form a multiple choice.
+        examples=names,
+        description="slave databases of that source",
+    )
+
+
+def tables_param(config: Config) -> Param:
+    """A multiple choice of the watched tables; none chosen means all."""
+    names = sorted({table for source in config.sources.values() for table in source.tables})
+    return Param(
+        [],
+        type="array",
+        uniqueItems=True,
+        items={"type": "string", "enum": names},
+        examples=names,
+        description="nothing chosen: every watched table of the source",
+    )
+
+
+class KeepTrying(RetryPolicy):
+    """For as long as a database cannot be reached, and a few times after a crash.
+
+    A failed run pauses the DAG of a drain, which a human has to undo: right for a terminal error, wrong for a slave that
+    is down for the night. A task that waits for its next try shows in the UI as such.
+    """
+
+    crashes = 4
+    longest = timedelta(minutes=2)
+
+    def evaluate(
+        self, exception: BaseException, try_number: int, max_tries: int, context: Any = None
+    ) -> RetryDecision:
+        if isinstance(exception, JobPostponed | AirflowTaskTimeout):
+            delay = min(self.longest, timedelta(seconds=5 * 2 ** min(try_number - 1, 10)))
+            return RetryDecision.retry(delay, reason="this passes; trying again")
+        if try_number > self.crashes:
+            return RetryDecision.fail(reason=f"crashed at try {try_number}")
+        return RetryDecision.default()
+
+    def serialize(self) -> dict[str, Any]:
+        return {}
+
+
+# The policy decides; this only has to be more than it ever takes.
+NO_LIMIT = 1_000_000
+
+
+def overtaken(dag_run: Any, every_s: float, now: datetime | None = None) -> bool:
+    """Whether a run started by an asset event had to wait for longer than one period of its schedule.
+
+    One run at a time: others were up all the while and have seen what the event told. Such a run need not stay
+    up and poll; without this, a drain of hours would leave a queue of runs that never empties.
+    """
+    if str(getattr(dag_run.run_type, "value", dag_run.run_type)) != "asset_triggered":
+        return False
+    return (now or datetime.now(UTC)) - dag_run.run_after > timedelta(seconds=every_s)

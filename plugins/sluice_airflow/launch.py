@@ -1,0 +1,92 @@
+"""How a job is started: the environment it gets, and the command line of spark-submit.
+
+No password, and no sealed text, is ever in a command line: those are in the process list and in Spark's pages.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+from airflow.sdk.log import mask_secret
+
+from sluice import config
+from sluice.errors import ConfigError
+
+REMOTE_ENV = "SPARK_REMOTE"
+TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+# Airflow's own secrets (connections, variables, keys, its database) and whatever would choose another Spark.
+_WITHHELD = ("AIRFLOW__", "AIRFLOW_CONN_", "AIRFLOW_VAR_", "_AIRFLOW", "__AIRFLOW", "PGPASS", REMOTE_ENV, TOKEN_ENV)
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+
+
+def environment(own: Mapping[str, str]) -> dict[str, str]:
+    """What a job inherits of the task's environment: no secret of Airflow's, and this Python first on the path.
+
+    bin/spark-submit finds Spark through the first python3 on the path.
+    """
+    env = {name: value for name, value in own.items() if not name.startswith(_WITHHELD)}
+    env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), own.get("PATH", os.defpath)])
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(config.PROJECT / "include"), own.get("PYTHONPATH")]))
+    env["PYTHONUNBUFFERED"] = "1"
+    env["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    env.setdefault("PYSPARK_PYTHON", sys.executable)
+    return env
+
+
+def connect_environment(spark: Any) -> dict[str, str]:
+    """The variables that PySpark's Connect client reads; the token is not part of the address.
+
+    Raises:
+        ConfigError: a token would have to travel in the clear, which the client refuses.
+    """
+    host = spark.host or "localhost"
+    tls = str(spark.extra_dejson.get("use_ssl", "")).lower() == "true"
+    if host in _LOOPBACK:
+        # PySpark sends a token without TLS to the host of exactly this name, and to no other (ChannelBuilder).
+        host = "localhost"
+    elif spark.password and not tls:
+        raise ConfigError(
+            15,
+            f"connection {spark.conn_id} has a token, but reaches {host} without TLS",
+            "put the Connect server on the loopback of the machine that runs the tasks, or set use_ssl in the extra",
+        )
+    options = ([f"user_id={quote(spark.login)}"] if spark.login else []) + (["use_ssl=true"] if tls else [])
+    remote = f"sc://{host}:{spark.port or 15002}/" + (f";{';'.join(options)}" if options else "")
+    if not spark.password:
+        return {REMOTE_ENV: remote}
+    mask_secret(spark.password)
+    return {REMOTE_ENV: remote, TOKEN_ENV: spark.password}
+
+
+def submit_command(spark: Any, name: str, file: Path, arguments: Sequence[str]) -> list[str]:
+    """The spark-submit command, as the provider's hook makes it from the connection (master, queue, keytab ...).
+
+    The connection's extra may also hold `conf` (an object of Spark properties) and `py-files`.
+    The hook is not given the environment, and does not run the command: on YARN and Kubernetes it would turn each
+    variable into a --conf, and with it the sealed connections into a part of the command line.
+
+    Raises:
+        ConfigError: deploy mode cluster, in which the driver does not inherit our environment.
+    """
+    extra = spark.extra_dejson
+    if extra.get("deploy-mode") == "cluster":
+        raise ConfigError(
+            16,
+            f"connection {spark.conn_id} asks for deploy mode cluster; jobs receive their connections in the "
+            "environment, which a driver on the cluster does not get",
+            f"set deploy-mode to client in the extra of the Airflow connection {spark.conn_id}",
+        )
+    hook = SparkSubmitHook(
+        conn_id=spark.conn_id,
+        name=name,
+        conf=dict(extra.get("conf") or {}),
+        py_files=extra.get("py-files"),
+        application_args=list(arguments),
+    )
+    return hook._build_spark_submit_command(str(file))

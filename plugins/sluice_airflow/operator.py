@@ -1,0 +1,146 @@
+"""The one operator: runs a file of spark_jobs/ through a warm Spark Connect server or by spark-submit.
+
+Which of the two is the type of the configured Spark connection (`spark_connect`, `spark`). Everything else is the same
+in both: the file, its arguments, its environment, its result, its exit codes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import BaseHook, BaseOperator, Context
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
+
+from sluice import config, connections
+from sluice.errors import ConfigError
+from sluice_airflow import launch
+from sluice_airflow.child import Child
+from sluice_airflow.sealing import needed_connections, seal_connections
+
+EXIT_TERMINAL = 3
+EXIT_TRANSIENT = 75
+
+
+class JobPostponed(AirflowException):
+    """The job met something that passes (a lost connection, a lock): a retry may succeed."""
+
+
+class JobCrashed(AirflowException):
+    """The job ended without saying why."""
+
+
+class SluiceSparkOperator(BaseOperator):
+    """Run `spark_jobs/<job>.py` and return its result, a dict.
+
+    Args:
+        job: name of the file, without .py.
+        arguments: option name -> value, templated and rendered to native values. True becomes `--name`; None,
+            False and empty values become nothing; a list becomes one `--name=value` each.
+        outlet_if: name of a number in the result. If it is 0, this run made nothing new and the outlets get no event.
+
+    Raises:
+        AirflowFailException: exit code 3, a terminal error in the job's own words; it is not tried again.
+        JobPostponed: exit code 75.
+        JobCrashed: any other exit code, or no result.
+    """
+
+    template_fields: Sequence[str] = ("arguments",)
+    ui_color = "#cfe8f3"
+    jobs: Path = config.PROJECT / "spark_jobs"
+
+    def __init__(
+        self,
+        *,
+        job: str,
+        arguments: Mapping[str, Any] | None = None,
+        outlet_if: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        # Lists, numbers and switches come out of the trigger form as such, not as text.
+        kwargs.setdefault("render_template_as_native_obj", True)
+        super().__init__(**kwargs)
+        self.job = job
+        self.arguments = dict(arguments or {})
+        self.outlet_if = outlet_if
+        self._child: Child | None = None
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        try:
+            command, env = self._prepare(context)
+        except ConfigError as error:
+            raise AirflowFailException(str(error)) from None
+        self._child = Child(command, env, self.log)
+        result = self._outcome(self._child.run(), self._child)
+        if self.outlet_if is not None and result.get(self.outlet_if) == 0:
+            # Airflow emits events for the outlets that the task still has when it ends.
+            self.outlets = []
+        return result
+
+    def on_kill(self) -> None:
+        if self._child is not None:
+            self._child.stop()
+
+    def command_line(self) -> list[str]:
+        """The arguments as the job's own parser reads them. `=` keeps a value that starts with a dash a value."""
+        words = []
+        for name, value in self.arguments.items():
+            option = f"--{name.replace('_', '-')}"
+            if value is True:
+                words.append(option)
+                continue
+            values = value if isinstance(value, list | tuple) else [value]
+            words += [f"{option}={each}" for each in values if not (each is None or each is False or each == "")]
+        return words
+
+    def _prepare(self, context: Context) -> tuple[list[str], dict[str, str]]:
+        settings = config.load()
+        ids = needed_connections(settings, self.job, self._one("source"), self._many("slave"))
+        sealed = seal_connections(ids)
+        ti = context["ti"]
+        job_env = {
+            config.CONFIG_ENV: str(config.path()),
+            config.HOME_ENV: str(config.home()),
+            connections.SEALED_ENV: sealed,
+            "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
+        }
+        spark = BaseHook.get_connection(settings.spark)
+        file = self.jobs / f"{self.job}.py"
+        if spark.conn_type == "spark_connect":
+            command = [sys.executable, str(file), *self.command_line()]
+            job_env |= launch.connect_environment(spark)
+        elif spark.conn_type == "spark":
+            name = ".".join(["sluice", self.job, self._one("source"), *self._many("slave")])
+            command = launch.submit_command(spark, name, file, self.command_line())
+        else:
+            raise ConfigError(
+                14,
+                f"connection {settings.spark} is of type {spark.conn_type}; jobs run by spark_connect or spark",
+                f"change the type of the Airflow connection {settings.spark}",
+            )
+        self.log.info("job=%s arguments=%s spark=%s", self.job, self.command_line(), spark.conn_type)
+        return command, launch.environment(os.environ) | job_env
+
+    def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:
+        output = child.output
+        if exit_code == EXIT_TERMINAL:
+            raise AirflowFailException(output.reason)
+        if exit_code == EXIT_TRANSIENT:
+            raise JobPostponed(output.reason)
+        if exit_code != 0:
+            ended = f"signal {-exit_code}" if exit_code < 0 else f"exit code {exit_code}"
+            raise JobCrashed(f"job {self.job} ended with {ended}; its last lines:\n{output.reason}")
+        if output.result is None:
+            raise JobCrashed(f"job {self.job} ended without a result line; its last lines:\n{output.reason}")
+        self.log.info("job=%s result=%s", self.job, output.result)
+        return output.result
+
+    def _one(self, name: str) -> str:
+        return str(self.arguments[name])
+
+    def _many(self, name: str) -> list[str]:
+        value = self.arguments.get(name) or []
+        return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]

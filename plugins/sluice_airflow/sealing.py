@@ -1,0 +1,74 @@
+"""Airflow connections -> one sealed text that a job can be given.
+
+Inside a task connections are looked up through Airflow's Task SDK (`seal_connections`); a command line outside of
+a task asks Airflow's secrets backends and metadata database: `python -m sluice_airflow.sealing ID ...`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from airflow.sdk import BaseHook
+from airflow.sdk.log import mask_secret
+
+from sluice.config import Config
+from sluice.connections import ConnectionInfo, seal
+
+# Only a drain looks at, and sets, its own DAG's pause switch.
+JOBS_THAT_ASK_AIRFLOW = frozenset({"drain"})
+
+
+def needed_connections(config: Config, job: str, source: str, slaves: Iterable[str] = ()) -> list[str]:
+    """The ids of all connections that a job on these databases opens.
+
+    Raises:
+        ConfigError: a name is not configured.
+    """
+    ids = [config.control, config.source(source).connection]
+    ids += [config.slave(name).connection for name in slaves]
+    if job in JOBS_THAT_ASK_AIRFLOW:
+        ids.append(config.airflow_api)
+    return list(dict.fromkeys(ids))
+
+
+def info(connection: Any) -> ConnectionInfo:
+    """An Airflow connection in our own words."""
+    return ConnectionInfo(
+        conn_type=connection.conn_type or "",
+        host=connection.host or "",
+        port=connection.port,
+        database=connection.schema or "",
+        login=connection.login or "",
+        password=connection.password or "",
+        extra=connection.extra_dejson,
+    )
+
+
+def seal_connections(ids: Iterable[str], get: Callable[[str], Any] = BaseHook.get_connection) -> str:
+    """Look the connections up and seal them into one text.
+
+    Raises:
+        AirflowNotFoundException: there is no connection of that id.
+        ConfigError: the sealing key cannot be read.
+    """
+    text = seal({conn_id: info(get(conn_id)) for conn_id in ids})
+    # Sealed is not secret, but a log is read by more people than the key file.
+    mask_secret(text)
+    return text
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Print the sealed text of the connections named on the command line."""
+    arguments = argparse.ArgumentParser(description=main.__doc__)
+    arguments.add_argument("ids", nargs="+", metavar="ID", help="id of an Airflow connection")
+    ids = arguments.parse_args(argv).ids
+    # The Task SDK looks into the metadata database only on behalf of a running task.
+    from airflow.models import Connection
+
+    print(seal_connections(ids, Connection.get_connection_from_secrets))
+
+
+if __name__ == "__main__":
+    main()
