@@ -1,0 +1,24 @@
+"""What a segment holds, a column at a time. Every way of capturing produces this, every slave is fed from it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+ROW = pa.list_(pa.string())
+
+# A change as a sweep reads it: `last` is the largest key of its transaction, the order of transactions (R1).
+SWEPT = pa.schema(
+    [
+        ("last", pa.int64()),
+        ("trans_key", pa.string()),
+        ("repl_key", pa.int64()),
+        ("layout", pa.int64()),
+        ("action", pa.string()),
+        ("new", ROW),
+        ("old", ROW),
+    ]
+)
+
+# A change in the log: `ordinal` counts the source's published transactions; `new` and `old` are the values of the
+# row, as texts in the order of the layout's columns.
+CHANGES = pa.schema([("ordinal", pa.int64()), *[field for field in SWEPT if field.name != "last"]])

@@ -1,0 +1,68 @@
+"""The list of columns a row image was written under (R7: an image by position is worthless without it)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.model.names import TableName
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, its type as the vendor writes it, and whether the database computes it itself."""
+
+    name: str
+    type: str
+    not_null: bool = False
+    generated: bool = False
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of one table from one REPL_KEY on, in the order in which images list them.
+
+    Attributes:
+        id: the REPL_KEY that the layout begins with; unique within a source.
+        key: positions of the primary key's columns, empty if the table has none.
+        deferrable: two rows may bear one key for a while within a transaction, so images are netted, not keys.
+    """
+
+    id: int
+    name: TableName
+    columns: tuple[Column, ...]
+    key: tuple[int, ...] = ()
+    deferrable: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain form for files and messages; `from_json` reads it."""
+        return {
+            "id": self.id,
+            "schema": self.name.schema,
+            "table": self.name.table,
+            "columns": [[c.name, c.type, c.not_null, c.generated] for c in self.columns],
+            "key": list(self.key),
+            "deferrable": self.deferrable,
+        }
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Layout:
+        """The layout that `to_json` wrote."""
+        return cls(
+            id=int(plain["id"]),
+            name=TableName(plain["schema"], plain["table"]),
+            columns=tuple(Column(*fields) for fields in plain["columns"]),
+            key=tuple(plain["key"]),
+            deferrable=bool(plain["deferrable"]),
+        )
+
+
+def layouts_to_text(layouts: dict[int, Layout]) -> str:
+    """Layouts as one JSON text, for the metadata of a segment."""
+    return json.dumps([layouts[number].to_json() for number in sorted(layouts)])
+
+
+def layouts_from_text(text: str) -> dict[int, Layout]:
+    """The layouts that `layouts_to_text` wrote, by id."""
+    return {plain["id"]: Layout.from_json(plain) for plain in json.loads(text)}

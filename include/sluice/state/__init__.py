@@ -1,0 +1,1 @@
+"""State machines as tables: what may follow what, and who may say so. Pure."""

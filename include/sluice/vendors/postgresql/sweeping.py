@@ -1,0 +1,192 @@
+"""Reading ITEMS in one snapshot, as Arrow batches of whole, ordered transactions (R1, R2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from psycopg import sql
+from pyarrow import csv
+
+from sluice.changelog.schema import SWEPT
+from sluice.connections import ConnectionInfo
+from sluice.errors import FencedError, SluiceError
+from sluice.model.layout import Column, Layout
+from sluice.model.names import Resources, TableName
+from sluice.model.position import Snapshot
+from sluice.vendors.postgresql.images import fields
+from sluice.vendors.postgresql.session import Connection, composed, connect
+from sluice.vendors.protocol import Purge, SourceState
+
+BLOCK_BYTES = 16 * 1024 * 1024
+_NAMES = ["last", "trans_key", "repl_key", "relid", "action", "new", "old"]
+
+
+class PostgresSweep:
+    """One REPEATABLE READ transaction over ITEMS; see `sluice.vendors.protocol.Sweep`."""
+
+    def __init__(
+        self, connection: Connection, info: ConnectionInfo, parts: Mapping[str, sql.Composable], epoch: int
+    ) -> None:
+        self._connection = connection
+        self._info = info
+        self._parts = parts
+        self._epoch = epoch
+        self._by_relation: dict[int, list[Layout]] = {}
+        self._used: dict[int, Layout] = {}
+        self.bound: int | None = None
+
+    def begin(self, max_changes: int | None, snapshot_id: str | None) -> None:
+        """Take the snapshot, read the fence in it, choose the bound. Raises FencedError if the lease is lost."""
+        execute = self._connection.execute
+        execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        if snapshot_id:
+            execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
+        row = execute(composed("publish/fence", **self._parts)).fetchone()
+        if row is None or row[3] != self._epoch:
+            raise FencedError(
+                50,
+                f"another publisher took over (epoch {row and row[3]}, ours {self._epoch})",
+                "nothing is lost; this run ends and the other goes on",
+            )
+        self.state = SourceState(*row[:3])
+        (text,) = execute("SELECT pg_current_snapshot()::text").fetchone() or ("",)
+        self.snapshot = Snapshot(text)
+        if max_changes is not None:
+            bound = execute(composed("publish/bound", **self._parts), {"changes": max_changes}).fetchone()
+            self.bound = bound[0] if bound else None
+        if misread := execute(composed("publish/misread", **self._parts)).fetchone():
+            raise SluiceError(
+                43,
+                f"the columns of {TableName(*misread)} changed and the change was not recorded",
+                "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
+            )
+        self._read_layouts()
+
+    def _read_layouts(self) -> None:
+        for key, relation, schema, table, columns, primary, deferrable in self._connection.execute(
+            composed("publish/layouts", **self._parts)
+        ):
+            layout = Layout(
+                id=key,
+                name=TableName(schema, table),
+                columns=tuple(Column(*column) for column in columns),
+                key=tuple(primary),
+                deferrable=deferrable,
+            )
+            self._by_relation.setdefault(relation, []).append(layout)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The changes in order, `SWEPT` columns, about `BLOCK_BYTES` of text a batch."""
+        query = composed("publish/sweep", **self._parts, bound=sql.Literal(self.bound or 2**63 - 1))
+        with self._connection.cursor() as cursor, cursor.copy(query) as copy:
+            block: list[bytes] = []
+            size = 0
+            for row in copy:
+                block.append(bytes(row))
+                size += len(row)
+                if size >= BLOCK_BYTES:
+                    yield self._batch(b"".join(block))
+                    block, size = [], 0
+            if block:
+                yield self._batch(b"".join(block))
+
+    def layouts(self) -> Mapping[int, Layout]:
+        """The layouts that the batches given so far were written under."""
+        return self._used
+
+    def make_durable(self) -> None:
+        """Flush, by a commit of our own beside the sweep, all commits that its snapshot saw."""
+        with connect(self._info, "publish", autocommit=True) as beside:
+            beside.execute("SET synchronous_commit = on")
+            beside.execute(composed("publish/make_durable"))
+
+    def purge(self, purge: Purge) -> int:
+        """Delete what the snapshot showed up to the bound, record the segment, commit with a flush."""
+        execute = self._connection.execute
+        execute("SET LOCAL synchronous_commit = on")
+        if self.bound is None:
+            gone = execute(composed("publish/purge_all", **self._parts)).rowcount
+        else:
+            bound = sql.Literal(self.bound)
+            gone = execute(composed("publish/purge", **self._parts, bound=bound)).rowcount
+        record_purge(self._connection, self._parts, purge, self._epoch)
+        self._connection.execute("COMMIT")
+        return gone
+
+    def _batch(self, text: bytes) -> pa.RecordBatch:
+        table = _table(text)
+        relations = table["relid"].combine_chunks().to_numpy()
+        keys = table["repl_key"].combine_chunks().to_numpy()
+        layouts = np.zeros(len(keys), dtype=np.int64)
+        for relation in np.unique(relations):
+            known = self._by_relation.get(int(relation))
+            rows = relations == relation
+            if not known or keys[rows].min() < known[0].id:
+                raise SluiceError(44, f"a change names relation {relation}, which has no recorded columns")
+            begins = np.array([layout.id for layout in known])
+            layouts[rows] = begins[np.searchsorted(begins, keys[rows], side="right") - 1]
+            self._used.update({layout.id: layout for layout in known})
+        return self._with_rows(table, layouts)
+
+    def _with_rows(self, table: pa.Table, layouts: np.ndarray[Any, Any]) -> pa.RecordBatch:
+        parts: dict[str, list[pa.Array]] = {"new": [], "old": []}
+        order = []
+        for number in np.unique(layouts):
+            places = np.flatnonzero(layouts == number)
+            order.append(places)
+            layout = self._used[int(number)]
+            for side, lists in parts.items():
+                images = table[side].combine_chunks().take(pa.array(places))
+                try:
+                    lists.append(fields(images, len(layout.columns)))
+                except ValueError as error:
+                    raise SluiceError(
+                        45, f"a row image of {layout.name} does not fit its recorded columns: {error}"
+                    ) from None
+        back = pa.array(np.argsort(np.concatenate(order), kind="stable"))
+        return pa.RecordBatch.from_arrays(
+            [
+                *(table[name].combine_chunks() for name in ("last", "trans_key", "repl_key")),
+                pa.array(layouts),
+                table["action"].combine_chunks(),
+                *(pa.concat_arrays(lists).take(back) for lists in parts.values()),
+            ],
+            schema=SWEPT,
+        )
+
+
+def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], purge: Purge, epoch: int) -> None:
+    """Write into the purging transaction which segment it purges. Raises FencedError if the lease is lost."""
+    recorded = connection.execute(
+        composed("publish/record_purge", **parts),
+        {"segment": purge.segment, "sha256": purge.sha256, "epoch": epoch},
+    )
+    if recorded.rowcount != 1:
+        raise FencedError(50, f"another publisher took over while epoch {epoch} purged", "nothing is lost")
+
+
+def _table(text: bytes) -> pa.Table:
+    return csv.read_csv(
+        pa.py_buffer(text),
+        read_options=csv.ReadOptions(column_names=_NAMES, block_size=len(text) + 1, use_threads=False),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            column_types={
+                "last": pa.int64(),
+                "trans_key": pa.string(),
+                "repl_key": pa.int64(),
+                "relid": pa.int64(),
+                "action": pa.string(),
+                "new": pa.string(),
+                "old": pa.string(),
+            },
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+
+

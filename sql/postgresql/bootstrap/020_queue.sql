@@ -1,0 +1,10 @@
+-- What ITEMS is stored as: the cheapest row image the database can write, rendered as the seed's columns by {items}.
+CREATE TABLE IF NOT EXISTS {queue} (
+    repl_key   bigint PRIMARY KEY,
+    trans_key  xid8   NOT NULL DEFAULT pg_catalog.pg_current_xact_id(),
+    relid      oid    NOT NULL,
+    db_action  "char" NOT NULL,
+    content    text,
+    oldcontent text
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000, autovacuum_analyze_scale_factor = 0,
+        autovacuum_analyze_threshold = 1000000)

@@ -1,0 +1,1 @@
+CREATE TABLE IF NOT EXISTS {current_tables} (relname varchar(63) PRIMARY KEY)

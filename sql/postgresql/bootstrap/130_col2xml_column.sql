@@ -1,0 +1,20 @@
+-- One column as an XML literal; a bytea is always base64, NULL is not ''.
+CREATE OR REPLACE FUNCTION {col2xml}(name text, type text, value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $col2xml$
+    SELECT '<col name="'
+        || replace(replace(replace(replace(replace(replace(replace(
+               name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), E'\n', '&#10;'), E'\r', '&#13;'), E'\t', '&#9;')
+        || '"'
+        || CASE
+            WHEN value IS NULL THEN ' type="null"/>'
+            WHEN type = 'bytea' THEN
+                ' encoding="base64">' || translate(encode(decode(substr(value, 3), 'hex'), 'base64'), E'\n', '') || '</col>'
+            ELSE CASE {needs_prot}(value)
+                WHEN 2 THEN
+                    ' type="text" encoding="base64">'
+                    || translate(encode(convert_to(value, 'UTF8'), 'base64'), E'\n', '') || '</col>'
+                WHEN 1 THEN '><![CDATA[' || value || ']]></col>'
+                ELSE '>' || value || '</col>'
+            END
+        END
+$col2xml$

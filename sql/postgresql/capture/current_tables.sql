@@ -1,0 +1,1 @@
+INSERT INTO {current_tables} (relname) SELECT DISTINCT tablename FROM {tables} ON CONFLICT DO NOTHING

@@ -1,0 +1,2 @@
+CREATE EVENT TRIGGER {event_trigger} ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE')
+EXECUTE FUNCTION {altered}()

@@ -1,0 +1,2 @@
+INSERT INTO {tables} (schemaname, tablename, actions, repl_key, trigger_name)
+VALUES (%(schema)s, %(table)s, %(actions)s, nextval({seq_name}::regclass), %(trigger)s)

@@ -1,0 +1,2 @@
+UPDATE {tables} SET status = 'OK', actions = %(actions)s, trigger_name = %(trigger)s
+WHERE schemaname = %(schema)s AND tablename = %(table)s

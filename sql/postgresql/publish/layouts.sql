@@ -1,0 +1,1 @@
+SELECT repl_key, relid::bigint, schemaname, tablename, columns, key, deferred FROM {layouts} ORDER BY relid, repl_key

@@ -1,0 +1,1 @@
+DELETE FROM {queue} WHERE repl_key = ANY (%(keys)s)
