@@ -7,6 +7,7 @@ a task asks Airflow's secrets backends and metadata database: `python -m sluice_
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -64,10 +65,14 @@ def main(argv: list[str] | None = None) -> None:
     arguments = argparse.ArgumentParser(description=main.__doc__)
     arguments.add_argument("ids", nargs="+", metavar="ID", help="id of an Airflow connection")
     ids = arguments.parse_args(argv).ids
+    # Airflow logs to stdout: from here on that is stderr, so that stdout is the sealed text and nothing else.
+    stdout = os.dup(1)
+    os.dup2(2, 1)
     # The Task SDK looks into the metadata database only on behalf of a running task.
     from airflow.models import Connection
 
-    print(seal_connections(ids, Connection.get_connection_from_secrets))
+    text = seal_connections(ids, Connection.get_connection_from_secrets)
+    os.write(stdout, f"{text}\n".encode())
 
 
 if __name__ == "__main__":

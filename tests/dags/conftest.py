@@ -1,0 +1,123 @@
+"""Airflow without a running Airflow: a home of its own, set before anything imports it."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+AIRFLOW_HOME = tempfile.mkdtemp(prefix="sluice-test-airflow-")
+atexit.register(shutil.rmtree, AIRFLOW_HOME, ignore_errors=True)
+
+for _name in [name for name in os.environ if name.startswith("AIRFLOW")]:
+    del os.environ[_name]
+# The DAGs under test are those of the example that we ship.
+os.environ.pop("SLUICE_CONFIG", None)
+os.environ |= {
+    "AIRFLOW_HOME": AIRFLOW_HOME,
+    "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
+    "AIRFLOW__CORE__PLUGINS_FOLDER": str(PROJECT / "plugins"),
+    "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+    "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
+}
+
+from airflow.dag_processing.dagbag import DagBag  # noqa: E402
+from airflow.sdk.bases.operator import ExecutorSafeguard  # noqa: E402
+
+from sluice.connections import KEY_FILE_ENV, new_key_file  # noqa: E402
+
+CANARY = "canary-5f3a9c-password"
+CONFIG = """
+sources:
+  flights: {connection: test_master, tables: {public.airlines: {}, public.flights: {}}}
+slaves:
+  zurich: {connection: test_zurich}
+  geneva: {connection: test_geneva}
+replications:
+  - {source: flights, slave: zurich}
+  - {source: flights, slave: geneva}
+control: test_control
+spark: test_spark
+airflow_api: test_airflow_api
+"""
+
+
+@pytest.fixture(scope="session")
+def bag() -> DagBag:
+    return DagBag(dag_folder=str(PROJECT / "dags"))
+
+
+@pytest.fixture(scope="session")
+def job_module():
+    """The module of spark_jobs/<name>.py, loaded without running it."""
+
+    def load(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(f"job_{name}", PROJECT / "spark_jobs" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture
+def connect(monkeypatch):
+    """Defines an Airflow connection, as a deployment may do it: by an environment variable of Airflow's own."""
+
+    def define(conn_id: str, **fields) -> None:
+        monkeypatch.setenv(f"AIRFLOW_CONN_{conn_id.upper()}", json.dumps(fields))
+
+    return define
+
+
+@pytest.fixture
+def deployment(tmp_path, monkeypatch, connect):
+    """A configuration, a sealing key, connections with a canary password, and an empty folder for jobs."""
+    from sluice_airflow.operator import SluiceSparkOperator
+
+    (tmp_path / "replication.yaml").write_text(CONFIG)
+    key_file = tmp_path / "seal.key"
+    new_key_file(key_file)
+    jobs = tmp_path / "jobs"
+    jobs.mkdir()
+    monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
+    monkeypatch.setenv("SLUICE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(KEY_FILE_ENV, str(key_file))
+    monkeypatch.setattr(SluiceSparkOperator, "jobs", jobs)
+    # We call execute() as the task runner does.
+    monkeypatch.setattr(ExecutorSafeguard, "test_mode", True)
+    for conn_id in ("test_control", "test_master", "test_zurich", "test_geneva"):
+        connect(conn_id, conn_type="postgres", host="db", port=5432, schema="d", login="u", password=CANARY)
+    connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=8080, login="admin", password=CANARY)
+    connect("test_spark", conn_type="spark_connect", host="127.0.0.1", port=15002)
+    return SimpleNamespace(jobs=jobs, path=tmp_path, job=lambda text: (jobs / "fake.py").write_text(text))
+
+
+@pytest.fixture
+def context():
+    """What a job is told about its task."""
+    return {"ti": SimpleNamespace(dag_id="d", run_id="r", task_id="t", try_number=1)}
+
+
+@pytest.fixture(scope="session")
+def parsing_watch():
+    """Records what Python does to the outside (files, sockets, processes) while it is switched on."""
+    watch = SimpleNamespace(on=False, events=[])
+
+    def hook(event: str, details: tuple) -> None:
+        if watch.on and event in ("open", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.system"):
+            watch.events.append((event, details))
+            if event.startswith("socket"):
+                raise OSError("the network is shut")
+
+    sys.addaudithook(hook)
+    return watch

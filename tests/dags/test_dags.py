@@ -1,0 +1,270 @@
+"""The DAGs as an interface: their ids, forms, schedules, pools; and that every task fits the job it runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import AssetOrTimeSchedule, DeltaTriggerTimetable
+from airflow.sdk.bases.sensor import BaseSensorOperator
+from airflow.sdk.exceptions import AirflowTaskTimeout, ParamValidationError
+from airflow.serialization.serialized_objects import DagSerialization
+
+from sluice import config
+from sluice_airflow import conventions
+from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperator
+
+PROJECT = Path(__file__).resolve().parents[2]
+DAG_IDS = {
+    "bootstrap",
+    "publish__flights",
+    "drain__flights__zurich",
+    "drain__flights__geneva",
+    "initial_update",
+    "verify",
+}
+TASKS = [
+    ("bootstrap", "bootstrap"),
+    ("publish__flights", "publish"),
+    ("drain__flights__zurich", "drain"),
+    ("drain__flights__geneva", "drain"),
+    ("initial_update", "inhibit"),
+    ("initial_update", "dump"),
+    ("initial_update", "release"),
+    ("initial_update", "verify"),
+    ("initial_update", "abandon"),
+    ("verify", "verify"),
+]
+
+
+def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
+    """The task as it is right before execution."""
+    task = dag.get_task(task_id).prepare_for_execution()
+    values = {name: param.value for name, param in dag.params.items()} | params
+    run = SimpleNamespace(run_type="scheduled", run_after=datetime.now(UTC))
+    task.render_template_fields({"params": values, "dag_run": run}, jinja_env=task.get_template_env())
+    return task
+
+
+def test_the_dag_ids_are_these(bag):
+    assert bag.import_errors == {}
+    assert set(bag.dags) == DAG_IDS
+
+
+def test_every_task_is_listed_here(bag):
+    tasks = {(dag_id, task.task_id) for dag_id, dag in bag.dags.items() for task in dag.tasks}
+    assert tasks == {*TASKS, ("initial_update", "finished")}
+
+
+def test_dags_are_parsed_with_the_network_shut_and_no_file_but_the_configuration(bag, parsing_watch):
+    parsing_watch.events.clear()
+    parsing_watch.on = True
+    try:
+        again = DagBag(dag_folder=str(PROJECT / "dags"))
+    finally:
+        parsing_watch.on = False
+    assert again.import_errors == {}
+    assert [event for event, _ in parsing_watch.events if event != "open"] == []
+    opened = {str(details[0]) for event, details in parsing_watch.events if event == "open"}
+    ours = {path for path in opened if path.startswith(f"{PROJECT}{os.sep}") and not path.endswith((".py", ".pyc"))}
+    assert ours - {str(PROJECT / "dags" / ".airflowignore")} == {str(config.path())}
+
+
+@pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
+def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
+    dag = bag.dags[dag_id]
+    assert dag.doc_md.strip()
+    assert dag.description
+    assert "sluice" in dag.tags
+    assert {task.owner for task in dag.tasks} == {"sluice"}
+    assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, 1, False)
+
+
+@pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
+def test_a_dag_survives_serialization(bag, dag_id):
+    assert DagSerialization.from_dict(DagSerialization.to_dict(bag.dags[dag_id])).dag_id == dag_id
+
+
+def test_only_the_house_operator_sensors_and_no_ops_are_used(bag):
+    """Every task that touches a database is a Spark job; sensors wait, and an EmptyOperator does nothing at all."""
+    allowed = (SluiceSparkOperator, BaseSensorOperator, EmptyOperator)
+    others = [task for dag in bag.dags.values() for task in dag.tasks if not isinstance(task, allowed)]
+    assert others == []
+
+
+@pytest.mark.parametrize(("dag_id", "task_id"), TASKS, ids=[f"{dag}.{task}" for dag, task in TASKS])
+def test_the_arguments_of_a_task_parse_with_its_jobs_own_parser(bag, job_module, dag_id, task_id):
+    task = rendered(bag.dags[dag_id], task_id)
+    parsed = job_module(task.job).parser().parse_args(task.command_line())
+    assert parsed.source == "flights"
+    if "slave" in task.arguments:
+        assert parsed.slave in ("zurich", "geneva", ["zurich"], ["geneva"], ["zurich", "geneva"])
+
+
+def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
+    chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 500}
+    task = rendered(bag.dags["verify"], "verify", **chosen)
+    parsed = job_module("verify").parser().parse_args(task.command_line())
+    assert (parsed.slave, parsed.table, parsed.sample) == (["geneva"], ["public.airlines", "public.flights"], 500)
+
+
+def test_recreating_triggers_is_a_switch(bag):
+    assert rendered(bag.dags["bootstrap"], "bootstrap").command_line() == ["--source=flights"]
+    task = rendered(bag.dags["bootstrap"], "bootstrap", recreate_triggers=True)
+    assert task.command_line() == ["--source=flights", "--recreate-triggers"]
+
+
+def test_the_verification_of_an_initial_update_ends_it(bag):
+    assert "--initial" in rendered(bag.dags["initial_update"], "verify").command_line()
+    assert "--initial" not in rendered(bag.dags["verify"], "verify").command_line()
+
+
+@pytest.mark.parametrize(
+    ("dag_id", "wrong"),
+    [
+        ("initial_update", {"source": "nowhere"}),
+        ("initial_update", {"slaves": ["nowhere"]}),
+        ("initial_update", {"slaves": []}),
+        ("initial_update", {"slaves": ["zurich", "zurich"]}),
+        ("verify", {"tables": ["public.unheard_of"]}),
+        ("verify", {"sample": 0}),
+        ("bootstrap", {"recreate_triggers": "perhaps"}),
+    ],
+)
+def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
+    params = bag.dags[dag_id].params
+    with pytest.raises(ParamValidationError):
+        for name, value in wrong.items():
+            params.get_param(name).resolve(value)
+
+
+@pytest.mark.parametrize(
+    ("dag_id", "pool"),
+    [
+        ("bootstrap", "sluice_bulk"),
+        ("publish__flights", "sluice_publish"),
+        ("drain__flights__zurich", "sluice_drain"),
+        ("drain__flights__geneva", "sluice_drain"),
+        ("initial_update", "sluice_bulk"),
+        ("verify", "sluice_bulk"),
+    ],
+)
+def test_bulk_work_takes_no_slot_of_publishing_or_drains(bag, dag_id, pool):
+    tasks = [task for task in bag.dags[dag_id].tasks if isinstance(task, SluiceSparkOperator)]
+    assert {task.pool for task in tasks} == {pool}
+
+
+def test_pools_have_a_slot_for_each_source_and_each_replication():
+    assert conventions.pools(config.load()) == {"sluice_publish": 1, "sluice_drain": 2, "sluice_bulk": 2}
+
+
+def test_publishing_emits_the_asset_that_drains_wait_for(bag):
+    publish = bag.dags["publish__flights"]
+    (asset,) = publish.get_task("publish").outlets
+    assert asset.uri == "sluice://flights/changelog"
+    assert publish.get_task("publish").outlet_if == "transactions"
+    assert isinstance(publish.timetable, DeltaTriggerTimetable)
+    assert publish.timetable.delta == timedelta(seconds=60)
+
+
+@pytest.mark.parametrize("dag_id", ["drain__flights__zurich", "drain__flights__geneva"])
+def test_a_drain_starts_by_asset_or_time_and_stops_at_the_first_failed_run(bag, dag_id):
+    dag = bag.dags[dag_id]
+    assert isinstance(dag.timetable, AssetOrTimeSchedule)
+    assert [asset.uri for asset in dag.timetable.asset_condition.objects] == ["sluice://flights/changelog"]
+    assert dag.timetable.timetable.delta == timedelta(seconds=60)
+    assert dag.max_consecutive_failed_dag_runs == 1
+    assert dag.dagrun_timeout is None
+
+
+@pytest.mark.parametrize("dag_id", sorted(DAG_IDS - {"drain__flights__zurich", "drain__flights__geneva"}))
+def test_only_drains_pause_themselves(bag, dag_id):
+    assert bag.dags[dag_id].max_consecutive_failed_dag_runs == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "try_number", "action", "delay_s"),
+    [
+        pytest.param(JobPostponed("SLC-101: no route"), 1, "retry", 5, id="unreachable"),
+        pytest.param(JobPostponed("SLC-101: no route"), 4, "retry", 40, id="unreachable-for-a-minute"),
+        pytest.param(JobPostponed("SLC-101: no route"), 5_000, "retry", 120, id="unreachable-for-a-week"),
+        pytest.param(AirflowTaskTimeout(), 2, "retry", 10, id="hung"),
+        pytest.param(JobCrashed("exit code 1"), 1, "default", None, id="crashed"),
+        pytest.param(JobCrashed("exit code 1"), 5, "fail", None, id="keeps-crashing"),
+    ],
+)
+def test_a_drain_waits_for_its_slave_but_not_for_a_job_that_keeps_crashing(bag, error, try_number, action, delay_s):
+    task = bag.dags["drain__flights__zurich"].get_task("drain")
+    decision = task.retry_policy.evaluate(error, try_number, task.retries)
+    assert decision.action.value == action
+    assert decision.retry_delay == (delay_s and timedelta(seconds=delay_s))
+
+
+@pytest.mark.parametrize(
+    ("run_type", "waited_s", "once"),
+    [("scheduled", 300, False), ("manual", 300, False), ("asset_triggered", 20, False), ("asset_triggered", 300, True)],
+)
+def test_a_drain_run_that_was_overtaken_does_not_stay_up(bag, run_type, waited_s, once):
+    dag = bag.dags["drain__flights__zurich"]
+    task = dag.get_task("drain").prepare_for_execution()
+    run = SimpleNamespace(run_type=run_type, run_after=datetime.now(UTC) - timedelta(seconds=waited_s))
+    task.render_template_fields({"dag_run": run, "params": {}}, jinja_env=task.get_template_env(dag=dag))
+    assert ("--once" in task.command_line()) is once
+
+
+def test_a_failed_initial_update_is_abandoned_and_its_run_fails(bag):
+    """The run is judged by its leaves: one is reached only if all went well, the other only if something did not."""
+    dag = bag.dags["initial_update"]
+    stages = ["inhibit", "dump", "release", "verify"]
+    assert {task.task_id for task in dag.leaves} == {"finished", "abandon"}
+    assert dag.get_task("finished").upstream_task_ids == {"verify"}
+    assert dag.get_task("abandon").upstream_task_ids == set(stages)
+    assert dag.get_task("abandon").trigger_rule == "one_failed"
+    for earlier, later in zip(stages, stages[1:], strict=False):
+        assert earlier in dag.get_task(later).upstream_task_ids
+    # A timed-out run would skip `abandon`, and leave the slaves in INITIAL.
+    assert dag.dagrun_timeout is None
+
+
+def test_our_modules_do_not_stand_in_for_pythons_own():
+    """Airflow imports the plugins folder's files as top-level modules; one of ours is called operator.py."""
+    import operator
+
+    from airflow import plugins_manager
+
+    plugins_manager._get_plugins()
+    assert importlib.util.find_spec("operator").origin == operator.__spec__.origin
+    assert not str(getattr(__import__("sys").modules["operator"], "__file__", "")).startswith(str(PROJECT))
+
+
+def test_another_configuration_makes_other_dags(monkeypatch, tmp_path):
+    (tmp_path / "replication.yaml").write_text(
+        """
+sources:
+  sales: {connection: a, tables: {public.orders: {}}, schedule: {every_s: 5, linger_s: 0}}
+  stock: {connection: b, tables: {public.parts: {}}}
+slaves: {bern: {connection: c}}
+replications:
+  - {source: sales, slave: bern, schedule: {every_s: 600}}
+"""
+    )
+    monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
+    dags = DagBag(dag_folder=str(PROJECT / "dags")).dags
+    per_pair = {"publish__sales", "publish__stock", "drain__sales__bern"}
+    assert set(dags) == {"bootstrap", "initial_update", "verify"} | per_pair
+    assert dags["publish__sales"].timetable.delta == timedelta(seconds=5)
+    assert dags["drain__sales__bern"].timetable.timetable.delta == timedelta(minutes=10)
+
+
+def test_a_wrong_configuration_shows_as_an_import_error_with_its_hint(monkeypatch, tmp_path):
+    (tmp_path / "replication.yaml").write_text("sources: {}\nslavs: {}\n")
+    monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
+    errors = DagBag(dag_folder=str(PROJECT / "dags")).import_errors
+    assert len(errors) == 5
+    assert all("SLC-002" in text and "HINT" in text for text in errors.values())

@@ -1,0 +1,332 @@
+"""The house operator against a fake job: result, exit codes, environment, command line, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from airflow.sdk import Asset
+from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
+
+from sluice.connections import open_sealed
+from sluice_airflow import launch
+from sluice_airflow.child import Child, Output
+from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperator
+from sluice_airflow.sealing import seal_connections
+
+CANARY = "canary-5f3a9c-password"
+# Reports what a curious user of the machine could see of a job, and what it was given.
+SPY = """
+import json, os, sys
+from pathlib import Path
+print("level=warning event=started", file=sys.stderr)
+print("a line on stdout that is no result")
+everybody = []
+for entry in Path("/proc").glob("[0-9]*/cmdline"):
+    try:
+        everybody.append(entry.read_bytes().replace(b"\\0", b" ").decode())
+    except OSError:
+        pass
+print(json.dumps({"argv": sys.argv[1:], "env": dict(os.environ), "everybody": everybody}))
+"""
+
+
+def operator(**kwargs) -> SluiceSparkOperator:
+    arguments = {"source": "flights", "slave": ["zurich"]} | kwargs.pop("arguments", {})
+    return SluiceSparkOperator(task_id="t", job="fake", arguments=arguments, **kwargs)
+
+
+def until(condition, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def gone(pid: int) -> bool:
+    """No such process, or only its unreaped remains."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_the_last_json_line_is_the_result(deployment, context):
+    deployment.job('print(\'{"rows": 1}\'); print("done"); print(\'{"rows": 2}\')')
+    assert operator().execute(context) == {"rows": 2}
+
+
+def test_arguments_become_options(deployment, context):
+    deployment.job(SPY)
+    arguments = {"slave": ["zurich", "geneva"], "table": [], "sample": 0, "initial": True, "once": False, "x": None}
+    result = operator(arguments=arguments).execute(context)
+    assert result["argv"] == ["--source=flights", "--slave=zurich", "--slave=geneva", "--sample=0", "--initial"]
+
+
+def test_a_job_says_where_it_runs_and_what_configures_it(deployment, context):
+    deployment.job(SPY)
+    env = operator().execute(context)["env"]
+    assert env["SLUICE_RUN"] == "d/r/t/1"
+    assert env["SLUICE_CONFIG"] == str(deployment.path / "replication.yaml")
+    assert env["SLUICE_HOME"] == str(deployment.path / "home")
+    assert env["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
+
+
+@pytest.mark.parametrize(
+    ("job", "ids"),
+    [
+        ("publish", {"test_control", "test_master", "test_zurich"}),
+        ("drain", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
+    ],
+)
+def test_a_job_gets_the_connections_it_needs_and_no_other(deployment, context, job, ids):
+    (deployment.jobs / f"{job}.py").write_text(SPY)
+    task = SluiceSparkOperator(task_id="t", job=job, arguments={"source": "flights", "slave": "zurich"})
+    opened = open_sealed(task.execute(context)["env"]["SLUICE_CONNECTIONS"])
+    assert set(opened) == ids
+    assert opened["test_zurich"].password == CANARY
+    assert (opened["test_zurich"].host, opened["test_zurich"].port, opened["test_zurich"].database) == ("db", 5432, "d")
+
+
+def test_no_password_is_in_a_jobs_environment_or_on_any_command_line(deployment, context, monkeypatch, caplog):
+    monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", f"postgresql://airflow:{CANARY}@db/airflow")
+    monkeypatch.setenv("AIRFLOW_VAR_SECRET", CANARY)
+    monkeypatch.setenv("PGPASSWORD", CANARY)
+    deployment.job(SPY)
+    result = operator().execute(context)
+    assert CANARY not in str(result)
+    assert result["env"]["SLUICE_CONNECTIONS"] not in str(result["everybody"])
+    assert CANARY not in caplog.text
+
+
+def test_a_connect_token_is_in_the_environment_and_not_in_the_address(deployment, context, connect):
+    connect("test_spark", conn_type="spark_connect", host="127.0.0.1", port=15009, password="a-token")
+    deployment.job(SPY)
+    result = operator().execute(context)
+    assert result["env"]["SPARK_REMOTE"] == "sc://localhost:15009/"
+    assert result["env"]["SPARK_CONNECT_AUTHENTICATE_TOKEN"] == "a-token"
+    assert "a-token" not in str(result["everybody"])
+
+
+def test_pyspark_sends_a_token_to_the_loopback_without_tls(deployment, connect, monkeypatch):
+    """The reason for writing `localhost`: to 127.0.0.1 PySpark would speak TLS, which the server does not."""
+    from airflow.sdk import BaseHook
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    connect("test_spark", conn_type="spark_connect", host="127.0.0.1", port=15009, password="a-token")
+    for name, value in launch.connect_environment(BaseHook.get_connection("test_spark")).items():
+        monkeypatch.setenv(name, value)
+    builder = DefaultChannelBuilder(os.environ["SPARK_REMOTE"])
+    assert (builder.host, builder.token, builder.use_ssl) == ("localhost", "a-token", False)
+
+
+@pytest.mark.parametrize(
+    ("spark", "message"),
+    [
+        pytest.param(
+            {"conn_type": "spark_connect", "host": "far.example", "password": "a-token"}, "SLC-015", id="token-in-clear"
+        ),
+        pytest.param(
+            {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}, "SLC-016", id="cluster-mode"
+        ),
+        pytest.param({"conn_type": "http", "host": "far.example"}, "SLC-014", id="no-spark"),
+    ],
+)
+def test_a_spark_connection_that_cannot_work_is_refused(deployment, context, connect, spark, message):
+    connect("test_spark", **spark)
+    deployment.job(SPY)
+    with pytest.raises(AirflowFailException, match=rf"{message}(.|\n)*HINT: "):
+        operator().execute(context)
+
+
+def test_a_far_connect_server_is_reached_by_tls(deployment, connect):
+    from airflow.sdk import BaseHook
+
+    connect(
+        "test_spark", conn_type="spark_connect", host="far.example", login="me", password="t", extra={"use_ssl": True}
+    )
+    env = launch.connect_environment(BaseHook.get_connection("test_spark"))
+    assert env["SPARK_REMOTE"] == "sc://far.example:15002/;user_id=me;use_ssl=true"
+
+
+def test_a_terminal_error_fails_the_task_in_the_jobs_own_words(deployment, context):
+    deployment.job(
+        """
+        import sys
+        print("level=info event=reading", file=sys.stderr)
+        print("SLC-041: slave zurich is at position 7\\n  but the log starts at 9\\nHINT: run initial_update", file=sys.stderr)
+        print("level=info event=closed", file=sys.stderr)
+        sys.exit(3)
+        """.replace("\n        ", "\n")
+    )
+    with pytest.raises(AirflowFailException) as failure:
+        operator().execute(context)
+    expected = "SLC-041: slave zurich is at position 7\n  but the log starts at 9\nHINT: run initial_update"
+    assert str(failure.value) == expected
+
+
+def test_a_transient_error_may_be_tried_again(deployment, context):
+    deployment.job("import sys\nprint('SLC-101: no route to zurich', file=sys.stderr)\nsys.exit(75)")
+    with pytest.raises(JobPostponed, match="SLC-101: no route to zurich"):
+        operator().execute(context)
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        pytest.param("raise ValueError('what')", r"exit code 1(.|\n)*ValueError: what", id="traceback"),
+        pytest.param("import os; os.kill(os.getpid(), 9)", "signal 9", id="killed"),
+        pytest.param("print('no result')", "without a result line", id="silent"),
+    ],
+)
+def test_a_crash_shows_the_last_lines(deployment, context, job, message):
+    deployment.job(job)
+    with pytest.raises(JobCrashed, match=message):
+        operator().execute(context)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [({"source": "nowhere"}, "SLC-003"), ({"slave": ["nowhere"]}, "SLC-003")],
+)
+def test_an_unknown_name_is_a_terminal_error(deployment, context, arguments, error):
+    deployment.job(SPY)
+    with pytest.raises(AirflowFailException, match=error):
+        operator(arguments=arguments).execute(context)
+
+
+def test_an_unknown_connection_is_named(deployment, context, monkeypatch):
+    monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
+    with pytest.raises(AirflowNotFoundException, match="test_master"):
+        operator().execute(context)
+
+
+@pytest.mark.parametrize(("transactions", "events"), [(0, 0), (3, 1)])
+def test_an_asset_event_tells_of_something_new(deployment, context, transactions, events):
+    deployment.job(f"print('{{\"transactions\": {transactions}}}')")
+    task = operator(outlets=[Asset("sluice://flights/changelog")], outlet_if="transactions").prepare_for_execution()
+    task.execute(context)
+    assert len(task.outlets) == events
+
+
+def test_killing_the_task_ends_the_job_politely(deployment, context):
+    deployment.job(
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('{\"ended\": true}', flush=True), sys.exit(0)))\n"
+        "print('level=info event=up', file=sys.stderr, flush=True)\n"
+        "time.sleep(60)"
+    )
+    task = operator()
+    threading.Thread(
+        target=lambda: (until(lambda: task._child and task._child.output.tail), task.on_kill()), daemon=True
+    ).start()
+    started = time.monotonic()
+    assert task.execute(context) == {"ended": True}
+    assert time.monotonic() - started < 10
+
+
+def spawn(program: str, grace_s: float = 0.5) -> Child:
+    import logging
+
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    return Child(command, dict(os.environ), logging.getLogger("test"), grace_s)
+
+
+def test_a_job_deaf_to_sigterm_is_killed_with_all_it_started():
+    child = spawn(
+        """
+        import signal, subprocess, sys, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        print(other.pid, flush=True)
+        time.sleep(60)
+        """
+    )
+    threading.Thread(target=lambda: (until(lambda: child.output.tail), child.stop()), daemon=True).start()
+    assert child.run() == -signal.SIGKILL
+    assert until(lambda: gone(int(child.output.tail[0])))
+
+
+def test_what_a_finished_job_left_running_is_ended():
+    child = spawn(
+        """
+        import subprocess, sys
+        print(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]).pid, flush=True)
+        """
+    )
+    assert child.run() == 0
+    assert until(lambda: gone(int(child.output.tail[0])))
+
+
+def test_stopping_from_a_signal_handler_in_the_middle_of_a_run():
+    """As Airflow does it: the handler runs in the very thread that waits for the job."""
+    child = spawn("import time; print('up', flush=True); time.sleep(60)", grace_s=5)
+    previous = signal.signal(signal.SIGTERM, lambda *_: child.stop())
+    threading.Thread(
+        target=lambda: (until(lambda: child.output.tail), os.kill(os.getpid(), signal.SIGTERM)), daemon=True
+    ).start()
+    started = time.monotonic()
+    try:
+        assert child.run() == -signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    assert time.monotonic() - started < 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends orphans on Linux only")
+def test_a_job_does_not_outlive_a_task_that_was_killed():
+    program = """
+        import logging, os, sys
+        from sluice_airflow.child import Child
+        job = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+        logging.basicConfig(stream=sys.stdout, format="%(message)s", level=logging.INFO)
+        Child([sys.executable, "-c", job], dict(os.environ), logging.getLogger()).run()
+    """
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], env=env, stdout=subprocess.PIPE, text=True
+    ) as task:
+        job = int(task.stdout.readline())
+        task.kill()
+    ended = until(lambda: gone(job))
+    with suppress(ProcessLookupError):
+        os.kill(job, signal.SIGKILL)
+    assert ended
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        pytest.param(["a", "SLC-001: x", "HINT: y", "b"], "SLC-001: x\nHINT: y", id="with-hint"),
+        pytest.param(["SLC-001: x", "level=info event=closed"], "SLC-001: x", id="without-hint"),
+        pytest.param(["SLC-001: x", "HINT: y", "SLC-002: z"], "SLC-002: z", id="the-last-one-counts"),
+        pytest.param(["a", "b"], "a\nb", id="no-error"),
+    ],
+)
+def test_the_reason_is_the_jobs_error_or_its_last_lines(lines, reason):
+    output = Output()
+    for line in lines:
+        output.take(line)
+    assert output.reason == reason
+
+
+def test_sealing_outside_of_a_task_prints_what_a_job_can_open(deployment):
+    command = [sys.executable, "-m", "sluice_airflow.sealing", "test_master", "test_zurich"]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
+    assert CANARY not in done.stdout + done.stderr
+    assert set(open_sealed(done.stdout.strip())) == {"test_master", "test_zurich"}
+
+
+def test_sealing_inside_a_task(deployment):
+    assert open_sealed(seal_connections(["test_master"]))["test_master"].login == "u"
