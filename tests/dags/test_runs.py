@@ -1,0 +1,93 @@
+"""Whole runs of the DAGs on Airflow's own database, with fake jobs: how they end, and what they emit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from sluice.connections import open_sealed
+from sluice_airflow.operator import SluiceSparkOperator
+
+pytestmark = [pytest.mark.airflow, pytest.mark.slow]
+GOOD = "print('{\"transactions\": 1}')"
+IDLE = "print('{\"transactions\": 0}')"
+TERMINAL = "import sys; print('SLC-041: no', file=sys.stderr); sys.exit(3)"
+
+
+@pytest.fixture(scope="module")
+def database():
+    from airflow.utils import db
+
+    db.initdb()
+
+
+@pytest.fixture
+def run(database, bag, deployment):
+    """Run a DAG to its end; jobs that are not mentioned succeed."""
+
+    def run(dag_id: str, **jobs: str):
+        dag = bag.dags[dag_id]
+        for task in dag.tasks:
+            if isinstance(task, SluiceSparkOperator):
+                (deployment.jobs / f"{task.job}.py").write_text(jobs.get(task.job, GOOD))
+        dag_run = dag.test()
+        return dag_run.state, {ti.task_id: ti.state for ti in dag_run.get_task_instances()}
+
+    return run
+
+
+def asset_events() -> int:
+    from airflow.models.asset import AssetEvent
+    from airflow.utils.session import create_session
+    from sqlalchemy import func, select
+
+    with create_session() as session:
+        return session.scalar(select(func.count()).select_from(AssetEvent))
+
+
+def test_an_initial_update_that_works_abandons_nothing(run):
+    state, tasks = run("initial_update")
+    assert state == "success"
+    assert tasks == dict.fromkeys(["inhibit", "dump", "release", "verify", "finished"], "success") | {
+        "abandon": "skipped"
+    }
+
+
+@pytest.mark.parametrize("failing", ["inhibit", "dump", "release", "verify"])
+def test_an_initial_update_that_fails_is_abandoned_and_failed(run, failing):
+    state, tasks = run("initial_update", **{failing: TERMINAL})
+    assert state == "failed"
+    assert (tasks[failing], tasks["abandon"], tasks["finished"]) == ("failed", "success", "upstream_failed")
+
+
+def test_an_event_is_emitted_only_for_something_new(run):
+    before = asset_events()
+    assert run("publish__flights", publish=IDLE)[0] == "success"
+    assert asset_events() == before
+    assert run("publish__flights", publish=GOOD)[0] == "success"
+    assert asset_events() == before + 1
+
+
+def test_a_terminal_error_of_a_drain_fails_its_run_at_once(run):
+    assert run("drain__flights__zurich", drain=TERMINAL) == ("failed", {"drain": "failed"})
+
+
+def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment):
+    from airflow.models import Connection
+    from airflow.utils.session import create_session
+
+    with create_session() as session:
+        session.add(Connection(conn_id="kept", conn_type="postgres", login="u", password="canary-in-the-database"))
+    done = subprocess.run(
+        [sys.executable, "-m", "sluice_airflow.sealing", "kept"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "canary" not in done.stdout + done.stderr
+    assert open_sealed(done.stdout.strip())["kept"].password == "canary-in-the-database"
