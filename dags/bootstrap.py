@@ -3,7 +3,7 @@
 from airflow.sdk import DAG, Param
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -37,6 +37,6 @@ with DAG(
         task_id="bootstrap",
         job="bootstrap",
         arguments={"source": "{{ params.source }}", "recreate_triggers": "{{ params.recreate_triggers }}"},
-        pool=conventions.POOL_BULK,
+        pool=pools.BULK,
         execution_timeout=conventions.HUNG,
     )

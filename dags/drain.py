@@ -5,7 +5,7 @@ from datetime import timedelta
 from airflow.sdk import DAG, AssetOrTimeSchedule, DeltaTriggerTimetable
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -48,7 +48,7 @@ def drain(replication: config.Replication) -> DAG:
                 "slave": slave,
                 "once": f"{{{{ overtaken(dag_run, {schedule.every_s}) }}}}",
             },
-            pool=conventions.POOL_DRAIN,
+            pool=pools.DRAIN,
             retries=conventions.NO_LIMIT,
             retry_delay=timedelta(seconds=5),
             retry_policy=conventions.KeepTrying(),

@@ -4,7 +4,7 @@ from airflow.sdk import DAG, TriggerRule
 from airflow.providers.standard.operators.empty import EmptyOperator
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -38,17 +38,17 @@ with DAG(
     **conventions.DAG_SETTINGS,
 ):
     inhibit, dump, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments=UPDATE, pool=conventions.POOL_BULK)
+        SluiceSparkOperator(task_id=job, job=job, arguments=UPDATE, pool=pools.BULK)
         for job in ("inhibit", "dump", "release")
     )
     verify = SluiceSparkOperator(
-        task_id="verify", job="verify", arguments={**UPDATE, "initial": True}, pool=conventions.POOL_BULK
+        task_id="verify", job="verify", arguments={**UPDATE, "initial": True}, pool=pools.BULK
     )
     abandon = SluiceSparkOperator(
         task_id="abandon",
         job="abandon",
         arguments=UPDATE,
-        pool=conventions.POOL_BULK,
+        pool=pools.BULK,
         trigger_rule=TriggerRule.ONE_FAILED,
     )
     # A run is judged by its last tasks. `abandon` succeeds when the update failed, so it cannot be the only one.

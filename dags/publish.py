@@ -5,7 +5,7 @@ from datetime import timedelta
 from airflow.sdk import DAG, DeltaTriggerTimetable
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -37,7 +37,7 @@ def publish(source: str, entry: config.Source) -> DAG:
             arguments={"source": source},
             outlets=[conventions.change_log_asset(source)],
             outlet_if="transactions",
-            pool=conventions.POOL_PUBLISH,
+            pool=pools.PUBLISH,
             retries=1,
             retry_delay=timedelta(seconds=5),
             execution_timeout=conventions.HUNG,

@@ -3,7 +3,7 @@
 from airflow.sdk import DAG, Param
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -42,5 +42,5 @@ with DAG(
             "table": "{{ params.tables }}",
             "sample": "{{ params.sample }}",
         },
-        pool=conventions.POOL_BULK,
+        pool=pools.BULK,
     )

@@ -1,4 +1,4 @@
-"""What all our DAGs have in common: owner, dates, pools, the asset of a change log, forms, and what a retry means."""
+"""What all our DAGs have in common: owner, dates, the asset of a change log, forms, and what a retry means."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ from sluice_airflow.operator import JobPostponed
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
-# Slots of their own, so that a dump of hours starves neither publishing nor drains.
-POOL_PUBLISH = "sluice_publish"
-POOL_DRAIN = "sluice_drain"
-POOL_BULK = "sluice_bulk"
-BULK_SLOTS = 2
-
 # A run ends on its own; this ends one that hangs. What it committed stays, and the next run goes on from there.
 HUNG = timedelta(hours=6)
 
@@ -33,15 +27,6 @@ DAG_SETTINGS: dict[str, Any] = {
     "is_paused_upon_creation": False,
     "default_args": DEFAULT_ARGS,
 }
-
-
-def pools(config: Config) -> dict[str, int]:
-    """The pools that the DAGs need, with the slots of each."""
-    return {
-        POOL_PUBLISH: len(config.sources),
-        POOL_DRAIN: max(1, len(config.replications)),
-        POOL_BULK: BULK_SLOTS,
-    }
 
 
 def change_log_asset(source: str) -> Asset:

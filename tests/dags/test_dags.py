@@ -17,7 +17,7 @@ from airflow.sdk.exceptions import AirflowTaskTimeout, ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import pools
 from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperator
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -161,7 +161,7 @@ def test_bulk_work_takes_no_slot_of_publishing_or_drains(bag, dag_id, pool):
 
 
 def test_pools_have_a_slot_for_each_source_and_each_replication():
-    assert conventions.pools(config.load()) == {"sluice_publish": 1, "sluice_drain": 2, "sluice_bulk": 2}
+    assert pools.slots(config.load()) == {"sluice_publish": 1, "sluice_drain": 2, "sluice_bulk": 2}
 
 
 def test_publishing_emits_the_asset_that_drains_wait_for(bag):

@@ -1,0 +1,50 @@
+#!/bin/bash
+# Starts one service of docker-compose.yaml: deploy/start.sh ROLE. Secrets are files in /run/secrets; a password is
+# exported only to the process that needs it, and is never an argument.
+set -euo pipefail
+
+role=$1
+spark_class() { exec spark-class "$@"; }
+
+case $role in
+    airflow-init)
+        airflow db migrate
+        python -m sluice_airflow.pools > "$AIRFLOW_HOME/pools.json"
+        exec airflow pools import "$AIRFLOW_HOME/pools.json"
+        ;;
+    api-server)
+        # Airflow opens this file for writing.
+        install -m 600 /run/secrets/airflow_users "$AIRFLOW_HOME/users.json"
+        exec airflow api-server
+        ;;
+    scheduler | dag-processor | triggerer)
+        exec airflow "$role"
+        ;;
+    spark-master)
+        spark_class org.apache.spark.deploy.master.Master --host spark-master --port 7077 --webui-port 8080
+        ;;
+    spark-worker)
+        spark_class org.apache.spark.deploy.worker.Worker --webui-port 8081 spark://spark-master:7077
+        ;;
+    spark-connect)
+        SPARK_CONNECT_AUTHENTICATE_TOKEN=$(cat /run/secrets/connect_token)
+        export SPARK_CONNECT_AUTHENTICATE_TOKEN
+        # It shares the network of the scheduler, which is where the tasks run: so it listens on the loopback, and the
+        # executors reach the driver under the scheduler's name.
+        exec spark-submit \
+            --master spark://spark-master:7077 \
+            --conf spark.connect.grpc.binding.address=127.0.0.1 \
+            --conf spark.connect.grpc.binding.port=15002 \
+            --conf spark.driver.host=airflow-scheduler \
+            --conf spark.driver.bindAddress=0.0.0.0 \
+            --conf spark.driver.port=7078 \
+            --conf spark.blockManager.port=7079 \
+            --conf spark.ui.enabled=false \
+            --class org.apache.spark.sql.connect.service.SparkConnectServer \
+            spark-internal
+        ;;
+    *)
+        echo "deploy/start.sh: there is no role $role" >&2
+        exit 2
+        ;;
+esac

@@ -1,0 +1,187 @@
+"""docker-compose.yaml without a Docker engine: its schema, its pins, and that all it names exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from sluice import config
+
+PROJECT = Path(__file__).resolve().parents[2]
+TEXT = (PROJECT / "docker-compose.yaml").read_text()
+COMPOSE = yaml.safe_load(TEXT)
+SERVICES = COMPOSE["services"]
+DOCKERFILE = (PROJECT / "Dockerfile").read_text()
+START = (PROJECT / "deploy" / "start.sh").read_text()
+DATABASES = {"control-db", "master-db", "slave-db"}
+# https://hub.docker.com/_/postgres, "Environment Variables"
+POSTGRES_NAMES = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD_FILE"}
+
+
+def installed(package: str, *inside: str) -> Path:
+    """A file of an installed package, found without importing it."""
+    return Path(importlib.util.find_spec(package).origin).parent.joinpath(*inside)
+
+
+def environments():
+    for service, entry in SERVICES.items():
+        for name, value in entry.get("environment", {}).items():
+            yield service, name, value
+
+
+def secret_files() -> dict[str, str]:
+    return runpy.run_path(str(PROJECT / "deploy" / "make_secrets.py"))["contents"]()
+
+
+def test_the_file_is_valid_by_the_compose_specification():
+    schema = installed("check_jsonschema", "builtin_schemas", "vendor", "compose-spec.json")
+    jsonschema.validate(COMPOSE, json.loads(schema.read_text()))
+
+
+def test_all_the_services_of_a_deployment_are_there():
+    airflow = {f"airflow-{name}" for name in ("init", "api-server", "scheduler", "dag-processor", "triggerer")}
+    spark = {"spark-master", "spark-worker-1", "spark-worker-2", "spark-connect"}
+    assert set(SERVICES) == DATABASES | airflow | spark
+
+
+@pytest.mark.parametrize("image", sorted({entry["image"] for entry in SERVICES.values()}))
+def test_an_image_is_pinned_to_a_version(image):
+    assert re.fullmatch(r"[a-z./-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?", image)
+
+
+def test_the_image_we_build_is_made_from_a_pinned_one_and_has_the_projects_version():
+    bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+    assert [base for base in bases if not re.search(r":\d+\.\d+\.\d+-", base)] == []
+    version = re.search(r'^version = "(.+)"', (PROJECT / "pyproject.toml").read_text(), re.MULTILINE)[1]
+    assert {entry["image"] for entry in SERVICES.values() if "build" in entry} == {f"sluice:{version}"}
+
+
+def test_every_service_that_stays_up_has_a_health_check():
+    assert {name for name, entry in SERVICES.items() if "healthcheck" not in entry} == {"airflow-init"}
+
+
+def test_a_service_waits_only_for_what_there_is():
+    for name, entry in SERVICES.items():
+        for other, condition in entry.get("depends_on", {}).items():
+            assert other in SERVICES, name
+            if condition["condition"] == "service_healthy":
+                assert "healthcheck" in SERVICES[other], name
+
+
+def test_every_mounted_path_of_the_host_exists():
+    mounts = [volume.split(":")[0] for entry in SERVICES.values() for volume in entry.get("volumes", [])]
+    paths = [mount for mount in mounts if mount.startswith((".", "/"))]
+    assert [path for path in paths if not (PROJECT / path).is_file()] == []
+    assert {mount for mount in mounts if mount not in paths} == set(COMPOSE["volumes"])
+
+
+def test_every_path_inside_the_image_exists_in_the_repository():
+    inside = set(re.findall(r"/opt/sluice/([\w./-]+)", TEXT + DOCKERFILE)) - {".venv/bin"}
+    assert [path for path in sorted(inside) if not (PROJECT / path).exists()] == []
+
+
+def test_every_role_that_a_service_starts_is_known():
+    roles = set(re.findall(r"[\w-]+", " ".join(re.findall(r"^    ([\w| -]+)\)$", START, re.MULTILINE))))
+    assert {entry["command"][0] for entry in SERVICES.values() if "command" in entry} == roles
+    assert subprocess.run(["bash", "-n", PROJECT / "deploy" / "start.sh"], check=False).returncode == 0
+
+
+def test_every_name_of_ours_in_an_environment_is_one_that_the_code_reads():
+    sources = [path.read_text() for tree in ("include", "plugins") for path in (PROJECT / tree).rglob("*.py")]
+    known = set(re.findall(r'"(SLUICE_[A-Z_]+)"', "\n".join(sources)))
+    used = {name for _, name, _ in environments() if name.startswith("SLUICE_")}
+    assert used == {config.HOME_ENV, config.CONFIG_ENV, "SLUICE_SEAL_KEY_FILE"}
+    assert used <= known
+
+
+def test_every_name_of_airflows_is_one_that_airflow_reads():
+    sections = yaml.safe_load(installed("airflow", "config_templates", "config.yml").read_text())
+    names = {name for _, name, _ in environments() if name.startswith("AIRFLOW__")}
+    assert len(names) > 10
+    for name in names:
+        _, section, option = name.split("__")
+        by_command = option.endswith("_CMD")
+        known = sections[section.lower()]["options"][option.removesuffix("_CMD").lower()]
+        # Airflow runs a command only for an option that it knows to be a secret.
+        assert not by_command or known.get("sensitive"), name
+
+
+def test_every_other_name_is_one_that_its_program_reads():
+    others = {(service, name) for service, name, _ in environments() if not name.startswith(("SLUICE_", "AIRFLOW__"))}
+    assert {name for service, name in others if service in DATABASES} == POSTGRES_NAMES
+    assert {name for service, name in others if service not in DATABASES} == {"AIRFLOW_HOME"}
+    exported = set(re.findall(r"^\s*export (\w+)", START, re.MULTILINE))
+    assert exported == {"SPARK_CONNECT_AUTHENTICATE_TOKEN"}
+    assert exported.pop() in installed("pyspark", "sql", "connect", "client", "core.py").read_text()
+
+
+def test_no_password_is_in_the_file():
+    speaking = re.compile(r"PASSWORD|SECRET|TOKEN|KEY|CONN")
+    telling = [
+        (service, name)
+        for service, name, value in environments()
+        if speaking.search(name.split("__")[-1]) and not str(value).startswith(("/", "cat /run/secrets/"))
+    ]
+    assert telling == []
+    assert not re.search(r"://[^/\s]*:[^/\s]*@", TEXT)
+
+
+def test_every_secret_is_made_and_used():
+    used = {secret for entry in SERVICES.values() for secret in entry.get("secrets", [])}
+    mentioned = set(re.findall(r"/run/secrets/([\w.]+)", TEXT + START))
+    assert used == set(COMPOSE["secrets"]) == set(secret_files())
+    assert mentioned <= used
+    for name, entry in COMPOSE["secrets"].items():
+        assert entry == {"file": f"./deploy/secrets/{name}"}
+
+
+def test_a_service_may_read_the_secrets_it_mentions():
+    for name, entry in SERVICES.items():
+        mentioned = set(re.findall(r"/run/secrets/([\w.]+)", json.dumps(entry)))
+        # Airflow's own sealing key is for tasks, which the api-server runs none of.
+        if name == "airflow-api-server":
+            mentioned.discard("seal_key")
+        assert mentioned <= set(entry["secrets"]), name
+
+
+def test_the_secrets_fit_together_and_cover_the_configuration():
+    files = secret_files()
+    connections = json.loads(files["connections.json"])
+    settings = config.load(PROJECT / "deploy" / "replication.yaml")
+    databases = [*settings.sources.values(), *settings.slaves.values()]
+    needed = {settings.control, settings.spark, settings.airflow_api} | {entry.connection for entry in databases}
+    assert set(connections) == needed
+    assert connections["sluice_control"]["password"] == files["store_password"]
+    assert connections["sluice_master"]["password"] == files["master_password"]
+    assert connections["sluice_slave"]["password"] == files["slave_password"]
+    assert connections["sluice_spark"]["password"] == files["connect_token"]
+    assert connections["sluice_airflow_api"]["password"] == json.loads(files["airflow_users"])["admin"]
+    assert files["airflow_password"] in files["airflow_database_url"]
+    for entry in connections.values():
+        assert entry["host"] in {*SERVICES, "localhost"}
+
+
+def test_secrets_are_written_once_and_only_for_us(tmp_path):
+    target = tmp_path / "secrets"
+    command = [sys.executable, PROJECT / "deploy" / "make_secrets.py", target]
+    subprocess.run(command, check=True)
+    assert target.stat().st_mode & 0o777 == 0o700
+    before = {path.name: path.read_text() for path in target.iterdir()}
+    again = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert again.returncode == 1
+    assert "HINT" in again.stderr
+    assert {path.name: path.read_text() for path in target.iterdir()} == before
+
+
+def test_connect_listens_on_the_loopback_of_the_tasks():
+    assert SERVICES["spark-connect"]["network_mode"] == "service:airflow-scheduler"
+    assert "spark.connect.grpc.binding.address=127.0.0.1" in START
