@@ -73,8 +73,8 @@ class Sweep(Protocol):
     def make_durable(self) -> None:
         """Commit a write with a flush, which flushes all that the snapshot saw; before listing (R2)."""
 
-    def purge(self, purge: Purge) -> int:
-        """Remove exactly what this sweep read, record the segment, commit. Returns how many rows went."""
+    def purge(self, purge: Purge, changes: int) -> None:
+        """Remove exactly what this sweep read, which is so many changes, record the segment, commit."""
 
 
 class SourceDatabase(Protocol):

@@ -103,7 +103,7 @@ class PostgresSweep:
             beside.execute("SET synchronous_commit = on")
             beside.execute(composed("publish/make_durable"))
 
-    def purge(self, purge: Purge) -> int:
+    def purge(self, purge: Purge, changes: int) -> None:
         """Delete what the snapshot showed up to the bound, record the segment, commit with a flush."""
         execute = self._connection.execute
         execute("SET LOCAL synchronous_commit = on")
@@ -112,9 +112,14 @@ class PostgresSweep:
         else:
             bound = sql.Literal(self.bound)
             gone = execute(composed("publish/purge", **self._parts, bound=bound)).rowcount
+        if gone != changes:
+            raise SluiceError(
+                49,
+                f"segment {purge.segment} holds {changes} changes, but {gone} of them are in ITEMS; nothing was purged",
+                "somebody else writes to ITEMS; stop that, then run initial_update for the slaves of this source",
+            )
         record_purge(self._connection, self._parts, purge, self._epoch)
-        self._connection.execute("COMMIT")
-        return gone
+        execute("COMMIT")
 
     def _batch(self, text: bytes) -> pa.RecordBatch:
         table = _table(text)

@@ -1,0 +1,163 @@
+"""The net effect of a batch on each table: for every key its last image, or that it is gone.
+
+The result does not depend on where batches were cut: each change says what becomes of a key (present with this image,
+or absent), so the last one says it all. Three kinds of tables need three ways to tell rows apart:
+
+- a key that is checked at once: by key;
+- a key that is checked at commit: two rows may share a key for a while (`id = id + 1`), so an old image takes away the
+  row that looks like it, not whichever row bears the key;
+- no key: rows that look alike are one, with a count. A delete that finds no row does nothing, so the effect on a
+  count c is max(c + a, b); such effects compose, wherever they are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.model.layout import Layout
+
+Key = tuple[str | None, ...] | str | None
+Row = list[str | None]
+
+
+@dataclass(frozen=True)
+class KeyedNet:
+    """What becomes of the keys of one table. The numbers are places in the batch that was netted.
+
+    Attributes:
+        emptied: the table is emptied first (TRUNCATE).
+        gone: a change whose *old* image names a key that is absent at the end.
+        changed: changes whose *new* image is the last one of a key that was there before.
+        fresh: changes whose *new* image is the last one of a key that was not there before.
+    """
+
+    layout: Layout
+    emptied: bool
+    gone: list[int] = field(default_factory=list)
+    changed: list[int] = field(default_factory=list)
+    fresh: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CountedNet:
+    """What becomes of the rows of a table without a key: (image, a, b), count c becomes max(c + a, b)."""
+
+    layout: Layout
+    emptied: bool
+    effects: list[tuple[Row, int, int]]
+
+
+Net = KeyedNet | CountedNet
+
+
+def net(layout: Layout, changes: pa.Table) -> Net:
+    """The net effect of changes of one table under one layout, in their order. Columns as in `CHANGES`."""
+    actions = changes["action"].to_pylist()
+    if not layout.key:
+        return _counted(layout, actions, changes["new"].to_pylist(), changes["old"].to_pylist())
+    new, old = keys_of(changes["new"], layout.key), keys_of(changes["old"], layout.key)
+    if layout.deferrable:
+        return _by_image(layout, actions, new, old, changes["new"].to_pylist(), changes["old"].to_pylist())
+    return _by_key(layout, actions, new, old)
+
+
+def keys_of(rows: pa.ChunkedArray, key: Sequence[int]) -> list[Key]:
+    """The key of each row, as a text or a tuple of texts; None where there is no row."""
+    columns = [pc.list_element(rows, place).to_pylist() for place in key]
+    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+
+
+def cells(rows: pa.ChunkedArray, places: Sequence[int], width: int) -> list[pa.Array]:
+    """The rows at these places, as one text array a column."""
+    taken = rows.combine_chunks().take(pa.array(places, pa.int64()))
+    flat = taken.flatten()
+    starts = np.arange(len(places)) * width
+    return [flat.take(pa.array(starts + column)) for column in range(width)]
+
+
+def _by_key(layout: Layout, actions: list[str], new: list[Key], old: list[Key]) -> KeyedNet:
+    last: dict[Key, tuple[int, bool]] = {}
+    fresh: set[Key] = set()
+    emptied = False
+    for place, action in enumerate(actions):
+        if action == "I" or action == "U":
+            key = new[place]
+            if action == "U" and old[place] != key:
+                last[old[place]] = (place, False)
+            elif action == "U":
+                last[key] = (place, True)
+                continue
+            if key not in last:
+                fresh.add(key)
+            last[key] = (place, True)
+        elif action == "D":
+            last[old[place]] = (place, False)
+        elif action == "T":
+            emptied = True
+            last.clear()
+            fresh.clear()
+    return _keyed(layout, emptied, last, fresh)
+
+
+def _by_image(
+    layout: Layout, actions: list[str], new: list[Key], old: list[Key], news: list[Row], olds: list[Row]
+) -> KeyedNet:
+    added: dict[Key, list[int]] = {}
+    touched: dict[Key, int] = {}
+    fresh: set[Key] = set()
+    emptied = False
+    for place, action in enumerate(actions):
+        if action in "UD":
+            key = old[place]
+            bearers = added.setdefault(key, [])
+            touched[key] = place
+            twin = next((one for one in bearers if news[one] == olds[place]), None)
+            if twin is not None:
+                bearers.remove(twin)
+        if action in "UI":
+            key = new[place]
+            if key not in touched and key not in added:
+                fresh.add(key)
+            added.setdefault(key, []).append(place)
+        elif action == "T":
+            emptied = True
+            added.clear()
+            touched.clear()
+            fresh.clear()
+    last = {key: (bearers[-1], True) if bearers else (touched[key], False) for key, bearers in added.items()}
+    return _keyed(layout, emptied, last, fresh)
+
+
+def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> KeyedNet:
+    result = KeyedNet(layout, emptied)
+    for key, (place, present) in last.items():
+        if not present:
+            result.gone.append(place)
+        elif emptied or key in fresh:
+            result.fresh.append(place)
+        else:
+            result.changed.append(place)
+    return result
+
+
+def _counted(layout: Layout, actions: list[str], news: list[Row], olds: list[Row]) -> CountedNet:
+    effects: dict[tuple[str | None, ...], tuple[int, int]] = {}
+    emptied = False
+    for place, action in enumerate(actions):
+        if action in "UD":
+            image = tuple(olds[place])
+            a, b = effects.get(image, (0, 0))
+            effects[image] = (a - 1, max(b - 1, 0))
+        if action in "UI":
+            image = tuple(news[place])
+            a, b = effects.get(image, (0, 0))
+            effects[image] = (a + 1, b + 1)
+        elif action == "T":
+            emptied = True
+            effects.clear()
+    return CountedNet(layout, emptied, [(list(image), a, b) for image, (a, b) in effects.items()])

@@ -1,0 +1,153 @@
+"""Segment files in a plain directory: written once, fsynced, hashed, never overwritten or renamed (R2)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sluice.changelog.schema import CHANGES
+from sluice.errors import SluiceError, TransientError
+
+ROW_GROUP = 65_536
+
+
+@dataclass(frozen=True)
+class Written:
+    """A durable file: its hash and size, to be listed in the manifest."""
+
+    name: str
+    sha256: str
+    bytes: int
+
+
+class SegmentFiles(Protocol):
+    """Where segments are kept: a plain directory, or any Hadoop filesystem."""
+
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+        """Make one file durable. Raises SluiceError SLC-046 if it cannot; nothing is listed then."""
+
+    def read(self, written: Written, after: int) -> Iterator[pa.RecordBatch]:
+        """The changes of transactions beyond ordinal `after`, in order. Raises SluiceError SLC-047 if altered."""
+
+    def names(self) -> list[str]:
+        """Every file that is there, listed or not."""
+
+    def remove(self, name: str) -> None:
+        """Delete a file that no slave needs any more; silently if it is gone."""
+
+
+class PlainDirectory:
+    """Segments as Parquet files of one directory."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = Path(directory)
+        self._intact: set[str] = set()
+
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+        """Write, flush to the disk the file and the directory's entry of it."""
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            with open(self._path(name), "xb") as file:
+                hashing = _Hashing(file)
+                with pq.ParquetWriter(hashing, CHANGES, compression="zstd", compression_level=1) as writer:
+                    for batch in batches:
+                        writer.write_batch(batch, row_group_size=ROW_GROUP)
+                file.flush()
+                os.fsync(file.fileno())
+            _sync_directory(self._directory)
+        except OSError as error:
+            self._path(name).unlink(missing_ok=True)
+            raise TransientError(
+                46,
+                f"segment {name} cannot be written to {self._directory}: {error}",
+                "no change is lost, they stay in ITEMS; make room or mount the directory, the next run goes on",
+            ) from None
+        return Written(name, hashing.digest.hexdigest(), hashing.size)
+
+    def read(self, written: Written, after: int) -> Iterator[pa.RecordBatch]:
+        """Check the hash once, then read the row groups that hold later ordinals."""
+        self._check(written)
+        with pq.ParquetFile(self._path(written.name)) as file:
+            place = CHANGES.get_field_index("ordinal")
+            groups = [
+                number
+                for number in range(file.metadata.num_row_groups)
+                if file.metadata.row_group(number).column(place).statistics.max > after
+            ]
+            for batch in file.iter_batches(batch_size=ROW_GROUP, row_groups=groups):
+                yield batch
+
+    def names(self) -> list[str]:
+        """Every file that is there, listed or not."""
+        return sorted(path.stem for path in self._directory.glob("*.parquet"))
+
+    def remove(self, name: str) -> None:
+        """Delete a file; silently if it is gone."""
+        self._path(name).unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self._directory / f"{name}.parquet"
+
+    def _check(self, written: Written) -> None:
+        if written.name in self._intact:
+            return
+        try:
+            with open(self._path(written.name), "rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise altered(written.name, str(error)) from None
+        if found != written.sha256:
+            raise altered(written.name, f"its SHA-256 is {found}, the manifest has {written.sha256}")
+        self._intact.add(written.name)
+
+
+def altered(name: str, fact: str) -> SluiceError:
+    """A segment that is not as it was written: nothing of it is applied."""
+    return SluiceError(
+        47,
+        f"segment {name} is not as it was published: {fact}",
+        "nothing of it was applied; restore the file from a backup, or run initial_update for the slaves behind it",
+    )
+
+
+class _Hashing:
+    """A file that hashes what passes through it on its way to the disk."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+        self.size = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        """Write and hash."""
+        self.digest.update(data)
+        self.size += len(data)
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        """Hand buffers to the system."""
+        self._file.flush()
+
+    def tell(self) -> int:
+        """Bytes written so far."""
+        return self.size
+
+    def close(self) -> None:
+        """The underlying file stays open, to be fsynced."""
+        self.closed = True
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,200 @@
+"""The manifest: which segments exist. A segment is published when, and only when, it is listed here (R2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, Row, Select, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.changelog.files import Written
+from sluice.control.leases import Lease
+from sluice.control.store import Store
+from sluice.control.tables import barrier, layout, lease, point, segment
+from sluice.errors import FencedError, SluiceError
+from sluice.model.layout import Layout
+from sluice.model.position import START, Position
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One listed segment."""
+
+    number: int
+    written: Written
+    first_ordinal: int
+    last_ordinal: int
+    changes: int
+    incarnation: str
+    snapshot: str
+    published_at: datetime | None = None
+
+    @property
+    def end(self) -> Position:
+        """Where a slave is that has all of it."""
+        return Position(self.number, self.last_ordinal)
+
+
+class Manifest:
+    """The segments of one source."""
+
+    def __init__(self, store: Store, source: str) -> None:
+        self._store = store
+        self._source = source
+
+    def tail(self) -> Segment | None:
+        """The newest segment, trimmed or not."""
+        newest = self._all().order_by(segment.c.number.desc()).limit(1)
+        with self._store.begin() as connection:
+            row = connection.execute(newest).one_or_none()
+        return _segment(row) if row else None
+
+    def end(self) -> Position:
+        """Where a slave is that has everything published so far."""
+        tail = self.tail()
+        return tail.end if tail else START
+
+    def list_segment(
+        self, held: Lease, new: Segment, layouts: Mapping[int, Layout], answered: tuple[int, str] | None = None
+    ) -> None:
+        """List a durable file: this commit publishes it. The lease is read FOR SHARE in the same transaction (R6).
+
+        Args:
+            answered: a request for a point, and the exported snapshot that this segment's end equals (R10).
+
+        Raises:
+            FencedError: SLC-050, the lease was taken over.
+        """
+        with self._store.begin() as connection:
+            epoch = connection.execute(
+                select(lease.c.epoch).where(lease.c.name == held.name).with_for_update(read=True)
+            ).scalar()
+            if epoch != held.epoch:
+                raise FencedError(50, f"{held.name} was taken over before segment {new.number} was listed")
+            for number, body in layouts.items():
+                values = {"source": self._source, "id": number, "body": body.to_json()}
+                connection.execute(insert(layout).values(values).on_conflict_do_nothing())
+            connection.execute(
+                segment.insert().values(
+                    source=self._source,
+                    number=new.number,
+                    name=new.written.name,
+                    sha256=new.written.sha256,
+                    bytes=new.written.bytes,
+                    first_ordinal=new.first_ordinal,
+                    last_ordinal=new.last_ordinal,
+                    changes=new.changes,
+                    incarnation=new.incarnation,
+                    snapshot=new.snapshot,
+                    epoch=held.epoch,
+                )
+            )
+            if answered:
+                answer(connection, *answered, new.end)
+
+    def answer_at(self, request: int, snapshot_id: str, at: Position) -> None:
+        """Answer a request for a point when nothing was queued: the point is where the log ends already."""
+        with self._store.begin() as connection:
+            answer(connection, request, snapshot_id, at)
+
+    def ahead(self, slave: str, position: Position) -> list[Segment]:
+        """The segments a slave still needs, cut off at a point where it must stop to be compared (R10).
+
+        Raises:
+            SluiceError: SLC-042 if the log was trimmed past the slave.
+        """
+        needed = self._all().where(segment.c.last_ordinal > position.ordinal).order_by(segment.c.number)
+        stop = (
+            select(func.min(point.c.ordinal))
+            .join(barrier, barrier.c.point == point.c.id)
+            .where(
+                point.c.source == self._source,
+                barrier.c.slave == slave,
+                ~barrier.c.passed,
+                ~point.c.closed,
+                point.c.ordinal.is_not(None),
+                point.c.deadline > func.clock_timestamp(),
+            )
+        )
+        with self._store.begin() as connection:
+            rows = connection.execute(needed.add_columns(stop.scalar_subquery().label("stop"))).all()
+        if rows and rows[0].first_ordinal > position.ordinal + 1 or any(row.trimmed_at for row in rows):
+            raise SluiceError(
+                42,
+                f"slave {slave} is at transaction {position.ordinal}, but the change log of {self._source} was trimmed "
+                f"past that and starts later",
+                f"run initial_update for it: airflow dags trigger initial_update --conf "
+                f'\'{{"source": "{self._source}", "slaves": ["{slave}"]}}\'',
+            )
+        return [_segment(row) for row in rows if row.stop is None or row.last_ordinal <= row.stop]
+
+    def layouts(self, numbers: Iterable[int]) -> dict[int, Layout]:
+        """Layouts by id."""
+        wanted = select(layout).where(layout.c.source == self._source, layout.c.id.in_(list(numbers)))
+        with self._store.begin() as connection:
+            return {row.id: Layout.from_json(row.body) for row in connection.execute(wanted)}
+
+    def trimmable(self, durable: int, keep: timedelta) -> list[Segment]:
+        """Segments that every slave has made durable, and whose time is over; the newest always stays."""
+        old = (
+            self._all()
+            .where(
+                segment.c.trimmed_at.is_(None),
+                segment.c.last_ordinal <= durable,
+                segment.c.published_at < func.clock_timestamp() - keep,
+                segment.c.number < select(func.max(segment.c.number)).where(segment.c.source == self._source).scalar_subquery(),
+            )
+            .order_by(segment.c.number)
+        )
+        with self._store.begin() as connection:
+            return [_segment(row) for row in connection.execute(old)]
+
+    def mark_trimmed(self, segments: list[Segment]) -> None:
+        """First the manifest says that they are gone, then the files go."""
+        with self._store.begin() as connection:
+            connection.execute(
+                update(segment)
+                .where(segment.c.source == self._source, segment.c.number.in_([one.number for one in segments]))
+                .values(trimmed_at=func.clock_timestamp())
+            )
+
+    def listed_names(self) -> set[str]:
+        """Names of all files that are still part of the log."""
+        kept = select(segment.c.name).where(segment.c.source == self._source, segment.c.trimmed_at.is_(None))
+        with self._store.begin() as connection:
+            return set(connection.execute(kept).scalars())
+
+    def bytes(self) -> int:
+        """Size of the log as it is kept now."""
+        size = select(func.coalesce(func.sum(segment.c.bytes), 0)).where(
+            segment.c.source == self._source, segment.c.trimmed_at.is_(None)
+        )
+        with self._store.begin() as connection:
+            return int(connection.execute(size).scalar_one())
+
+    def _all(self) -> Select[tuple[object, ...]]:
+        return select(segment).where(segment.c.source == self._source)
+
+
+def answer(connection: Connection, request: int, snapshot_id: str, at: Position) -> None:
+    """Tell who asked for a point where it is; in the transaction that lists the segment, so that no drain runs past."""
+    connection.execute(
+        point.update()
+        .where(point.c.id == request)
+        .values(snapshot_id=snapshot_id, segment=at.segment, ordinal=at.ordinal)
+    )
+
+
+def _segment(row: Row[tuple[object, ...]]) -> Segment:
+    return Segment(
+        number=row.number,
+        written=Written(row.name, row.sha256, row.bytes),
+        first_ordinal=row.first_ordinal,
+        last_ordinal=row.last_ordinal,
+        changes=row.changes,
+        incarnation=row.incarnation,
+        snapshot=row.snapshot,
+        published_at=row.published_at,
+    )

@@ -1,0 +1,85 @@
+"""What a job works with: the configuration, and the ports opened from it. The only place that puts parts together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from sluice import config as configuration
+from sluice.apply.mapper import Mapper
+from sluice.changelog.files import PlainDirectory, SegmentFiles
+from sluice.changelog.manifest import Manifest
+from sluice.config import Config
+from sluice.connections import ConnectionInfo, opened
+from sluice.control.pause import PauseSwitch, drain_dag
+from sluice.control.store import Store
+from sluice.errors import ConfigError
+from sluice.model.names import Pair, TableName
+from sluice.vendors.postgresql.slave import PostgresSlave
+from sluice.vendors.postgresql.source import PostgresSource
+from sluice.vendors.protocol import Watch
+
+
+@dataclass(frozen=True)
+class Context:
+    """Configuration and connections of one process."""
+
+    config: Config
+    connections: Mapping[str, ConnectionInfo]
+
+    @classmethod
+    def of_job(cls) -> Context:
+        """From the configuration file and the sealed connections that this process was started with."""
+        return cls(configuration.load(), opened())
+
+    @cached_property
+    def store(self) -> Store:
+        """The control store."""
+        return Store(self.connection(self.config.control))
+
+    def connection(self, conn_id: str) -> ConnectionInfo:
+        """A connection by its Airflow id. Raises ConfigError SLC-014 if it was not handed over."""
+        try:
+            return self.connections[conn_id]
+        except KeyError:
+            raise ConfigError(
+                14,
+                f"there is no Airflow connection {conn_id!r}, or it was not handed to this job",
+                f"airflow connections add {conn_id} ... , see include/docs/configuration.md",
+            ) from None
+
+    def source(self, name: str) -> PostgresSource:
+        """The port of a source."""
+        source = self.config.source(name)
+        return PostgresSource(self.connection(source.connection), source.schema_, source.prefix)
+
+    def slave(self, pair: Pair) -> PostgresSlave:
+        """The port of a slave, as this source feeds it."""
+        self.config.replication(pair.source, pair.slave)
+        slave = self.config.slave(pair.slave)
+        return PostgresSlave(self.connection(slave.connection), pair, slave.schema_, Mapper(slave.schemas))
+
+    def watched(self, source: str) -> dict[TableName, Watch]:
+        """The watched tables of a source."""
+        entries = self.config.source(source).watched
+        return {
+            TableName(*name): Watch(entry.actions, entry.trigger, entry.sequence) for name, entry in entries.items()
+        }
+
+    def manifest(self, source: str) -> Manifest:
+        """The manifest of a source's change log."""
+        return Manifest(self.store, source)
+
+    def files(self) -> SegmentFiles:
+        """Where segments are kept: a plain directory, or a Hadoop filesystem through Spark."""
+        url = self.config.change_log_url
+        if "://" not in url:
+            return PlainDirectory(url)
+        from sluice.spark.segments import HadoopDirectory
+
+        return HadoopDirectory(url)
+
+    def switch(self, pair: Pair) -> PauseSwitch:
+        """The pause switch of a slave's drain DAG."""
+        return PauseSwitch(self.connections.get(self.config.airflow_api), drain_dag(pair))

@@ -1,0 +1,84 @@
+"""Leases: who may publish a source or drain to a slave, told by an epoch that only grows (R6).
+
+A lease says who *should* write; the fence row in each database written says who *can*. Expiry goes by the control
+store's clock.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.control.store import Store
+from sluice.control.tables import lease
+from sluice.errors import FencedError, TransientError
+
+SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A lease that was ours when we looked."""
+
+    name: str
+    epoch: int
+    holder: str
+
+
+def holder() -> str:
+    """This process, told so that a person can find it."""
+    run = os.environ.get("SLUICE_RUN", "")
+    return f"{socket.gethostname()}:{os.getpid()}{f' {run}' if run else ''}"
+
+
+def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
+    """Take a lease with a new epoch, if nobody holds it, or by force.
+
+    Raises:
+        TransientError: SLC-051, it is held; the text says by whom and for how long.
+    """
+    me = holder()
+    expires = func.clock_timestamp() + timedelta(seconds=SECONDS)
+    new = insert(lease).values(name=name, epoch=1, holder=me, expires_at=expires)
+    taken = new.on_conflict_do_update(
+        index_elements=[lease.c.name],
+        set_={"epoch": lease.c.epoch + 1, "holder": me, "expires_at": expires},
+        where=None if force else lease.c.expires_at < func.clock_timestamp(),
+    ).returning(lease.c.epoch)
+    with store.begin() as connection:
+        epoch = connection.execute(taken).scalar()
+        if epoch is None:
+            other = connection.execute(select(lease).where(lease.c.name == name)).one()
+            raise TransientError(
+                51,
+                f"{name} is already being worked on by {other.holder}, until {other.expires_at:%H:%M:%S} at least",
+                "this run ends and the other goes on; if that process is gone, its lease ends by itself",
+            )
+    return Lease(name, epoch, me)
+
+
+def renew(store: Store, held: Lease) -> None:
+    """Keep a lease for another while. Raises FencedError SLC-050 if somebody took it over."""
+    with store.begin() as connection:
+        renewed = connection.execute(
+            lease.update()
+            .where(lease.c.name == held.name, lease.c.epoch == held.epoch)
+            .values(expires_at=func.clock_timestamp() + timedelta(seconds=SECONDS))
+        )
+    if renewed.rowcount != 1:
+        raise FencedError(50, f"{held.name} was taken over while epoch {held.epoch} was at work", "nothing is lost")
+
+
+def release(store: Store, held: Lease) -> None:
+    """Let the next one in at once; does nothing if somebody took over already."""
+    with store.begin() as connection:
+        connection.execute(
+            lease.update()
+            .where(lease.c.name == held.name, lease.c.epoch == held.epoch)
+            .values(expires_at=func.clock_timestamp())
+        )

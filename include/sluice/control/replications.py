@@ -1,0 +1,155 @@
+"""The state of each replication: the one place that writes it, by compare-and-set, with an audit trail."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.control.store import Store
+from sluice.control.tables import audit, hold, replication
+from sluice.errors import SluiceError
+from sluice.model.names import Pair
+from sluice.model.position import Position
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event, IllegalEvent, Status, after
+
+_HINTS = {
+    Event.REQUEST: "an initial update is under way; wait for it, or let its DAG run fail first",
+    Event.DUMPED: "the update was given up or another took its place; trigger initial_update again",
+    Event.VERIFIED: "only an update in TRANSITION ends in NORMAL; see `./sluice status`",
+}
+
+
+@dataclass(frozen=True)
+class Replication:
+    """A replication as the store knows it."""
+
+    pair: Pair
+    status: Status
+    position: Position
+    delivered_at: datetime | None
+    tolerated: int
+    update_id: int | None
+
+
+@dataclass(frozen=True)
+class HoldNote:
+    """Who shut a gate, why, and since when."""
+
+    kind: Hold
+    actor: str
+    reason: str
+    since: datetime
+
+
+def actor() -> str:
+    """Who acts: the DAG run a job belongs to, or the person at the shell."""
+    return os.environ.get("SLUICE_RUN") or os.environ.get("USER") or "sluice"
+
+
+def get(store: Store, pair: Pair) -> Replication:
+    """The replication; UNCONFIGURED if nothing was ever done with it."""
+    with store.begin() as connection:
+        row = connection.execute(select(replication).where(_is(pair))).one_or_none()
+    if row is None:
+        return Replication(pair, Status.UNCONFIGURED, Position(0, 0), None, 0, None)
+    return Replication(
+        pair, Status(row.status), Position(row.segment, row.ordinal), row.delivered_at, row.tolerated, row.update_id
+    )
+
+
+def happen(
+    store: Store, pair: Pair, event: Event, detail: str = "", *, update_id: int | None = None
+) -> tuple[Status, Status]:
+    """Let an event happen: the statuses before and after.
+
+    Raises:
+        SluiceError: SLC-020 if the status does not allow it, or SLC-021 if the update named is not the current one.
+    """
+    with store.begin() as connection:
+        connection.execute(
+            insert(replication)
+            .values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
+            .on_conflict_do_nothing()
+        )
+        row = connection.execute(select(replication).where(_is(pair)).with_for_update()).one()
+        before = Status(row.status)
+        try:
+            status = after(before, event)
+        except IllegalEvent as error:
+            raise SluiceError(20, f"{pair}: {error}", _HINTS.get(event, "")) from None
+        values: dict[str, object] = {"status": status}
+        if event is Event.REQUEST:
+            values["update_id"] = update_id
+        elif update_id is not None and row.update_id != update_id:
+            raise SluiceError(
+                21, f"{pair}: update {update_id} is no longer the current one ({row.update_id} is)", _HINTS[Event.DUMPED]
+            )
+        connection.execute(replication.update().where(_is(pair)).values(values))
+        note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}")
+    return before, status
+
+
+def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
+    """Hold the gate for a reason of this kind, if it is not held for one already."""
+    with store.begin() as connection:
+        values = {"source": pair.source, "slave": pair.slave, "kind": kind, "actor": who or actor(), "reason": reason}
+        added = connection.execute(insert(hold).values(values).on_conflict_do_nothing())
+        if added.rowcount:
+            note(connection, pair, "standby", f"{kind}: {reason}", who)
+
+
+def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
+    """Take one reason away; whether it was there."""
+    with store.begin() as connection:
+        gone = connection.execute(hold.delete().where(_of(pair), hold.c.kind == kind))
+        if gone.rowcount:
+            note(connection, pair, "activate", f"{kind}: {reason}")
+    return bool(gone.rowcount)
+
+
+def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
+    """Every reason for which the gate is shut."""
+    with store.begin() as connection:
+        rows = connection.execute(select(hold).where(_of(pair))).all()
+    return {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
+
+
+def delivered(store: Store, pair: Pair, position: Position, tolerated: int = 0) -> None:
+    """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back."""
+    with store.begin() as connection:
+        connection.execute(
+            replication.update()
+            .where(_is(pair), replication.c.ordinal <= position.ordinal)
+            .values(
+                segment=position.segment,
+                ordinal=position.ordinal,
+                delivered_at=func.clock_timestamp(),
+                tolerated=replication.c.tolerated + tolerated,
+            )
+        )
+
+
+def restart_at(store: Store, pair: Pair, position: Position) -> None:
+    """Set the position an initial update begins with, which may be behind or ahead of the last one."""
+    with store.begin() as connection:
+        values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
+        connection.execute(replication.update().where(_is(pair)).values(values))
+
+
+def note(connection: Connection, pair: Pair, event: str, detail: str, who: str | None = None) -> None:
+    """Add a line to the audit trail, in the caller's transaction."""
+    values = {"source": pair.source, "slave": pair.slave, "actor": who or actor(), "event": event, "detail": detail}
+    connection.execute(audit.insert().values(values))
+
+
+def _is(pair: Pair) -> ColumnElement[bool]:
+    return and_(replication.c.source == pair.source, replication.c.slave == pair.slave)
+
+
+def _of(pair: Pair) -> ColumnElement[bool]:
+    return and_(hold.c.source == pair.source, hold.c.slave == pair.slave)

@@ -1,0 +1,159 @@
+"""The control store's tables. Its migrations are in sql/control; a test keeps the two alike."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = MetaData()
+
+_now = func.clock_timestamp()
+
+
+def _moment(name: str, *, required: bool = False) -> Column[object]:
+    return Column(name, DateTime(timezone=True), nullable=not required, server_default=_now if required else None)
+
+
+# Who may write what, and until when by this database's clock. The epoch only grows (R6).
+lease = Table(
+    "lease",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("epoch", BigInteger, nullable=False),
+    Column("holder", Text, nullable=False),
+    _moment("expires_at", required=True),
+)
+
+# The columns that row images of a segment list.
+layout = Table(
+    "layout",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("body", JSONB, nullable=False),
+)
+
+# The manifest: a segment exists if and only if it is listed here (R2).
+segment = Table(
+    "segment",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False, unique=True),
+    Column("sha256", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("first_ordinal", BigInteger, nullable=False),
+    Column("last_ordinal", BigInteger, nullable=False),
+    Column("changes", BigInteger, nullable=False),
+    Column("incarnation", Text, nullable=False),
+    Column("snapshot", Text, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    _moment("published_at", required=True),
+    _moment("trimmed_at"),
+)
+
+# One row a (source, slave) pair. `segment` and `ordinal` are what the slave has made durable (R3).
+replication = Table(
+    "replication",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("segment", BigInteger, nullable=False, server_default="0"),
+    Column("ordinal", BigInteger, nullable=False, server_default="0"),
+    _moment("delivered_at"),
+    Column("tolerated", BigInteger, nullable=False, server_default="0"),
+    Column("update_id", BigInteger),
+)
+
+# Why a gate is shut; no row, no reason.
+hold = Table(
+    "hold",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("actor", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    _moment("since", required=True),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    _moment("at", required=True),
+    Column("source", Text, nullable=False),
+    Column("slave", Text),
+    Column("actor", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("detail", Text, nullable=False, server_default=""),
+)
+
+# One row an initial update: where its data stands in the stream, and how far it is.
+initial_update = Table(
+    "initial_update",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    _moment("started_at", required=True),
+    _moment("ended_at"),
+    Column("snapshot", Text),
+    Column("segment", BigInteger),
+    Column("ordinal", BigInteger),
+    Column("chunks", Integer, nullable=False, server_default="0"),
+    Column("chunks_done", Integer, nullable=False, server_default="0"),
+    Column("rows", BigInteger, nullable=False, server_default="0"),
+)
+
+# A request for a point at which both sides can be compared, and the publisher's answer (R10).
+point = Table(
+    "point",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("source", Text, nullable=False),
+    _moment("deadline", required=True),
+    Column("snapshot_id", Text),
+    Column("segment", BigInteger),
+    Column("ordinal", BigInteger),
+    Column("closed", Boolean, nullable=False, server_default="false"),
+)
+
+# A slave that must stop at a point until it has been read there.
+barrier = Table(
+    "barrier",
+    metadata,
+    Column("point", BigInteger, ForeignKey("point.id", ondelete="CASCADE"), primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("passed", Boolean, nullable=False, server_default="false"),
+)
+
+# What a comparison found, a table a row.
+comparison = Table(
+    "comparison",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("point", BigInteger, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("slave", Text, nullable=False),
+    Column("table", Text, nullable=False),
+    Column("compared", BigInteger, nullable=False),
+    Column("different", BigInteger, nullable=False),
+    Column("sample", JSONB, nullable=False),
+    _moment("at", required=True),
+    UniqueConstraint("point", "slave", "table"),
+)

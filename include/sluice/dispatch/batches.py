@@ -1,0 +1,91 @@
+"""The change log of one slave, cut into batches of whole transactions, without those that its data already holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.changelog.files import SegmentFiles
+from sluice.changelog.manifest import Segment
+from sluice.changelog.schema import CHANGES
+from sluice.model.position import Position, Snapshot
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Whole transactions, in order (R4); `end` is where the slave is once it has them."""
+
+    changes: pa.Table
+    end: Position
+    transactions: int
+
+
+def batches(
+    files: SegmentFiles, segments: list[Segment], position: Position, snapshot: Snapshot | None, size: int
+) -> Iterator[Batch]:
+    """Batches of about `size` changes, cut only between transactions; a larger transaction is a batch of its own.
+
+    Args:
+        snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
+    """
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    done = position.ordinal
+    for segment in segments:
+        for record in files.read(segment.written, done):
+            record = _beyond(record, done)
+            while len(record):
+                cut = _cut(record, held, size - rows)
+                if cut:
+                    held.append(record.slice(0, cut))
+                    rows += cut
+                    record = record.slice(cut)
+                if len(record):
+                    yield _batch(held, segment.number, done, snapshot)
+                    done = held[-1].column("ordinal")[-1].as_py()
+                    held, rows = [], 0
+        if rows >= size:
+            yield _batch(held, segment.number, done, snapshot)
+            done, held, rows = segment.last_ordinal, [], 0
+    if segments:
+        if held:
+            yield _batch(held, segments[-1].number, done, snapshot)
+
+
+def _beyond(record: pa.RecordBatch, ordinal: int) -> pa.RecordBatch:
+    first = int(np.searchsorted(record.column("ordinal").to_numpy(), ordinal, side="right"))
+    return record.slice(first)
+
+
+def _cut(record: pa.RecordBatch, held: list[pa.RecordBatch], room: int) -> int:
+    """How many rows of `record` still belong to the batch in hand."""
+    ordinals = record.column("ordinal").to_numpy()
+    if room >= len(ordinals):
+        return len(ordinals)
+    if room > 0:
+        return int(np.searchsorted(ordinals, ordinals[room - 1], side="right"))
+    last = held[-1].column("ordinal")[-1].as_py() if held else None
+    return int(np.searchsorted(ordinals, last, side="right")) if last == ordinals[0] else 0
+
+
+def _batch(held: list[pa.RecordBatch], segment: int, done: int, snapshot: Snapshot | None) -> Batch:
+    changes = pa.Table.from_batches(held, schema=CHANGES)
+    end = Position(segment, changes["ordinal"][-1].as_py())
+    if snapshot is not None:
+        changes = _without_obsolete(changes, snapshot)
+    return Batch(changes, end, end.ordinal - done)
+
+
+def _without_obsolete(changes: pa.Table, snapshot: Snapshot) -> pa.Table:
+    """Drop exactly what is visible in the snapshot (R5)."""
+    low, high, running = snapshot.parts()
+    xids = changes["trans_key"].cast(pa.int64())
+    newer = pc.or_(
+        pc.greater_equal(xids, high),
+        pc.and_(pc.greater_equal(xids, low), pc.is_in(xids, value_set=pa.array(sorted(running), pa.int64()))),
+    )
+    return changes.filter(newer)

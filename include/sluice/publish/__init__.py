@@ -1,0 +1,1 @@
+"""From ITEMS to the change log: sweep, segment, manifest, purge (R1, R2, R6)."""

@@ -1,0 +1,161 @@
+"""One publisher of one source: sweep -> segment -> manifest -> purge, each step durable before the next.
+
+The order is the rule (R2): what ITEMS loses is in the manifest, what is in the manifest is on the disk, and what is on
+the disk can no longer be lost by the source.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from sluice.changelog.files import SegmentFiles
+from sluice.changelog.manifest import Manifest, Segment
+from sluice.changelog.schema import CHANGES
+from sluice.control.leases import Lease
+from sluice.crash import CrashPoint, reached
+from sluice.errors import SluiceError
+from sluice.model.position import START
+from sluice.vendors.protocol import Purge, SourceDatabase, SourceState, Sweep
+
+
+@dataclass(frozen=True)
+class Published:
+    """What one sweep put into the log."""
+
+    segment: int = 0
+    transactions: int = 0
+    changes: int = 0
+
+
+@dataclass
+class _Counted:
+    """Gives each transaction its ordinal, across the batches of one sweep."""
+
+    ordinal: int
+    changes: int = 0
+    _last: int = field(default=-1)
+
+    def number(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            last = batch.column("last").to_numpy()
+            begins = np.concatenate(([last[0] != self._last], last[1:] != last[:-1]))
+            ordinals = self.ordinal + np.cumsum(begins)
+            self.ordinal, self._last = int(ordinals[-1]), int(last[-1])
+            self.changes += len(last)
+            columns = [batch.column(name) for name in CHANGES.names[1:]]
+            yield pa.RecordBatch.from_arrays([pa.array(ordinals), *columns], schema=CHANGES)
+
+
+class Publisher:
+    """Publishes one source under one lease."""
+
+    def __init__(
+        self, source: str, database: SourceDatabase, manifest: Manifest, files: SegmentFiles, held: Lease
+    ) -> None:
+        self._source = source
+        self._database = database
+        self._manifest = manifest
+        self._files = files
+        self._held = held
+
+    def begin(self) -> None:
+        """Fence out an earlier publisher, then throw away files it wrote and never listed."""
+        self._database.take_over(self._held.epoch)
+        listed = self._manifest.listed_names()
+        for name in self._files.names():
+            if name not in listed and _epoch(name, self._source) < self._held.epoch:
+                self._files.remove(name)
+
+    def publish(
+        self, max_changes: int | None, exported: tuple[str, str] | None = None, request: int | None = None
+    ) -> Published:
+        """One sweep.
+
+        Args:
+            max_changes: bound of the sweep, in changes; None takes everything that is visible.
+            exported: (id, text) of a snapshot held by somebody, to sweep in exactly that one.
+            request: who asked for a point; it is answered when the sweep is listed (R10).
+
+        Raises:
+            FencedError: another publisher took over; nothing is lost.
+            SluiceError: SLC-048 if the source is not the one that the log was written from.
+        """
+        with ExitStack() as stack:
+            sweep = stack.enter_context(
+                self._database.sweep(self._held.epoch, max_changes, exported[0] if exported else None)
+            )
+            tail = self._manifest.tail()
+            if self._purge_was_missed(sweep.state, tail):
+                stack.pop_all().close()
+                self._heal(tail)  # type: ignore[arg-type]
+                return self.publish(max_changes, exported, request)
+            return self._append(sweep, tail, (request, exported[0]) if request and exported else None)
+
+    def _append(self, sweep: Sweep, tail: Segment | None, answered: tuple[int, str] | None) -> Published:
+        end = tail.end if tail else START
+        counted = _Counted(end.ordinal)
+        name = f"{self._source}-{end.segment + 1:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
+        batches = counted.number(sweep.batches())
+        first = next(batches, None)
+        if first is None:
+            if answered:
+                self._manifest.answer_at(*answered, end)
+            return Published()
+        reached(CrashPoint.SWEPT)
+        sweep.make_durable()
+        written = self._files.write(name, _chain(first, batches))
+        reached(CrashPoint.WRITTEN)
+        segment = Segment(
+            number=end.segment + 1,
+            written=written,
+            first_ordinal=end.ordinal + 1,
+            last_ordinal=counted.ordinal,
+            changes=counted.changes,
+            incarnation=sweep.state.incarnation,
+            snapshot=sweep.snapshot.text,
+        )
+        self._manifest.list_segment(self._held, segment, sweep.layouts(), answered)
+        reached(CrashPoint.LISTED)
+        sweep.purge(Purge(segment.number, written.sha256), segment.changes)
+        reached(CrashPoint.PURGED)
+        return Published(segment.number, counted.ordinal - end.ordinal, counted.changes)
+
+    def _purge_was_missed(self, state: SourceState, tail: Segment | None) -> bool:
+        """Whether the log is one segment ahead of what the source purged; anything else but equal is another source."""
+        recorded = (state.segment, state.sha256)
+        if recorded == ((tail.number, tail.written.sha256) if tail else (0, "")):
+            if tail is None or tail.incarnation == state.incarnation:
+                return False
+        elif tail and tail.incarnation == state.incarnation and state.segment == tail.number - 1:
+            return True
+        raise SluiceError(
+            48,
+            f"source {self._source} is not where its change log ends: it purged segment {state.segment} as "
+            f"{state.incarnation}, the log ends with segment {tail.number if tail else 0} of "
+            f"{tail.incarnation if tail else 'nobody'}",
+            "it was restored, failed over, or its control store was; nothing was published. Run "
+            "the bootstrap DAG with rebase, then initial_update for all slaves of this source",
+        )
+
+    def _heal(self, tail: Segment) -> None:
+        keys: list[int] = []
+        for batch in self._files.read(tail.written, tail.first_ordinal - 1):
+            keys.extend(batch.column("repl_key").to_pylist())
+        self._database.heal(self._held.epoch, Purge(tail.number, tail.written.sha256), keys)
+
+
+def _chain(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield first
+    yield from rest
+
+
+def _epoch(name: str, source: str) -> int:
+    """The lease a file was written under; files of other sources count as newer than any."""
+    parts = name.rsplit("-", 3)
+    return int(parts[2]) if len(parts) == 4 and parts[0] == source and parts[2].isdigit() else 2**63

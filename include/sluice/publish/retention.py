@@ -1,0 +1,36 @@
+"""Trimming the change log: only what every slave has made durable, and only after its time (R3)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sluice.context import Context
+from sluice.control import replications
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.state.replication import Status
+
+_RECEIVING = {Status.NORMAL, Status.TRANSITION, Status.INITIAL}
+
+
+def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> int:
+    """Remove old segments; warn if the log is large all the same. Returns how many went.
+
+    A slave that is INCONSISTENT or was never set up needs an initial update anyway, and holds nothing back.
+    """
+    manifest, files = context.manifest(source), context.files()
+    needed = [
+        one.position.ordinal
+        for slave in context.config.slaves_of(source)
+        if (one := replications.get(context.store, Pair(source, slave))).status in _RECEIVING
+    ]
+    old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
+    if old:
+        manifest.mark_trimmed(old)
+        for segment in old:
+            files.remove(segment.written.name)
+        event("trimmed", source=source, segments=len(old), through=old[-1].last_ordinal)
+    size = manifest.bytes()
+    if size > warn_bytes:
+        event("WARNING change log is large", source=source, bytes=size, limit=warn_bytes, needed_from=min(needed, default=0))
+    return len(old)

@@ -1,0 +1,1 @@
+"""Everything that needs Spark: sessions, jobs, and segments on Hadoop filesystems."""

@@ -1,0 +1,52 @@
+"""What every Spark job does around its one call: arguments, logs, the result line, the exit code.
+
+The last line on the standard output is the result, one JSON object. Exit codes: 0 done; 3 terminal, a retry would fail
+again; 75 transient, a retry may succeed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from sluice.context import Context
+from sluice.errors import SluiceError, TransientError
+from sluice.log import to_stderr
+
+TERMINAL = 3
+TRANSIENT = 75
+RESULT_FILE_ENV = "SLUICE_RESULT_FILE"
+
+
+def arguments(description: str, *, slaves: str | None = None) -> argparse.ArgumentParser:
+    """A parser with ``--source``, and ``--slave`` once or, if `slaves` is ``+``, several times."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--source", required=True, help="name of the source in the configuration")
+    if slaves:
+        parser.add_argument("--slave", required=True, action="append", dest="slaves", help="name of a slave; repeatable")
+    return parser
+
+
+def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Namespace], dict[str, object]]) -> None:
+    """Parse, call, print the result, and leave with the code that tells Airflow what to do next."""
+    options = parser.parse_args()
+    to_stderr()
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        result = json.dumps(call(Context.of_job(), options))
+    except SluiceError as error:
+        print(error, file=sys.stderr, flush=True)
+        sys.exit(TRANSIENT if isinstance(error, TransientError) else TERMINAL)
+    if path := os.environ.get(RESULT_FILE_ENV):
+        Path(path).write_text(result, encoding="utf-8")
+    print(result, flush=True)
+
+
+def _leave(*_: object) -> None:
+    """End as if the call had raised, so that leases are released and transactions rolled back."""
+    raise SystemExit(128 + signal.SIGTERM)

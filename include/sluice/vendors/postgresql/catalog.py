@@ -1,0 +1,21 @@
+"""What PostgreSQL's catalog says of tables: columns, keys, references."""
+
+from __future__ import annotations
+
+from sluice.model.layout import Column
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.session import Connection, composed
+
+
+def columns(connection: Connection, name: TableName) -> list[Column]:
+    """The columns in order; none if there is no such table."""
+    rows = connection.execute(composed("catalog/columns"), {"schema": name.schema, "table": name.table})
+    return [Column(*row) for row in rows]
+
+
+def parents(connection: Connection) -> dict[TableName, set[TableName]]:
+    """For each table with foreign keys, the tables they refer to."""
+    found: dict[TableName, set[TableName]] = {}
+    for child_schema, child, parent_schema, parent in connection.execute(composed("catalog/parents")):
+        found.setdefault(TableName(child_schema, child), set()).add(TableName(parent_schema, parent))
+    return found

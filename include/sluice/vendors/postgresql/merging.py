@@ -1,0 +1,187 @@
+"""Writing net effects into a slave's tables: staged by COPY, then one statement an effect and table.
+
+Two ways to write the same end: *in place* (delete what is gone, update what changed, insert what is new), and
+*replaced* (delete every key in hand, insert every last image), for what in-place writing cannot do: unique values that
+rows swapped among themselves, rows that are there against expectation.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from psycopg import sql
+from pyarrow import csv
+
+from sluice.apply.net import CountedNet, KeyedNet, cells
+from sluice.errors import SluiceError
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.session import Connection, composed, translated
+
+
+@dataclass(frozen=True)
+class Target:
+    """A slave's table, as the columns of one layout are written to it."""
+
+    name: TableName
+    stage: str
+    written: tuple[int, ...]
+    parts: Mapping[str, sql.Composable]
+
+
+class Stages:
+    """The temporary tables of one session, one for each table and layout."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._targets: dict[tuple[TableName, Layout], Target] = {}
+
+    def target(self, name: TableName, layout: Layout) -> Target:
+        """The stage for rows of `layout` on their way to the slave's table `name`.
+
+        Raises:
+            SluiceError: SLC-070 if the table is missing, SLC-071 if columns are.
+        """
+        key = (name, layout)
+        if key not in self._targets:
+            self._targets[key] = self._create(name, layout, f"sluice_stage_{len(self._targets)}")
+        return self._targets[key]
+
+    def _create(self, name: TableName, layout: Layout, stage: str) -> Target:
+        there = {column.name: column for column in catalog.columns(self._connection, name)}
+        if not there:
+            raise SluiceError(
+                70,
+                f"the slave has no table {name}",
+                "create it, or run initial_update, which does; then unpause the drain DAG",
+            )
+        missing = [column.name for column in layout.columns if column.name not in there]
+        if missing:
+            raise SluiceError(
+                71,
+                f"the slave's table {name} lacks the column {', '.join(missing)}",
+                "add it there, then unpause the drain DAG; nothing is lost, the slave goes on where it stopped",
+            )
+        written = tuple(place for place, column in enumerate(layout.columns) if not there[column.name].generated)
+        parts = _parts(name, stage, layout, written)
+        kind = "stage" if layout.key else "stage_counted"
+        self._connection.execute(composed(f"slave/{kind}", **parts))
+        return Target(name, stage, written, parts)
+
+
+def stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: pa.Table) -> None:
+    """Send the rows of a net effect to the stage, each with what is to become of it."""
+    width = len(net.layout.columns)
+    places = {"D": net.gone, "U": net.changed, "I": net.fresh}
+    for op, chosen in places.items():
+        if chosen:
+            rows = cells(changes["old" if op == "D" else "new"], chosen, width)
+            if op == "D":
+                rows = [
+                    column if place in net.layout.key else pa.nulls(len(chosen), pa.string())
+                    for place, column in enumerate(rows)
+                ]
+            _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[place] for place in target.written)])
+
+
+def stage_counted(connection: Connection, target: Target, net: CountedNet) -> None:
+    """Send the images of a table without a key, with what is to become of their counts."""
+    if net.effects:
+        images, added, least = zip(*net.effects, strict=True)
+        columns = [pa.array([image[place] for image in images], pa.string()) for place in target.written]
+        _copy(connection, target, [pa.array(added), pa.array(least), *columns])
+
+
+def delete_gone(connection: Connection, target: Target, net: KeyedNet) -> int:
+    """In place: delete the keys that are absent at the end. Returns how many were not there."""
+    return len(net.gone) - _run(connection, "delete", target, op="D") if net.gone else 0
+
+
+def write_changed(connection: Connection, target: Target, net: KeyedNet) -> int:
+    """In place: update what changed; a row that is missing is put back. Returns how many were missing."""
+    if not net.changed:
+        return 0
+    only_keys = set(target.written) <= set(net.layout.key)
+    found = 0 if only_keys else _run(connection, "update", target)
+    if found == len(net.changed):
+        return 0
+    put_back = _run(connection, "insert_missing", target)
+    return put_back
+
+
+def write_fresh(connection: Connection, target: Target, net: KeyedNet) -> None:
+    """In place: insert what is new; fails on a key that is there already."""
+    if net.fresh:
+        _run(connection, "insert", target, op="I")
+
+
+def delete_all(connection: Connection, target: Target, net: KeyedNet) -> int:
+    """Replaced, first half: delete every key in hand. Returns how many rows were not as expected."""
+    unexpected = delete_gone(connection, target, net)
+    if net.changed:
+        unexpected += len(net.changed) - _run(connection, "delete", target, op="U")
+    if net.fresh:
+        unexpected += _run(connection, "delete", target, op="I")
+    return unexpected
+
+
+def insert_all(connection: Connection, target: Target, net: KeyedNet) -> None:
+    """Replaced, second half: insert every last image."""
+    for op, chosen in (("U", net.changed), ("I", net.fresh)):
+        if chosen:
+            _run(connection, "insert", target, op=op)
+
+
+def empty(connection: Connection, target: Target) -> None:
+    """What a TRUNCATE of the master does here; a DELETE, since others may refer to the table."""
+    _run(connection, "empty", target)
+
+
+def write_counts(connection: Connection, target: Target, net: CountedNet) -> int:
+    """Bring each image's count to max(c + a, b). Returns how many rows to be deleted were not there."""
+    if not net.effects:
+        return 0
+    gone = 0
+    if any(least > added for _, added, least in net.effects):
+        gone = _run(connection, "count", target)
+    came = _run(connection, "count_add", target)
+    return came - gone - sum(added for _, added, _ in net.effects)
+
+
+def _run(connection: Connection, name: str, target: Target, op: str | None = None) -> int:
+    more = {"op": sql.Literal(op)} if op else {}
+    with translated(f"writing to {target.name}"):
+        return connection.execute(composed(f"slave/{name}", **target.parts, **more)).rowcount
+
+
+def _copy(connection: Connection, target: Target, columns: Sequence[pa.Array]) -> None:
+    sink = io.BytesIO()
+    table = pa.table(list(columns), names=[str(number) for number in range(len(columns))])
+    csv.write_csv(table, sink, csv.WriteOptions(include_header=False, quoting_style="needed"))
+    copy_in = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(sql.Identifier(target.stage))
+    with translated(f"staging changes of {target.name}"), connection.cursor().copy(copy_in) as copy:
+        copy.write(sink.getbuffer())
+
+
+def _parts(name: TableName, stage: str, layout: Layout, written: Sequence[int]) -> dict[str, sql.Composable]:
+    columns = [sql.Identifier(layout.columns[place].name) for place in written]
+    keys = [sql.Identifier(layout.columns[place].name) for place in layout.key]
+
+    def of(alias: str) -> sql.Composable:
+        return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), column) for column in columns)
+
+    return {
+        "table": sql.Identifier(name.schema, name.table),
+        "stage": sql.Identifier(stage),
+        "columns": sql.SQL(", ").join(columns),
+        "values": of("stage"),
+        "stage_values": of("stage"),
+        "targets": of("target"),
+        "same_key": sql.SQL(" AND ").join(
+            sql.SQL("target.{0} = stage.{0}").format(key) for key in keys
+        ),
+    }

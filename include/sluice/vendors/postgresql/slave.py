@@ -1,0 +1,221 @@
+"""A PostgreSQL slave: its position and fence, and one transaction a batch (R3, R4, R6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+
+from sluice.apply.mapper import Mapper
+from sluice.apply.net import KeyedNet, Net
+from sluice.apply.order import parents_first
+from sluice.connections import ConnectionInfo
+from sluice.crash import CrashPoint, reached
+from sluice.errors import FencedError, SluiceError
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.vendors.postgresql import catalog, merging
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.protocol import Capabilities
+
+Run = Sequence[tuple[Net, pa.Table]]
+
+
+class PostgresSlave:
+    """See `sluice.vendors.protocol.SlaveDatabase`."""
+
+    def __init__(self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper) -> None:
+        self.info = info
+        self.pair = pair
+        self.mapper = mapper
+        self.parts: dict[str, sql.Composable] = {
+            name: sql.Identifier(schema, f"sluice_{name}") for name in ("position", "loaded")
+        }
+        self._epoch = 0
+        self._session: Connection | None = None
+        self._stages: merging.Stages | None = None
+        self._parents: dict[TableName, set[TableName]] = {}
+        self._silent = False
+
+    def capabilities(self) -> Capabilities:
+        """What this slave and our role on it can do."""
+        self._open()
+        return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
+
+    def install(self) -> None:
+        """Create the position's tables if they are missing."""
+        with translated("installing the position's tables"), self._open().transaction():
+            self._open().execute("SELECT pg_advisory_xact_lock(hashtext('sluice slave'))")
+            for name in ("slave/position_table", "slave/loaded_table"):
+                self._open().execute(composed(name, **self.parts))
+
+    def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
+        """Raise the fence, ending by its recorded process id a session that holds it; how far the slave is."""
+        self.install()
+        with translated("taking the drain's place"):
+            session = self._open()
+            values = {**self._names(), "epoch": epoch}
+            session.execute("SET lock_timeout = '2s'")
+            try:
+                row = session.execute(composed("slave/take_over", **self.parts), values).fetchone()
+            except psycopg.errors.LockNotAvailable:
+                for (pid,) in session.execute(composed("slave/holder", **self.parts), self._names()).fetchall():
+                    session.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+                row = session.execute(composed("slave/take_over", **self.parts), values).fetchone()
+            session.execute("SET lock_timeout = 0")
+        if row is None:
+            raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work", "nothing is lost")
+        self._epoch = epoch
+        return Position(row[0], row[1]), Snapshot(row[2]) if row[2] else None
+
+    def apply(self, runs: Iterable[Run], end: Position) -> int:
+        """One transaction: the runs in order, and the position. Returns how many rows were not as expected.
+
+        Raises:
+            KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
+            FencedError: SLC-050, somebody took over; the transaction is rolled back.
+        """
+        session = self._open()
+        tolerated = 0
+        with translated(f"applying a batch to {self.pair.slave}"), session.transaction():
+            if not self._silent:
+                session.execute("SET CONSTRAINTS ALL DEFERRED")
+            for number, run in enumerate(runs):
+                tolerated += self._apply_run(session, run, first=number == 0)
+            reached(CrashPoint.MERGED)
+            moved = session.execute(
+                composed("slave/advance", **self.parts),
+                {**self._names(), "epoch": self._epoch, "segment": end.segment, "ordinal": end.ordinal},
+            )
+            if moved.rowcount != 1:
+                raise self._fenced()
+        return tolerated
+
+    def begin_update(self, position: Position, snapshot: Snapshot) -> None:
+        """Set where the slave's new data stands in the stream, and what it saw."""
+        with translated("setting the position"), self._open().transaction():
+            moved = self._open().execute(
+                composed("slave/begin_update", **self.parts),
+                {
+                    **self._names(),
+                    "epoch": self._epoch,
+                    "segment": position.segment,
+                    "ordinal": position.ordinal,
+                    "snapshot": snapshot.text,
+                },
+            )
+            if moved.rowcount != 1:
+                raise self._fenced()
+
+    def make_durable(self) -> None:
+        """Wait until everything committed here so far is on the disk; the log may be trimmed below it then (R3)."""
+        with translated("flushing the slave"), self._open().transaction():
+            self._open().execute("SET LOCAL synchronous_commit = on")
+            self._open().execute(composed("publish/make_durable"))
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.close()
+            self._session = self._stages = None
+
+    def _open(self) -> Connection:
+        if self._session is None or self._session.closed:
+            session = connect(self.info, f"drain {self.pair.slave}", autocommit=True)
+            # Data and position stand or fall together, so a crash of the slave only makes the log deliver again (R3).
+            session.execute("SET synchronous_commit = off")
+            session.execute("SET work_mem = '64MB'")
+            try:
+                # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
+                session.execute("SET session_replication_role = replica")
+                self._silent = True
+            except psycopg.errors.InsufficientPrivilege:
+                self._silent = False
+            self._parents = catalog.parents(session)
+            self._stages = merging.Stages(session)
+            self._session = session
+        return self._session
+
+    def _apply_run(self, session: Connection, run: Run, *, first: bool) -> int:
+        assert self._stages is not None
+        staged: dict[TableName, tuple[merging.Target, Net]] = {}
+        for net, changes in run:
+            target = self._stages.target(self.mapper.table(net.layout.name), net.layout)
+            if not first:
+                session.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(target.stage)))
+            if isinstance(net, KeyedNet):
+                merging.stage_keyed(session, target, net, changes)
+            else:
+                merging.stage_counted(session, target, net)
+            staged[target.name] = (target, net)
+        reached(CrashPoint.STAGED)
+        order = [staged[name] for name in parents_first(staged, self._parents)]
+        try:
+            with session.transaction():
+                return _in_place(session, order)
+        except SluiceError as error:
+            if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
+                raise
+        try:
+            with session.transaction():
+                return _replaced(session, order)
+        except SluiceError as error:
+            if isinstance(error.__cause__, psycopg.errors.UniqueViolation):
+                raise KeyConflict(error) from error
+            raise
+
+    def _names(self) -> dict[str, str]:
+        return {"source": self.pair.source, "slave": self.pair.slave}
+
+    def _fenced(self) -> FencedError:
+        return FencedError(
+            50, f"somebody took over the drain of {self.pair} (our epoch was {self._epoch})", "nothing is lost"
+        )
+
+
+class KeyConflict(SluiceError):
+    """A row of the slave bears a key that this batch needs; perhaps a later transaction frees it (R1)."""
+
+    def __init__(self, error: SluiceError) -> None:
+        super().__init__(
+            72,
+            error.fact,
+            "a row that did not come from the master bears this key: remove it, then unpause the drain DAG; or run "
+            "initial_update",
+        )
+
+
+def _in_place(session: Connection, order: list[tuple[merging.Target, Net]]) -> int:
+    tolerated = 0
+    for target, net in reversed(order):
+        if net.emptied:
+            merging.empty(session, target)
+        if isinstance(net, KeyedNet):
+            tolerated += merging.delete_gone(session, target, net) if not net.emptied else 0
+    for target, net in order:
+        if isinstance(net, KeyedNet):
+            tolerated += merging.write_changed(session, target, net)
+            merging.write_fresh(session, target, net)
+        else:
+            tolerated += merging.write_counts(session, target, net)
+    return tolerated
+
+
+def _replaced(session: Connection, order: list[tuple[merging.Target, Net]]) -> int:
+    tolerated = 0
+    for target, net in reversed(order):
+        if net.emptied:
+            merging.empty(session, target)
+        if isinstance(net, KeyedNet):
+            unexpected = merging.delete_all(session, target, net)
+            tolerated += unexpected if not net.emptied else 0
+    for target, net in order:
+        if isinstance(net, KeyedNet):
+            merging.insert_all(session, target, net)
+        else:
+            tolerated += merging.write_counts(session, target, net)
+    return tolerated
+
+

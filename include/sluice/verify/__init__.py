@@ -1,0 +1,1 @@
+"""Comparing values at one point of the stream that both sides have reached (R10)."""

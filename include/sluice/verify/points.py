@@ -1,0 +1,81 @@
+"""Points at which source and slave can be compared: asked for by a verifier, made by the publisher (R10).
+
+1. The verifier asks, naming the slaves. 2. The publisher exports a snapshot, sweeps everything that it shows, and
+answers in the transaction that lists the segment; it keeps the snapshot open. 3. Each drain stops at that segment's
+end until the verifier has opened its own snapshot of the slave there. 4. The verifier reads both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, func, select
+
+from sluice.control.store import Store
+from sluice.control.tables import barrier, point
+from sluice.model.position import Position
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where the slave equals the source as `snapshot_id` shows it."""
+
+    id: int
+    snapshot_id: str
+    position: Position
+
+
+def ask(store: Store, source: str, slaves: Sequence[str], seconds: int) -> int:
+    """Ask for a point; it and its barriers are void after so many seconds unless kept up."""
+    with store.begin() as connection:
+        deadline = func.clock_timestamp() + timedelta(seconds=seconds)
+        number = connection.execute(point.insert().values(source=source, deadline=deadline).returning(point.c.id)).scalar_one()
+        connection.execute(barrier.insert(), [{"point": number, "slave": slave} for slave in slaves])
+    return int(number)
+
+
+def answered(store: Store, number: int) -> Point | None:
+    """The publisher's answer, once it is there."""
+    with store.begin() as connection:
+        row = connection.execute(select(point).where(point.c.id == number, point.c.snapshot_id.is_not(None))).one_or_none()
+    return Point(row.id, row.snapshot_id, Position(row.segment, row.ordinal)) if row else None
+
+
+def keep_up(store: Store, number: int, seconds: int) -> None:
+    """Put the deadline off, while a long comparison goes on."""
+    with store.begin() as connection:
+        deadline = func.clock_timestamp() + timedelta(seconds=seconds)
+        connection.execute(point.update().where(point.c.id == number).values(deadline=deadline))
+
+
+def passed(store: Store, number: int, slave: str) -> None:
+    """Let a slave's drain go on: it has been read at the point, or never will be."""
+    with store.begin() as connection:
+        connection.execute(
+            barrier.update().where(barrier.c.point == number, barrier.c.slave == slave).values(passed=True)
+        )
+
+
+def close(store: Store, number: int) -> None:
+    """The comparison is over: the publisher may end the snapshot, and every drain go on."""
+    with store.begin() as connection:
+        connection.execute(point.update().where(point.c.id == number).values(closed=True))
+
+
+def requested(store: Store, source: str) -> list[int]:
+    """Points asked for and not answered yet."""
+    wanted = select(point.c.id).where(point.c.source == source, point.c.snapshot_id.is_(None), *_alive())
+    with store.begin() as connection:
+        return list(connection.execute(wanted.order_by(point.c.id)).scalars())
+
+
+def alive(store: Store, numbers: Sequence[int]) -> set[int]:
+    """Which of these points are still being compared."""
+    with store.begin() as connection:
+        return set(connection.execute(select(point.c.id).where(point.c.id.in_(numbers), *_alive())).scalars())
+
+
+def _alive() -> tuple[ColumnElement[bool], ...]:
+    return ~point.c.closed, point.c.deadline > func.clock_timestamp()
