@@ -1,7 +1,7 @@
 """DAG `initial_update`: fill slaves from their master while it keeps working."""
 
-from airflow.sdk import DAG, TriggerRule
 from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG, TriggerRule
 
 from sluice import config
 from sluice_airflow import conventions, pools
@@ -41,9 +41,7 @@ with DAG(
         SluiceSparkOperator(task_id=job, job=job, arguments=UPDATE, pool=pools.BULK)
         for job in ("inhibit", "dump", "release")
     )
-    verify = SluiceSparkOperator(
-        task_id="verify", job="verify", arguments={**UPDATE, "initial": True}, pool=pools.BULK
-    )
+    verify = SluiceSparkOperator(task_id="verify", job="verify", arguments={**UPDATE, "initial": True}, pool=pools.BULK)
     abandon = SluiceSparkOperator(
         task_id="abandon",
         job="abandon",

@@ -32,7 +32,8 @@ def contents() -> dict[str, str]:
         },
         "sluice_spark": {"conn_type": "spark_connect", "host": "localhost", "port": 15002, "password": token},
         "sluice_airflow_api": {
-            "conn_type": "http", "host": "airflow-api-server", "port": 8080, "login": "admin", "password": word["admin"],
+            "conn_type": "http", "host": "airflow-api-server", "port": 8080,
+            "login": "admin", "password": word["admin"],
         },
     }  # fmt: skip
     return {

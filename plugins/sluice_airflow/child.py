@@ -20,7 +20,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 # Airflow's supervisor sends SIGKILL to the task five seconds after SIGTERM: we must be through before.
 GRACE_S = 4.0
@@ -30,6 +30,12 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _ERROR = re.compile(r"SLC-\d{3,}: ")
 _LEVEL = re.compile(r"\blevel=(debug|info|warning|error|critical)\b", re.IGNORECASE)
+
+
+class Log(Protocol):
+    """Python's loggers and Airflow's."""
+
+    def log(self, level: int, event: str, *args: Any) -> Any: ...
 
 
 @dataclass
@@ -72,7 +78,7 @@ class Child:
     If the task's process is killed without a chance to stop it, the kernel sends the child a SIGTERM.
     """
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], log: logging.Logger, grace_s: float = GRACE_S):
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], log: Log, grace_s: float = GRACE_S):
         self._command = list(command)
         self._env = dict(env)
         self._log = log
@@ -103,7 +109,8 @@ class Child:
     def stop(self) -> None:
         """End the child and its process group: SIGTERM, and after the grace time SIGKILL. Does nothing twice.
 
-        Runs inside a signal handler too, that is in the middle of `run`: so it only looks, and leaves the reaping to it.
+        Runs inside a signal handler too, that is in the middle of `run`: so it only looks, and leaves the reaping to
+        that.
         """
         process = self._process
         if process is None or process.returncode is not None:

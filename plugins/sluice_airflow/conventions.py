@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from airflow.sdk import Asset, Param
-from airflow.sdk.definitions.retry_policy import RetryDecision, RetryPolicy
+from airflow.sdk import Asset, Param, RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowTaskTimeout
 
 from sluice.config import Config
@@ -71,16 +70,14 @@ def tables_param(config: Config) -> Param:
 class KeepTrying(RetryPolicy):
     """For as long as a database cannot be reached, and a few times after a crash.
 
-    A failed run pauses the DAG of a drain, which a human has to undo: right for a terminal error, wrong for a slave that
-    is down for the night. A task that waits for its next try shows in the UI as such.
+    A failed run pauses the DAG of a drain, which a human has to undo: right for a terminal error, wrong for a slave
+    that is down for the night. A task that waits for its next try shows in the UI as such.
     """
 
     crashes = 4
     longest = timedelta(minutes=2)
 
-    def evaluate(
-        self, exception: BaseException, try_number: int, max_tries: int, context: Any = None
-    ) -> RetryDecision:
+    def evaluate(self, exception: BaseException, try_number: int, max_tries: int, context: Any = None) -> RetryDecision:
         if isinstance(exception, JobPostponed | AirflowTaskTimeout):
             delay = min(self.longest, timedelta(seconds=5 * 2 ** min(try_number - 1, 10)))
             return RetryDecision.retry(delay, reason="this passes; trying again")
@@ -104,4 +101,5 @@ def overtaken(dag_run: Any, every_s: float, now: datetime | None = None) -> bool
     """
     if str(getattr(dag_run.run_type, "value", dag_run.run_type)) != "asset_triggered":
         return False
-    return (now or datetime.now(UTC)) - dag_run.run_after > timedelta(seconds=every_s)
+    started: datetime = dag_run.run_after
+    return (now or datetime.now(UTC)) - started > timedelta(seconds=every_s)

@@ -52,7 +52,7 @@ def connect_environment(spark: Any) -> dict[str, str]:
         host = "localhost"
     elif spark.password and not tls:
         raise ConfigError(
-            15,
+            16,
             f"connection {spark.conn_id} has a token, but reaches {host} without TLS",
             "put the Connect server on the loopback of the machine that runs the tasks, or set use_ssl in the extra",
         )
@@ -77,7 +77,7 @@ def submit_command(spark: Any, name: str, file: Path, arguments: Sequence[str]) 
     extra = spark.extra_dejson
     if extra.get("deploy-mode") == "cluster":
         raise ConfigError(
-            16,
+            17,
             f"connection {spark.conn_id} asks for deploy mode cluster; jobs receive their connections in the "
             "environment, which a driver on the cluster does not get",
             f"set deploy-mode to client in the extra of the Airflow connection {spark.conn_id}",

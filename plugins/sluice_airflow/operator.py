@@ -7,6 +7,7 @@ in both: the file, its arguments, its environment, its result, its exit codes.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,10 +24,12 @@ from sluice_airflow.sealing import needed_connections, seal_connections
 
 EXIT_TERMINAL = 3
 EXIT_TRANSIENT = 75
+# Airflow is being stopped, or somebody ended the task: either way the job is not to blame.
+EXITS_ASKED_FOR = frozenset({-signal.SIGTERM, 128 + signal.SIGTERM})
 
 
 class JobPostponed(AirflowException):
-    """The job met something that passes (a lost connection, a lock): a retry may succeed."""
+    """The job met something that passes (a lost connection, a lock), or was asked to end: a retry may succeed."""
 
 
 class JobCrashed(AirflowException):
@@ -44,7 +47,7 @@ class SluiceSparkOperator(BaseOperator):
 
     Raises:
         AirflowFailException: exit code 3, a terminal error in the job's own words; it is not tried again.
-        JobPostponed: exit code 75.
+        JobPostponed: exit code 75, or the job was ended by a SIGTERM.
         JobCrashed: any other exit code, or no result.
     """
 
@@ -117,7 +120,7 @@ class SluiceSparkOperator(BaseOperator):
             command = launch.submit_command(spark, name, file, self.command_line())
         else:
             raise ConfigError(
-                14,
+                15,
                 f"connection {settings.spark} is of type {spark.conn_type}; jobs run by spark_connect or spark",
                 f"change the type of the Airflow connection {settings.spark}",
             )
@@ -130,6 +133,8 @@ class SluiceSparkOperator(BaseOperator):
             raise AirflowFailException(output.reason)
         if exit_code == EXIT_TRANSIENT:
             raise JobPostponed(output.reason)
+        if exit_code in EXITS_ASKED_FOR:
+            raise JobPostponed(f"job {self.job} was ended by a SIGTERM")
         if exit_code != 0:
             ended = f"signal {-exit_code}" if exit_code < 0 else f"exit code {exit_code}"
             raise JobCrashed(f"job {self.job} ended with {ended}; its last lines:\n{output.reason}")

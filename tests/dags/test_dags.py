@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -101,17 +102,16 @@ def test_only_the_house_operator_sensors_and_no_ops_are_used(bag):
 @pytest.mark.parametrize(("dag_id", "task_id"), TASKS, ids=[f"{dag}.{task}" for dag, task in TASKS])
 def test_the_arguments_of_a_task_parse_with_its_jobs_own_parser(bag, job_module, dag_id, task_id):
     task = rendered(bag.dags[dag_id], task_id)
-    parsed = job_module(task.job).parser().parse_args(task.command_line())
-    assert parsed.source == "flights"
-    if "slave" in task.arguments:
-        assert parsed.slave in ("zurich", "geneva", ["zurich"], ["geneva"], ["zurich", "geneva"])
+    parsed = vars(job_module(task.job).parser().parse_args(task.command_line()))
+    assert parsed["source"] == "flights"
+    assert task.arguments.get("slave") in (None, *parsed.values())
 
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
     chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 500}
     task = rendered(bag.dags["verify"], "verify", **chosen)
-    parsed = job_module("verify").parser().parse_args(task.command_line())
-    assert (parsed.slave, parsed.table, parsed.sample) == (["geneva"], ["public.airlines", "public.flights"], 500)
+    parsed = vars(job_module("verify").parser().parse_args(task.command_line())).values()
+    assert all(choice in parsed for choice in chosen.values())
 
 
 def test_recreating_triggers_is_a_switch(bag):
@@ -138,10 +138,9 @@ def test_the_verification_of_an_initial_update_ends_it(bag):
     ],
 )
 def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
-    params = bag.dags[dag_id].params
+    ((name, value),) = wrong.items()
     with pytest.raises(ParamValidationError):
-        for name, value in wrong.items():
-            params.get_param(name).resolve(value)
+        bag.dags[dag_id].params.get_param(name).resolve(value)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +225,7 @@ def test_a_failed_initial_update_is_abandoned_and_its_run_fails(bag):
     assert dag.get_task("finished").upstream_task_ids == {"verify"}
     assert dag.get_task("abandon").upstream_task_ids == set(stages)
     assert dag.get_task("abandon").trigger_rule == "one_failed"
-    for earlier, later in zip(stages, stages[1:], strict=False):
+    for earlier, later in itertools.pairwise(stages):
         assert earlier in dag.get_task(later).upstream_task_ids
     # A timed-out run would skip `abandon`, and leave the slaves in INITIAL.
     assert dag.dagrun_timeout is None

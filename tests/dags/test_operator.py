@@ -134,12 +134,12 @@ def test_pyspark_sends_a_token_to_the_loopback_without_tls(deployment, connect, 
     ("spark", "message"),
     [
         pytest.param(
-            {"conn_type": "spark_connect", "host": "far.example", "password": "a-token"}, "SLC-015", id="token-in-clear"
+            {"conn_type": "spark_connect", "host": "far.example", "password": "a-token"}, "SLC-016", id="token-in-clear"
         ),
         pytest.param(
-            {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}, "SLC-016", id="cluster-mode"
+            {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}, "SLC-017", id="cluster-mode"
         ),
-        pytest.param({"conn_type": "http", "host": "far.example"}, "SLC-014", id="no-spark"),
+        pytest.param({"conn_type": "http", "host": "far.example"}, "SLC-015", id="no-spark"),
     ],
 )
 def test_a_spark_connection_that_cannot_work_is_refused(deployment, context, connect, spark, message):
@@ -161,13 +161,13 @@ def test_a_far_connect_server_is_reached_by_tls(deployment, connect):
 
 def test_a_terminal_error_fails_the_task_in_the_jobs_own_words(deployment, context):
     deployment.job(
-        """
-        import sys
-        print("level=info event=reading", file=sys.stderr)
-        print("SLC-041: slave zurich is at position 7\\n  but the log starts at 9\\nHINT: run initial_update", file=sys.stderr)
-        print("level=info event=closed", file=sys.stderr)
-        sys.exit(3)
-        """.replace("\n        ", "\n")
+        "import sys\n"
+        "print('level=info event=reading', file=sys.stderr)\n"
+        "print('SLC-041: slave zurich is at position 7', file=sys.stderr)\n"
+        "print('  but the log starts at 9', file=sys.stderr)\n"
+        "print('HINT: run initial_update', file=sys.stderr)\n"
+        "print('level=info event=closed', file=sys.stderr)\n"
+        "sys.exit(3)"
     )
     with pytest.raises(AirflowFailException) as failure:
         operator().execute(context)
@@ -178,6 +178,13 @@ def test_a_terminal_error_fails_the_task_in_the_jobs_own_words(deployment, conte
 def test_a_transient_error_may_be_tried_again(deployment, context):
     deployment.job("import sys\nprint('SLC-101: no route to zurich', file=sys.stderr)\nsys.exit(75)")
     with pytest.raises(JobPostponed, match="SLC-101: no route to zurich"):
+        operator().execute(context)
+
+
+@pytest.mark.parametrize("job", ["import os; os.kill(os.getpid(), 15)", "raise SystemExit(143)"])
+def test_a_job_that_was_asked_to_end_may_be_tried_again(deployment, context, job):
+    deployment.job(job)
+    with pytest.raises(JobPostponed, match="SIGTERM"):
         operator().execute(context)
 
 
