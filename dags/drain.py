@@ -32,22 +32,18 @@ def drain(replication: config.Replication) -> DAG:
         description=f"changes of {source}: the change log to {slave}",
         doc_md=DOC.format(source=source, slave=slave, **schedule.model_dump()),
         tags=["sluice", "drain", f"source:{source}", f"slave:{slave}"],
+        # One run at a time: what is published meanwhile asks for one more run, however often it happens.
         schedule=AssetOrTimeSchedule(
             timetable=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
             assets=[conventions.change_log_asset(source)],
         ),
         max_consecutive_failed_dag_runs=1,
-        user_defined_macros={"overtaken": conventions.overtaken},
         **conventions.DAG_SETTINGS,
     ) as dag:
         SluiceSparkOperator(
             task_id="drain",
             job="drain",
-            arguments={
-                "source": source,
-                "slave": slave,
-                "once": f"{{{{ overtaken(dag_run, {schedule.every_s}) }}}}",
-            },
+            arguments={"source": source, "slave": slave},
             pool=pools.DRAIN,
             retries=conventions.NO_LIMIT,
             retry_delay=timedelta(seconds=5),

@@ -91,15 +91,3 @@ class KeepTrying(RetryPolicy):
 
 # The policy decides; this only has to be more than it ever takes.
 NO_LIMIT = 1_000_000
-
-
-def overtaken(dag_run: Any, every_s: float, now: datetime | None = None) -> bool:
-    """Whether a run started by an asset event had to wait for longer than one period of its schedule.
-
-    One run at a time: others were up all the while and have seen what the event told. Such a run need not stay
-    up and poll; without this, a drain of hours would leave a queue of runs that never empties.
-    """
-    if str(getattr(dag_run.run_type, "value", dag_run.run_type)) != "asset_triggered":
-        return False
-    started: datetime = dag_run.run_after
-    return (now or datetime.now(UTC)) - started > timedelta(seconds=every_s)

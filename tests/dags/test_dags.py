@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
@@ -48,8 +47,7 @@ def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
     """The task as it is right before execution."""
     task = dag.get_task(task_id).prepare_for_execution()
     values = {name: param.value for name, param in dag.params.items()} | params
-    run = SimpleNamespace(run_type="scheduled", run_after=datetime.now(UTC))
-    task.render_template_fields({"params": values, "dag_run": run}, jinja_env=task.get_template_env())
+    task.render_template_fields({"params": values}, jinja_env=task.get_template_env())
     return task
 
 
@@ -203,18 +201,6 @@ def test_a_drain_waits_for_its_slave_but_not_for_a_job_that_keeps_crashing(bag, 
     decision = task.retry_policy.evaluate(error, try_number, task.retries)
     assert decision.action.value == action
     assert decision.retry_delay == (delay_s and timedelta(seconds=delay_s))
-
-
-@pytest.mark.parametrize(
-    ("run_type", "waited_s", "once"),
-    [("scheduled", 300, False), ("manual", 300, False), ("asset_triggered", 20, False), ("asset_triggered", 300, True)],
-)
-def test_a_drain_run_that_was_overtaken_does_not_stay_up(bag, run_type, waited_s, once):
-    dag = bag.dags["drain__flights__zurich"]
-    task = dag.get_task("drain").prepare_for_execution()
-    run = SimpleNamespace(run_type=run_type, run_after=datetime.now(UTC) - timedelta(seconds=waited_s))
-    task.render_template_fields({"dag_run": run, "params": {}}, jinja_env=task.get_template_env(dag=dag))
-    assert ("--once" in task.command_line()) is once
 
 
 def test_a_failed_initial_update_is_abandoned_and_its_run_fails(bag):
