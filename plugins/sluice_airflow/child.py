@@ -75,7 +75,8 @@ class Child:
     """One run of a command.
 
     The child leads a process group of its own, so that `stop` reaches whatever it started (a JVM, Python workers).
-    If the task's process is killed without a chance to stop it, the kernel sends the child a SIGTERM.
+    If the task's process is killed without a chance to stop it, the kernel sends the child a SIGTERM. If the process
+    that supervises the task is killed, nobody would ever hear of this run again: then it ends, too.
     """
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], log: Log, grace_s: float = GRACE_S):
@@ -83,6 +84,7 @@ class Child:
         self._env = dict(env)
         self._log = log
         self._grace_s = grace_s
+        self._supervisor = os.getppid()
         self._process: subprocess.Popen[bytes] | None = None
         self.output = Output()
 
@@ -98,9 +100,9 @@ class Child:
             preexec_fn=_end_with_parent,
         )
         try:
-            self._read(self._process)
-            # Not reaped yet: as long as the leader is there, its number stands for this process group and no other.
-            os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+            if self._read(self._process):
+                # Not reaped yet: as long as the leader is there, its number is that of this process group and no other.
+                os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         finally:
             self.stop()
             self._process.wait()
@@ -135,14 +137,19 @@ class Child:
         except ChildProcessError:
             return False
 
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        """Hand on line by line until both streams are closed, or the child is gone and nothing more comes."""
+    def _read(self, process: subprocess.Popen[bytes]) -> bool:
+        """Hand on line by line until both streams are closed, or the child is gone and nothing more comes.
+
+        Returns whether the task is still supervised.
+        """
         assert process.stdout is not None
         assert process.stderr is not None
         with selectors.DefaultSelector() as selector:
             for stream in (process.stdout, process.stderr):
                 selector.register(stream, selectors.EVENT_READ, _Lines())
             while selector.get_map():
+                if os.getppid() != self._supervisor:
+                    return False
                 ready = selector.select(timeout=1)
                 if not ready and not self._alive(process.pid):
                     # A process that the child left behind still holds a stream open.
@@ -152,6 +159,7 @@ class Child:
                     self._log_lines(key.data.feed(chunk))
                     if not chunk:
                         selector.unregister(key.fileobj)
+        return True
 
     def _log_lines(self, lines: list[str]) -> None:
         for line in lines:

@@ -290,21 +290,25 @@ def test_stopping_from_a_signal_handler_in_the_middle_of_a_run():
     assert time.monotonic() - started < 4
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends orphans on Linux only")
-def test_a_job_does_not_outlive_a_task_that_was_killed():
-    program = """
+TASK = textwrap.dedent(
+    """
         import logging, os, sys
         from sluice_airflow.child import Child
         job = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
         logging.basicConfig(stream=sys.stdout, format="%(message)s", level=logging.INFO)
         Child([sys.executable, "-c", job], dict(os.environ), logging.getLogger()).run()
     """
+)
+SUPERVISOR = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {TASK!r}])"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends orphans on Linux only")
+@pytest.mark.parametrize("killed", [TASK, SUPERVISOR], ids=["task", "supervisor"])
+def test_a_job_does_not_outlive_a_killed(killed):
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)], env=env, stdout=subprocess.PIPE, text=True
-    ) as task:
-        job = int(task.stdout.readline())
-        task.kill()
+    with subprocess.Popen([sys.executable, "-c", killed], env=env, stdout=subprocess.PIPE, text=True) as process:
+        job = int(process.stdout.readline())
+        process.kill()
     ended = until(lambda: gone(job))
     with suppress(ProcessLookupError):
         os.kill(job, signal.SIGKILL)
