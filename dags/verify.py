@@ -14,7 +14,7 @@ running. The task's result (XCom) holds the rows compared, the rows that differ,
 
 * **source**, **slaves**: what to compare
 * **tables**: nothing chosen means every watched table
-* **sample**: compare about so many rows of each table; empty means all rows
+* **sample**: percent of the keys that are compared
 """
 
 settings = config.load()
@@ -29,7 +29,7 @@ with DAG(
         "source": conventions.source_param(settings),
         "slaves": conventions.slaves_param(settings),
         "tables": conventions.tables_param(settings),
-        "sample": Param(None, type=["null", "integer"], minimum=1, description="rows of each table; empty: all"),
+        "sample": Param(100, type="integer", minimum=1, maximum=100, description="percent of the keys"),
     },
     **conventions.DAG_SETTINGS,
 ):

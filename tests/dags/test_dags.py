@@ -106,7 +106,7 @@ def test_the_arguments_of_a_task_parse_with_its_jobs_own_parser(bag, job_module,
 
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
-    chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 500}
+    chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 50}
     task = rendered(bag.dags["verify"], "verify", **chosen)
     parsed = vars(job_module("verify").parser().parse_args(task.command_line())).values()
     assert all(choice in parsed for choice in chosen.values())
@@ -132,6 +132,7 @@ def test_the_verification_of_an_initial_update_ends_it(bag):
         ("initial_update", {"slaves": ["zurich", "zurich"]}),
         ("verify", {"tables": ["public.unheard_of"]}),
         ("verify", {"sample": 0}),
+        ("verify", {"sample": 101}),
         ("bootstrap", {"recreate_triggers": "perhaps"}),
     ],
 )
