@@ -32,6 +32,7 @@ class KeyedNet:
     Attributes:
         emptied: the table is emptied first (TRUNCATE).
         gone: a change whose *old* image names a key that is absent at the end.
+        known_gone: how many of those keys were there before the batch, if the slave is as expected.
         changed: changes whose *new* image is the last one of a key that was there before.
         fresh: changes whose *new* image is the last one of a key that was not there before.
     """
@@ -41,6 +42,7 @@ class KeyedNet:
     gone: list[int] = field(default_factory=list)
     changed: list[int] = field(default_factory=list)
     fresh: list[int] = field(default_factory=list)
+    known_gone: int = 0
 
 
 @dataclass(frozen=True)
@@ -134,15 +136,16 @@ def _by_image(
 
 
 def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> KeyedNet:
-    result = KeyedNet(layout, emptied)
+    gone, changed, new = [], [], []
     for key, (place, present) in last.items():
         if not present:
-            result.gone.append(place)
+            gone.append(place)
         elif emptied or key in fresh:
-            result.fresh.append(place)
+            new.append(place)
         else:
-            result.changed.append(place)
-    return result
+            changed.append(place)
+    known_gone = sum(1 for key, (_, present) in last.items() if not present and key not in fresh)
+    return KeyedNet(layout, emptied, gone, changed, new, 0 if emptied else known_gone)
 
 
 def _counted(layout: Layout, actions: list[str], news: list[Row], olds: list[Row]) -> CountedNet:

@@ -160,6 +160,16 @@ class Manifest:
                 .values(trimmed_at=func.clock_timestamp())
             )
 
+    def rebase(self, incarnation: str) -> None:
+        """Let the log go on with a source that was restored or failed over, accepted by an operator."""
+        newest = select(func.max(segment.c.number)).where(segment.c.source == self._source).scalar_subquery()
+        with self._store.begin() as connection:
+            connection.execute(
+                update(segment)
+                .where(segment.c.source == self._source, segment.c.number == newest)
+                .values(incarnation=incarnation)
+            )
+
     def listed_names(self) -> set[str]:
         """Names of all files that are still part of the log."""
         kept = select(segment.c.name).where(segment.c.source == self._source, segment.c.trimmed_at.is_(None))

@@ -110,6 +110,7 @@ initial_update = Table(
     Column("id", BigInteger, Identity(), primary_key=True),
     Column("source", Text, nullable=False),
     Column("state", Text, nullable=False),
+    Column("run", Text, nullable=False),
     _moment("started_at", required=True),
     _moment("ended_at"),
     Column("snapshot", Text),

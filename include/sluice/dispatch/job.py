@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from sluice.context import Context
 from sluice.control import leases, replications
 from sluice.control.leases import Lease
-from sluice.dispatch.drain import Drain
-from sluice.dispatch.gate import Gate
+from sluice.control.store import Store
+from sluice.dispatch.drain import Delivered, Drain
+from sluice.dispatch.gate import Gate, Shut
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
@@ -29,18 +31,50 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
         SluiceError: terminal: the slave is on STANDBY (EXCEPTION) with this error until it is activated (R8).
     """
     schedule = context.config.replication(pair.source, pair.slave).schedule
-    switch = context.switch(pair)
-    gate = Gate(context.store, pair, switch)
-    if shut := gate.begin():
-        event("standby", slave=pair.slave, why=shut)
-        return {"slave": pair.slave, "transactions": 0, "changes": 0, "tolerated": 0, "standby": shut}
+    gate = Gate(context.store, pair, context.switch(pair))
+    end = time.monotonic() + (0.0 if once else schedule.linger_s)
+    total = Totals(pair.slave)
+    shut = gate.begin()
+    while not gate.needs_a_person(shut):
+        if not shut:
+            shut = _deliver(context, pair, gate, total, end, schedule.poll_s)
+        elif time.monotonic() < end:
+            time.sleep(schedule.poll_s)
+            shut = gate.shut()
+        if time.monotonic() >= end:
+            break
+    if shut:
+        event("standby", slave=pair.slave, why=shut.why)
+    return {**vars(total), "standby": shut.why if shut else ""}
+
+
+@dataclass
+class Totals:
+    """What one run delivered."""
+
+    slave: str
+    transactions: int = 0
+    changes: int = 0
+    tolerated: int = 0
+    position: str = ""
+
+
+def _deliver(
+    context: Context, pair: Pair, gate: Gate, total: Totals, end: float, poll_s: float
+) -> Shut | None:
+    """Deliver under a lease until the time is over or the gate shuts."""
     slave = context.slave(pair)
     try:
         with leased(context.store, f"drain {pair}") as held:
             size = context.config.slave(pair.slave).max_batch
-            run = _Run(context, gate, Drain(slave, context.manifest(pair.source), context.files(), size), held, pair)
-            return run.until(time.monotonic() + (0.0 if once else schedule.linger_s), schedule.poll_s)
-    except (TransientError, FencedError):
+            drain_ = Drain(slave, context.manifest(pair.source), context.files(), size)
+            return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
+    except FencedError:
+        # An initial update, or another drain, took this slave over; the gate tells which.
+        if shut := gate.shut():
+            return shut
+        raise
+    except TransientError:
         raise
     except SluiceError as error:
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
@@ -50,36 +84,29 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
 
 
 class _Run:
-    """One run of a drain."""
+    """One lease of a drain."""
 
-    def __init__(self, context: Context, gate: Gate, drain_: Drain, held: Lease, pair: Pair) -> None:
-        self._store = context.store
+    def __init__(
+        self, store: Store, gate: Gate, drain_: Drain, held: Lease, pair: Pair, total: Totals
+    ) -> None:
+        self._store = store
         self._gate = gate
         self._drain = drain_
         self._held = held
         self._pair = pair
+        self._total = total
         self._renewed = self._durable_at = time.monotonic()
         self._durable = drain_.begin(held.epoch)
-        self._tolerated = 0
-        self.transactions = self.changes = self.tolerated = 0
+        self._tolerated = total.tolerated
 
-    def until(self, end: float, poll_s: float) -> dict[str, object]:
+    def until(self, end: float, poll_s: float) -> Shut | None:
         """Deliver, then sleep, until the time is over or the gate shuts."""
-        shut = ""
+        shut = None
         try:
             while not shut:
                 delivered = self._drain.deliver()
                 if delivered:
-                    self.transactions += delivered.transactions
-                    self.changes += delivered.changes
-                    self.tolerated += delivered.tolerated
-                    event(
-                        "delivered",
-                        slave=self._pair.slave,
-                        position=delivered.position,
-                        changes=delivered.changes,
-                        tolerated=delivered.tolerated,
-                    )
+                    self._count(delivered)
                 elif time.monotonic() >= end:
                     break
                 else:
@@ -88,16 +115,20 @@ class _Run:
                 shut = self._gate.shut()
         finally:
             self._record()
-        if shut:
-            event("standby", slave=self._pair.slave, why=shut)
-        return {
-            "slave": self._pair.slave,
-            "transactions": self.transactions,
-            "changes": self.changes,
-            "tolerated": self.tolerated,
-            "position": str(self._drain.position),
-            "standby": shut,
-        }
+        return shut
+
+    def _count(self, delivered: Delivered) -> None:
+        self._total.transactions += delivered.transactions
+        self._total.changes += delivered.changes
+        self._total.tolerated += delivered.tolerated
+        self._total.position = str(delivered.position)
+        event(
+            "delivered",
+            slave=self._pair.slave,
+            position=delivered.position,
+            changes=delivered.changes,
+            tolerated=delivered.tolerated,
+        )
 
     def _keep_up(self) -> None:
         now = time.monotonic()
@@ -111,6 +142,6 @@ class _Run:
         """Make the slave durable, then tell the store how far it is."""
         if self._drain.position != self._durable:
             self._durable = self._drain.make_durable()
-            replications.delivered(self._store, self._pair, self._durable, self.tolerated - self._tolerated)
-            self._tolerated = self.tolerated
+            replications.delivered(self._store, self._pair, self._durable, self._total.tolerated - self._tolerated)
+            self._tolerated = self._total.tolerated
             self._durable_at = time.monotonic()

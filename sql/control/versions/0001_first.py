@@ -78,6 +78,7 @@ def upgrade() -> None:
         sa.Column("id", sa.BigInteger, sa.Identity(), primary_key=True),
         sa.Column("source", sa.Text, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
+        sa.Column("run", sa.Text, nullable=False),
         _moment("started_at", required=True),
         _moment("ended_at"),
         sa.Column("snapshot", sa.Text),

@@ -19,3 +19,9 @@ def parents(connection: Connection) -> dict[TableName, set[TableName]]:
     for child_schema, child, parent_schema, parent in connection.execute(composed("catalog/parents")):
         found.setdefault(TableName(child_schema, child), set()).add(TableName(parent_schema, parent))
     return found
+
+
+def primary_key(connection: Connection, name: TableName) -> tuple[str, ...]:
+    """The columns of the primary key; none if the table has none."""
+    rows = connection.execute(composed("catalog/primary_key"), {"schema": name.schema, "table": name.table})
+    return tuple(column for (column,) in rows)

@@ -97,8 +97,8 @@ def stage_counted(connection: Connection, target: Target, net: CountedNet) -> No
 
 
 def delete_gone(connection: Connection, target: Target, net: KeyedNet) -> int:
-    """In place: delete the keys that are absent at the end. Returns how many were not there."""
-    return len(net.gone) - _run(connection, "delete", target, op="D") if net.gone else 0
+    """Delete the keys that are absent at the end. Returns how many were not as expected: there, or not there."""
+    return abs(net.known_gone - _run(connection, "delete", target, op="D")) if net.gone else 0
 
 
 def write_changed(connection: Connection, target: Target, net: KeyedNet) -> int:

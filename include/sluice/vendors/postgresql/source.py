@@ -88,6 +88,16 @@ class PostgresSource:
                 record_purge(session, self.parts, purge, epoch)
         return gone
 
+    def accept(self, epoch: int, segment: int, sha256: str) -> str:
+        """Take this source as the one whose log ends with `segment`; its incarnation, to be recorded there."""
+        with translated("accepting the source"):
+            session = self._publisher()
+            with session.transaction():
+                record_purge(session, self.parts, Purge(segment, sha256), epoch)
+                row = session.execute(composed("publish/fence", **self.parts)).fetchone()
+        assert row is not None
+        return str(row[0])
+
     @contextmanager
     def exported_snapshot(self) -> Iterator[tuple[str, str]]:
         """Hold a snapshot open for others to read in: (id to import, text to compare with)."""

@@ -1,0 +1,157 @@
+"""One dump for all slaves: one exported snapshot, chunks copied by Spark tasks, keys and indexes after the data (R5).
+
+The order is the rule: the tables are locked against DDL before the first snapshot, the log's end is read before it
+too, and the catalog after it. What is visible in the snapshot is obsolete for these slaves, all else is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from sqlalchemy import func
+
+from sluice.connections import sealed_text
+from sluice.context import Context
+from sluice.control import leases, replications
+from sluice.control.leases import Lease
+from sluice.control.store import Store
+from sluice.control.tables import initial_update
+from sluice.crash import CrashPoint, reached
+from sluice.errors import SluiceError
+from sluice.initial_update.job import LoadJob, SlaveLoad
+from sluice.initial_update.plan import chunks
+from sluice.initial_update.progress import Progress
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.state.replication import Event, Status
+from sluice.vendors.postgresql.copying import ChunkLoaded
+from sluice.vendors.postgresql.definition import TableDefinition
+from sluice.vendors.postgresql.loading import SlaveTables
+from sluice.vendors.postgresql.snapshot import DumpSnapshot
+
+
+@dataclass(frozen=True)
+class _Target:
+    """One slave of this dump."""
+
+    pair: Pair
+    held: Lease
+    tables: SlaveTables
+
+
+def dump(
+    context: Context, source: str, slaves: Sequence[str], load: Callable[[LoadJob], list[ChunkLoaded]]
+) -> dict[str, object]:
+    """Copy every watched table to every slave that is in INITIAL.
+
+    A slave that fails becomes INCONSISTENT and holds nobody up; the others go on (R8).
+
+    Raises:
+        SluiceError: the source failed, or every slave did.
+    """
+    database = context.source(source)
+    watched = context.watched(source)
+    database.install(watched)
+    database.close()
+    targets = _targets(context, source, slaves)
+    failed: dict[str, str] = {}
+    with ExitStack() as stack:
+        for target in targets:
+            stack.callback(leases.release, context.store, target.held)
+            stack.callback(target.tables.close)
+        snapshot = stack.enter_context(DumpSnapshot(database.info, list(watched), lambda: context.manifest(source).end()))
+        definitions = snapshot.definitions()
+        update = replications.get(context.store, targets[0].pair).update_id or 0
+        event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
+        ready = _each(targets, lambda target: target.tables.prepare(definitions), failed)
+        plan = chunks(snapshot.leaves(), context.config.bulk_tasks)
+        job = LoadJob(
+            source=source,
+            connection=context.config.source(source).connection,
+            sealed=sealed_text(),
+            snapshot_id=snapshot.id,
+            chunks=tuple(plan),
+            columns={one.name: tuple(column.name for column in one.copied) for one in definitions},
+            binary={one.name: _binary(one, ready) for one in definitions},
+            slaves=tuple(_load_of(context, target, list(watched)) for target in ready),
+        )
+        _progress(context.store, update, "DUMPING", snapshot.position, snapshot.snapshot, len(plan))
+        with Progress(context.store, update, [target.tables for target in ready], len(plan)):
+            for chunk in load(job) if ready else []:
+                if chunk.error:
+                    failed.setdefault(chunk.slave, chunk.error)
+        loaded = [target for target in ready if target.pair.slave not in failed]
+        loaded = _each(loaded, lambda target: target.tables.finish(definitions, len(plan)), failed)
+        reached(CrashPoint.DUMPED)
+        for target in loaded:
+            target.tables.begin_stream(snapshot.position, snapshot.snapshot)
+            replications.restart_at(context.store, target.pair, snapshot.position)
+        rows = loaded[0].tables.rows() if loaded else 0
+    for slave, error in failed.items():
+        replications.happen(context.store, Pair(source, slave), Event.FAIL, error.splitlines()[0])
+        event("failed", slave=slave, error=error.splitlines()[0])
+    if not loaded:
+        raise SluiceError(80, f"no slave could be loaded: {'; '.join(failed.values())}", "mend that, then trigger it again")
+    return {"update": update, "rows": rows, "chunks": len(plan), "failed": failed}
+
+
+def _targets(context: Context, source: str, slaves: Sequence[str]) -> list[_Target]:
+    """The slaves that are in INITIAL, each under a lease that fences out an earlier attempt at this dump."""
+    targets = []
+    for slave in slaves:
+        pair = Pair(source, slave)
+        if replications.get(context.store, pair).status is Status.INITIAL:
+            held = leases.acquire(context.store, f"drain {pair}", force=True)
+            targets.append(_Target(pair, held, SlaveTables(context.slave(pair), held.epoch)))
+    if not targets:
+        raise SluiceError(81, f"none of {', '.join(slaves)} waits for initial data", "trigger the initial_update DAG")
+    return targets
+
+
+def _load_of(context: Context, target: _Target, watched: Sequence[TableName]) -> SlaveLoad:
+    slave = context.config.slave(target.pair.slave)
+    names = {name: target.tables.mapper.table(name) for name in watched}
+    return SlaveLoad(target.pair.slave, slave.connection, slave.schema_, target.held.epoch, names)
+
+
+def _binary(table: TableDefinition, targets: Sequence[_Target]) -> bool:
+    """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
+    return all(column.builtin for column in table.copied) and not any(
+        table.name in target.tables.as_text for target in targets
+    )
+
+
+def _each(targets: Sequence[_Target], step: Callable[[_Target], None], failed: dict[str, str]) -> list[_Target]:
+    """Do one step on all slaves at once; those that fail are noted and left out."""
+
+    def attempt(target: _Target) -> _Target | None:
+        try:
+            step(target)
+        except SluiceError as error:
+            failed[target.pair.slave] = str(error)
+            return None
+        return target
+
+    with ThreadPoolExecutor(max(len(targets), 1)) as pool:
+        return [target for target in pool.map(attempt, targets) if target]
+
+
+def _progress(store: Store, update: int, state: str, position: Position, snapshot: Snapshot, count: int) -> None:
+    with store.begin() as connection:
+        connection.execute(
+            initial_update.update()
+            .where(initial_update.c.id == update)
+            .values(
+                state=state,
+                snapshot=snapshot.text,
+                segment=position.segment,
+                ordinal=position.ordinal,
+                chunks=count,
+                chunks_done=0,
+                started_at=func.clock_timestamp(),
+            )
+        )

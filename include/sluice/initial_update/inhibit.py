@@ -1,0 +1,79 @@
+"""The first step: the slave's gate shuts, and what is held back for it becomes obsolete (guide: "Preparing the update")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+
+from sluice.context import Context
+from sluice.control import leases, replications
+from sluice.control.store import Store
+from sluice.control.tables import initial_update
+from sluice.errors import ConfigError
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event, Status
+
+
+def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
+    """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
+
+    Raises:
+        SluiceError: SLC-020 if one of them is in an update already; the others are left as they were.
+    """
+    pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
+    for pair in pairs:
+        context.config.replication(source, pair.slave)
+    if not pairs:
+        raise ConfigError(4, "no slave was named", f"configured are {', '.join(context.config.slaves_of(source))}")
+    context.store.migrate()
+    number = current(context.store, pairs) or _new(context.store, source)
+    for pair in pairs:
+        known = replications.get(context.store, pair)
+        if (known.status, known.update_id) != (Status.INITIAL, number):
+            replications.happen(context.store, pair, Event.REQUEST, update_id=number)
+        replications.shut(context.store, pair, Hold.INITIAL, f"initial update {number}")
+        held = leases.acquire(context.store, f"drain {pair}", force=True)
+        slave = context.slave(pair)
+        try:
+            slave.take_over(held.epoch)
+        finally:
+            slave.close()
+            leases.release(context.store, held)
+        event("inhibited", slave=pair.slave, update=number)
+    return {"update": number, "slaves": [pair.slave for pair in pairs]}
+
+
+def current(store: Store, pairs: Sequence[Pair]) -> int | None:
+    """The update that all of these are in already, which a retried task finds."""
+    known = [replications.get(store, pair) for pair in pairs]
+    numbers = {one.update_id for one in known}
+    if len(numbers) != 1 or any(one.status is not Status.INITIAL for one in known):
+        return None
+    number = numbers.pop()
+    return number if run_of(store, number) else None
+
+
+def run_of(store: Store, number: int | None) -> bool:
+    """Whether an update was begun by the DAG run that this task belongs to."""
+    wanted = select(initial_update.c.id).where(initial_update.c.id == number, initial_update.c.run == _run())
+    with store.begin() as connection:
+        return connection.execute(wanted).scalar() is not None
+
+
+def _new(store: Store, source: str) -> int:
+    with store.begin() as connection:
+        return int(
+            connection.execute(
+                initial_update.insert()
+                .values(source=source, state="REQUESTED", run=_run(), started_at=func.clock_timestamp())
+                .returning(initial_update.c.id)
+            ).scalar_one()
+        )
+
+
+def _run() -> str:
+    """The DAG run that this task belongs to: a retry of the task is the same request, another run is not."""
+    return "/".join(replications.actor().split("/")[:2])

@@ -1,0 +1,33 @@
+"""What every Spark task of a dump is told: where to read, in which snapshot, and where to write under which epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.initial_update.plan import Chunk
+from sluice.model.names import TableName
+
+
+@dataclass(frozen=True)
+class SlaveLoad:
+    """One slave of a dump: its connection's id, its fence, and what it calls the tables."""
+
+    slave: str
+    connection: str
+    schema: str
+    epoch: int
+    names: dict[TableName, TableName]
+
+
+@dataclass(frozen=True)
+class LoadJob:
+    """A dump, as the tasks see it. Nothing in here is secret: `sealed` opens only with the deployment's key file."""
+
+    source: str
+    connection: str
+    sealed: str
+    snapshot_id: str
+    chunks: tuple[Chunk, ...]
+    columns: dict[TableName, tuple[str, ...]]
+    binary: dict[TableName, bool]
+    slaves: tuple[SlaveLoad, ...]

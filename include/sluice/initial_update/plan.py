@@ -1,0 +1,51 @@
+"""What a dump copies: tables, cut into chunks of physical ranges that together are every row of the snapshot once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sluice.model.names import TableName
+
+BLOCK_BYTES = 8192
+# Small enough to be retried cheaply and to share out evenly, large enough that sessions and tasks do not show.
+CHUNK_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A relation that holds rows of a watched table: the table itself, or one of its partitions."""
+
+    table: TableName
+    relation: TableName
+    blocks: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows of one relation whose blocks are in ``[low, high)``; `high` None has no end."""
+
+    number: int
+    leaf: Leaf
+    low: int
+    high: int | None
+
+
+def chunks(leaves: Iterable[Leaf], tasks: int) -> list[Chunk]:
+    """Cut relations into chunks, the largest first, so that the last task to end is a short one."""
+    return [Chunk(number, *cut) for number, cut in enumerate(sorted(_cuts(leaves, tasks), key=_size, reverse=True))]
+
+
+def _cuts(leaves: Iterable[Leaf], tasks: int) -> Iterator[tuple[Leaf, int, int | None]]:
+    for leaf in leaves:
+        pieces = max(1, -(-leaf.blocks * BLOCK_BYTES // CHUNK_BYTES))
+        if pieces == 1 and leaf.blocks * BLOCK_BYTES > CHUNK_BYTES // 8:
+            pieces = 2 * tasks
+        step = max(1, -(-leaf.blocks // pieces))
+        for low in range(0, max(leaf.blocks, 1), step):
+            yield leaf, low, low + step if low + step < leaf.blocks else None
+
+
+def _size(cut: tuple[Leaf, int, int | None]) -> int:
+    leaf, low, high = cut
+    return (leaf.blocks if high is None else high) - low

@@ -1,0 +1,30 @@
+"""The chunks of a dump as Spark tasks: one chunk a task, on whichever executor is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from sluice.initial_update.job import LoadJob
+from sluice.spark.session import spark
+from sluice.vendors.postgresql.copying import ChunkLoaded, load_chunk
+
+_RESULT = "chunk long, slave string, rows long, error string"
+_SCHEMA = pa.schema([("chunk", pa.int64()), ("slave", pa.string()), ("rows", pa.int64()), ("error", pa.string())])
+
+
+def load(job: LoadJob) -> list[ChunkLoaded]:
+    """Run every chunk of the dump; returns what became of each on each slave."""
+    count = len(job.chunks)
+    if not count:
+        return []
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                done = load_chunk(job, job.chunks[number])
+                yield pa.RecordBatch.from_pylist([vars(one) for one in done], schema=_SCHEMA)
+
+    rows = spark().range(0, count, 1, count).mapInArrow(task, _RESULT).collect()
+    return [ChunkLoaded(row.chunk, row.slave, row.rows, row.error) for row in rows]

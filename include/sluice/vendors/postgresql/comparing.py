@@ -1,0 +1,118 @@
+"""The two sides of a comparison: snapshots at one point, and their rows as sorted texts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo, open_sealed
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.model.position import Position
+from sluice.vendors.postgresql import catalog, definition
+from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.slave import PostgresSlave
+from sluice.verify.compare import Difference, compare
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of one table: where, and in which exported snapshot."""
+
+    connection: str
+    snapshot_id: str
+    table: TableName
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One table of one slave, compared by one task; nothing in here is secret but what is sealed."""
+
+    sealed: str
+    slave: str
+    name: TableName
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    master: Side
+    replica: Side
+    percent: int
+
+
+def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of a master's table and those of its key, as a snapshot shows them."""
+    with translated("reading the catalog"), _reading(info, snapshot_id) as session:
+        table = definition.read(session, name)
+        keys = catalog.primary_key(session, name)
+    return tuple(column.name for column in table.columns), keys
+
+
+@contextmanager
+def aligned(slave: PostgresSlave, at: Position, patience_s: float) -> Iterator[str]:
+    """A snapshot of the slave exactly at a point of the stream, held open; its id, to import.
+
+    Raises:
+        SluiceError: SLC-091 if the slave does not arrive there in time, SLC-092 if it is beyond.
+    """
+    deadline = time.monotonic() + patience_s
+    names = {"source": slave.pair.source, "slave": slave.pair.slave}
+    with translated("reading the slave"), connect(slave.info, "verify", autocommit=True) as session:
+        while True:
+            session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            row = session.execute(composed("slave/position", **slave.parts), names).fetchone()
+            ordinal = int(row[1]) if row else 0
+            if ordinal == at.ordinal:
+                exported = session.execute("SELECT pg_export_snapshot()").fetchone()
+                assert exported is not None
+                yield str(exported[0])
+                return
+            session.execute("ROLLBACK")
+            if ordinal > at.ordinal:
+                raise SluiceError(92, f"slave {slave.pair.slave} is at {ordinal}, beyond the point {at.ordinal}", "run verify again")
+            if time.monotonic() > deadline:
+                raise SluiceError(
+                    91,
+                    f"slave {slave.pair.slave} is at transaction {ordinal} and did not reach {at.ordinal} "
+                    f"within {patience_s:.0f} s",
+                    "see `./sluice status`: its drain DAG may be paused, on standby, or far behind",
+                )
+            time.sleep(0.2)
+
+
+def compare_table(job: Comparison) -> Difference:
+    """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
+    connections = open_sealed(job.sealed)
+    with (
+        translated(f"comparing {job.name}"),
+        _reading(connections[job.master.connection], job.master.snapshot_id) as master,
+        _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
+        master.cursor().copy(_rows(job, job.master.table)) as ours,
+        replica.cursor().copy(_rows(job, job.replica.table)) as theirs,
+    ):
+        return compare(map(bytes, ours), map(bytes, theirs))
+
+
+def _rows(job: Comparison, table: TableName) -> sql.Composed:
+    columns = sql.SQL(", ").join(sql.Identifier(name) for name in job.columns)
+    key = sql.SQL(", ").join(sql.Identifier(name) for name in job.key) if job.key else columns
+    return composed(
+        "verify/rows",
+        key=key,
+        columns=columns,
+        table=identifier(table),
+        sample=sql.Literal(job.percent >= 100),
+        percent=sql.Literal(job.percent),
+    )
+
+
+@contextmanager
+def _reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[Connection]:
+    with connect(info, "verify", autocommit=True) as session:
+        session.execute("SET work_mem = '64MB'")
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
+        yield session

@@ -1,0 +1,146 @@
+"""A slave's tables during an initial update: made if missing, emptied if not, keys and indexes after the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg import sql
+
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.vendors.postgresql import catalog, definition
+from sluice.vendors.postgresql.definition import TableDefinition, identifier, regclass
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.slave import PostgresSlave
+from sluice.vendors.postgresql.types import holds
+
+
+class SlaveTables:
+    """One slave of one dump, fenced by the dump's epoch (R6).
+
+    Attributes:
+        as_text: tables whose columns have wider types here, so that rows cannot travel in the binary format.
+    """
+
+    def __init__(self, slave: PostgresSlave, epoch: int) -> None:
+        self._slave = slave
+        self._epoch = epoch
+        self._created: set[str] = set()
+        self.mapper = slave.mapper
+        self.as_text: set[TableName] = set()
+
+    def prepare(self, tables: Sequence[TableDefinition]) -> None:
+        """Fence out whoever was at work, create what is missing, empty what is there.
+
+        Raises:
+            SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
+                foreign keys or triggers of the slave would act on the rows and cannot be silenced.
+        """
+        self._slave.take_over(self._epoch)
+        with translated("preparing the slave's tables"), self._connect() as session:
+            self._fence(session)
+            session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
+            emptied = []
+            for table in tables:
+                name = self.mapper.table(table.name)
+                there = catalog.columns(session, name)
+                if there:
+                    self._check(session, table, {column.name: column.type for column in there})
+                    emptied.append(identifier(name))
+                else:
+                    session.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema)))
+                    session.execute(definition.create_table(table, name))
+                    self._created.add(str(name))
+            if emptied:
+                session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
+
+    def finish(self, tables: Sequence[TableDefinition], chunks: int) -> None:
+        """Check that every chunk is in; then keys, indexes and foreign keys of the tables that we made, and ANALYZE."""
+        done, _ = self.progress()
+        if done != chunks:
+            raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again")
+        with translated("building keys and indexes"), self._connect() as session:
+            self._fence(session)
+            session.execute("SET LOCAL maintenance_work_mem = '256MB'")
+            created = [table for table in tables if self._is_new(session, table)]
+            for table in created:
+                for statement in definition.after_data(table, self.mapper.table(table.name)):
+                    session.execute(statement)
+            among = {table.name for table in tables}
+            silent = self._slave.capabilities().silent_triggers
+            for table in created:
+                for statement in definition.references(table, self.mapper, among, silent=silent):
+                    session.execute(statement)
+            for table in tables:
+                session.execute(sql.SQL("ANALYZE {}").format(identifier(self.mapper.table(table.name))))
+
+    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
+        """The data is complete: from here on the stream, without what the snapshot saw."""
+        self._slave.begin_update(position, snapshot)
+        self._slave.make_durable()
+
+    def progress(self) -> tuple[int, int]:
+        """Chunks and rows committed so far."""
+        with translated("looking at the load"), self._connect() as session:
+            row = session.execute(composed("initial_update/progress", **self._slave.parts), self._values()).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    def rows(self) -> int:
+        """Rows loaded."""
+        return self.progress()[1]
+
+    def close(self) -> None:
+        """End the session."""
+        self._slave.close()
+
+    def _check(self, session: Connection, table: TableDefinition, there: dict[str, str]) -> None:
+        name = self.mapper.table(table.name)
+        missing = [column.name for column in table.columns if column.name not in there]
+        if missing:
+            raise SluiceError(
+                71, f"the slave's table {name} lacks the column {', '.join(missing)}", "add it there, then trigger again"
+            )
+        lossy = [
+            f"{column.name} ({column.type} -> {there[column.name]})"
+            for column in table.columns
+            if not holds(column.type, there[column.name])
+        ]
+        if any(there[column.name] != column.type for column in table.columns):
+            self.as_text.add(table.name)
+        if lossy:
+            raise SluiceError(
+                73,
+                f"the slave's table {name} cannot hold every value of the master: {', '.join(lossy)}",
+                "nothing was loaded; alter these columns, or drop the table and let the update make it",
+            )
+        if not self._slave.capabilities().silent_triggers:
+            guard = session.execute(composed("initial_update/guarded"), {"relation": regclass(name)}).fetchone()
+            if guard:
+                raise SluiceError(
+                    74,
+                    f"{guard[0]} on the slave's table {name} would act a second time on what the master did already",
+                    "drop it, or grant the role SET ON PARAMETER session_replication_role",
+                )
+
+    def _is_new(self, session: Connection, table: TableDefinition) -> bool:
+        """Whether this dump, or an attempt at it that died, made the table: it has no key then."""
+        name = self.mapper.table(table.name)
+        if str(name) in self._created:
+            return True
+        row = session.execute(
+            "SELECT EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'p')", [regclass(name)]
+        ).fetchone()
+        return any(text.startswith("PRIMARY KEY") for _, text in table.constraints) and not (row and row[0])
+
+    def _connect(self) -> Connection:
+        return connect(self._slave.info, f"load {self._slave.pair.slave}")
+
+    def _fence(self, session: Connection) -> None:
+        names = {"source": self._slave.pair.source, "slave": self._slave.pair.slave}
+        row = session.execute(composed("slave/fence", **self._slave.parts), names).fetchone()
+        if row is None or row[0] != self._epoch:
+            raise SluiceError(50, f"somebody took over slave {self._slave.pair.slave}", "trigger initial_update again")
+
+    def _values(self) -> dict[str, object]:
+        return {"source": self._slave.pair.source, "slave": self._slave.pair.slave, "update": self._epoch}

@@ -1,0 +1,66 @@
+"""The snapshot that a dump reads: held open by one session, imported by every task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError
+from sluice.initial_update.plan import Leaf
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.vendors.postgresql import definition
+from sluice.vendors.postgresql.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.session import Connection, connect, translated
+
+
+class DumpSnapshot:
+    """Locks the tables against DDL, then reads the log's end, then takes the snapshot: in this order (R5).
+
+    Attributes:
+        id: what other sessions import.
+        snapshot: what is visible in it.
+        position: the log's end before it was taken.
+    """
+
+    def __init__(self, info: ConnectionInfo, tables: Sequence[TableName], log_end: Callable[[], Position]) -> None:
+        self._info = info
+        self._tables = tables
+        self._log_end = log_end
+
+    def __enter__(self) -> DumpSnapshot:
+        with translated("taking the dump's snapshot"):
+            self._session = self._open()
+            self.position = self._log_end()
+            row = self._session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
+            if row is None:
+                raise SluiceError(39, "the source exported no snapshot")
+            self.id, self.snapshot = str(row[0]), Snapshot(str(row[1]))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session.close()
+
+    def definitions(self) -> list[TableDefinition]:
+        """The tables, as the snapshot's catalog has them."""
+        with translated("reading the catalog"):
+            return [definition.read(self._session, name) for name in self._tables]
+
+    def leaves(self) -> list[Leaf]:
+        """The relations to copy."""
+        with translated("reading the catalog"):
+            return [leaf for name in self._tables for leaf in definition.leaves(self._session, name)]
+
+    def _open(self) -> Connection:
+        session = connect(self._info, "snapshot", autocommit=True)
+        session.execute("SET lock_timeout = '10s'")
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        # No snapshot is taken by LOCK: a rewriting ALTER that commits after our snapshot would empty the table in it.
+        tables = sql.SQL(", ").join(identifier(name) for name in self._tables)
+        session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(tables))
+        return session

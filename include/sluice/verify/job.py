@@ -1,0 +1,183 @@
+"""Verify slaves against their master at one point of the stream; the last step of an initial update, and a DAG (R10)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from sluice.connections import sealed_text
+from sluice.context import Context
+from sluice.control import replications
+from sluice.control.tables import comparison
+from sluice.errors import SluiceError, TransientError
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.state.replication import Event, Status
+from sluice.vendors.postgresql.comparing import Comparison, Side, aligned, shape
+from sluice.verify import points
+from sluice.verify.compare import Difference
+from sluice.verify.points import Point
+
+PATIENCE_S = 900.0
+_DEADLINE_S = 60
+_KEEP_UP_S = 15.0
+
+CompareAll = Callable[[list[Comparison]], list[Difference]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to compare: all watched tables if none is named; `percent` of the keys."""
+
+    source: str
+    slaves: tuple[str, ...]
+    tables: tuple[TableName, ...] = ()
+    percent: int = 100
+    initial: bool = False
+
+
+def verify(context: Context, request: Request, compare_all: CompareAll, patience_s: float = PATIENCE_S) -> dict[str, object]:
+    """Compare, record what was found, and, at the end of an initial update, let NORMAL or INCONSISTENT happen.
+
+    Raises:
+        SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
+    """
+    ready, refused = _ready(context, request)
+    results: dict[str, dict[str, Difference]] = {}
+    if ready:
+        number = points.ask(context.store, request.source, ready, _DEADLINE_S)
+        with _KeptUp(context, number):
+            results = _compare(context, request, ready, number, compare_all, patience_s)
+    for slave, tables in results.items():
+        different = sum(one.different for one in tables.values())
+        event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
+        if request.initial:
+            pair = Pair(request.source, slave)
+            replications.happen(context.store, pair, Event.FAIL if different else Event.VERIFIED)
+    _complain(results, refused)
+    return {
+        "slaves": {
+            slave: {
+                "compared": sum(one.compared for one in tables.values()),
+                "different": sum(one.different for one in tables.values()),
+            }
+            for slave, tables in results.items()
+        }
+    }
+
+
+def _ready(context: Context, request: Request) -> tuple[list[str], dict[str, Status]]:
+    wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
+    states = {
+        slave: replications.get(context.store, Pair(request.source, slave)).status for slave in request.slaves
+    }
+    ready = [slave for slave, status in states.items() if status in wanted]
+    done = {Status.NORMAL} if request.initial else set()
+    return ready, {slave: status for slave, status in states.items() if status not in wanted | done}
+
+
+def _compare(
+    context: Context,
+    request: Request,
+    slaves: Sequence[str],
+    number: int,
+    compare_all: CompareAll,
+    patience_s: float,
+) -> dict[str, dict[str, Difference]]:
+    point = _await(context, request, number, patience_s)
+    event("point", source=request.source, position=point.position)
+    settings = context.config.source(request.source)
+    info = context.connection(settings.connection)
+    names = request.tables or tuple(context.watched(request.source))
+    shapes = {name: shape(info, point.snapshot_id, name) for name in names}
+    jobs: list[Comparison] = []
+    with ExitStack() as stack:
+        for slave in slaves:
+            port = context.slave(Pair(request.source, slave))
+            snapshot_id = stack.enter_context(aligned(port, point.position, patience_s))
+            points.passed(context.store, number, slave)
+            event("aligned", slave=slave, position=point.position)
+            for name in names:
+                columns, key = shapes[name]
+                replica = Side(context.config.slave(slave).connection, snapshot_id, port.mapper.table(name))
+                master = Side(settings.connection, point.snapshot_id, name)
+                jobs.append(Comparison(sealed_text(), slave, name, columns, key, master, replica, request.percent))
+        found = compare_all(jobs)
+    results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves}
+    for job, difference in zip(jobs, found, strict=True):
+        results[job.slave][str(job.name)] = difference
+    _record(context, request.source, number, results)
+    return results
+
+
+def _await(context: Context, request: Request, number: int, patience_s: float) -> Point:
+    deadline = time.monotonic() + patience_s
+    while (point := points.answered(context.store, number)) is None:
+        if time.monotonic() > deadline:
+            raise TransientError(
+                94,
+                f"no publisher of {request.source} answered within {patience_s:.0f} s",
+                f"see whether the DAG publish__{request.source} is running and unpaused",
+            )
+        time.sleep(0.2)
+    return point
+
+
+def _record(context: Context, source: str, number: int, results: dict[str, dict[str, Difference]]) -> None:
+    rows = [
+        {
+            "point": number,
+            "source": source,
+            "slave": slave,
+            "table": table,
+            "compared": found.compared,
+            "different": found.different,
+            "sample": found.sample,
+        }
+        for slave, tables in results.items()
+        for table, found in tables.items()
+    ]
+    with context.store.begin() as connection:
+        connection.execute(comparison.insert(), rows)
+
+
+def _complain(results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
+    faults = [
+        f"{table} on {slave}: {found.missing} missing, {found.extra} extra, {found.changed} changed, "
+        f"first {found.sample[0][0]} {found.sample[0][1]}"
+        for slave, tables in results.items()
+        for table, found in tables.items()
+        if found.different
+    ]
+    if faults:
+        raise SluiceError(
+            90, f"the slaves are not what the master is: {'; '.join(faults)}", "run initial_update for these slaves"
+        )
+    if refused:
+        states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
+        raise SluiceError(93, f"not every slave could be verified: {states}", "see `./sluice status` for the reason")
+
+
+class _KeptUp:
+    """Puts the deadline of a point off while the comparison goes on, and closes it at the end, whatever the end."""
+
+    def __init__(self, context: Context, number: int) -> None:
+        self._context = context
+        self._number = number
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep_up, name="keep up", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        points.close(self._context.store, self._number)
+
+    def _keep_up(self) -> None:
+        while not self._over.wait(_KEEP_UP_S):
+            points.keep_up(self._context.store, self._number, _DEADLINE_S)

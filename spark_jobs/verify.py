@@ -1,0 +1,30 @@
+"""Spark job: compare slaves with their master, value by value, at one point of the stream."""
+
+import argparse
+
+from sluice.config import split_table
+from sluice.context import Context
+from sluice.model.names import TableName
+from sluice.spark.comparing import compare_all
+from sluice.spark.job import arguments, run
+from sluice.verify.job import Request, verify
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this job."""
+    options = arguments(__doc__, slaves="+")
+    options.add_argument("--table", "--tables", dest="tables", nargs="*", default=[], help="schema.table; all if not given")
+    options.add_argument("--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of the keys")
+    options.add_argument("--initial", action="store_true", help="end an initial update: NORMAL if nothing differs")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """The request that the arguments stand for."""
+    tables = tuple(TableName(*split_table(name)) for name in options.tables)
+    request = Request(options.source, tuple(options.slaves), tables, options.sample, options.initial)
+    return verify(context, request, compare_all)
+
+
+if __name__ == "__main__":
+    run(parser(), call)

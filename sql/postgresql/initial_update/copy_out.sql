@@ -1,0 +1,1 @@
+COPY (SELECT {columns} FROM ONLY {relation} WHERE ctid >= {low}::tid AND ctid < {high}::tid) TO STDOUT (FORMAT {format})

@@ -1,0 +1,1 @@
+SELECT segment, ordinal FROM {position} WHERE source = %(source)s AND slave = %(slave)s
