@@ -119,7 +119,9 @@ def _by_image(
             bearers = added.setdefault(key, [])
             touched[key] = place
             twin = next((one for one in bearers if news[one] == olds[place]), None)
-            if twin is not None:
+            if twin is None:
+                fresh.discard(key)
+            else:
                 bearers.remove(twin)
         if action in "UI":
             key = new[place]

@@ -13,12 +13,12 @@ SELECT
         ELSE 'plain'
     END,
     pg_get_expr(def.adbin, def.adrelid),
-    CASE WHEN a.attcollation <> type.typcollation THEN format('%%I.%%I', collation_schema.nspname, collation.collname) END,
+    CASE WHEN a.attcollation <> type.typcollation THEN format('%%I.%%I', collation_schema.nspname, coll.collname) END,
     a.atttypid < 16384
 FROM pg_attribute AS a
 JOIN pg_type AS type ON type.oid = a.atttypid
 LEFT JOIN pg_attrdef AS def ON def.adrelid = a.attrelid AND def.adnum = a.attnum
-LEFT JOIN pg_collation AS collation ON collation.oid = a.attcollation
-LEFT JOIN pg_namespace AS collation_schema ON collation_schema.oid = collation.collnamespace
+LEFT JOIN pg_collation AS coll ON coll.oid = a.attcollation
+LEFT JOIN pg_namespace AS collation_schema ON collation_schema.oid = coll.collnamespace
 WHERE a.attrelid = %(relation)s::regclass AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum

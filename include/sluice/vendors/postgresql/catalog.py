@@ -25,3 +25,11 @@ def primary_key(connection: Connection, name: TableName) -> tuple[str, ...]:
     """The columns of the primary key; none if the table has none."""
     rows = connection.execute(composed("catalog/primary_key"), {"schema": name.schema, "table": name.table})
     return tuple(column for (column,) in rows)
+
+
+def has_deferrable_key(connection: Connection, name: TableName) -> bool:
+    """Whether a unique constraint of the table is checked later than its statement."""
+    row = connection.execute(
+        composed("catalog/deferrable_key"), {"schema": name.schema, "table": name.table}
+    ).fetchone()
+    return bool(row and row[0])

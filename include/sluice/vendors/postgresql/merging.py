@@ -2,7 +2,7 @@
 
 Two ways to write the same end: *in place* (delete what is gone, update what changed, insert what is new), and
 *replaced* (delete every key in hand, insert every last image), for what in-place writing cannot do: unique values that
-rows swapped among themselves, rows that are there against expectation.
+rows swapped among themselves, rows that are there against expectation, keys that nothing checks.
 """
 
 from __future__ import annotations
@@ -25,11 +25,18 @@ from sluice.vendors.postgresql.session import Connection, composed, translated
 
 @dataclass(frozen=True)
 class Target:
-    """A slave's table, as the columns of one layout are written to it."""
+    """A slave's table, as the columns of one layout are written to it.
+
+    Attributes:
+        written: places of the layout's columns that the slave does not compute itself.
+        unchecked: a unique constraint is deferrable on either side. A session that silences triggers silences the
+            check of such a constraint with them, so nothing would tell that a key is there already.
+    """
 
     name: TableName
     stage: str
     written: tuple[int, ...]
+    unchecked: bool
     parts: Mapping[str, sql.Composable]
 
 
@@ -70,7 +77,8 @@ class Stages:
         parts = _parts(name, stage, layout, written)
         kind = "stage" if layout.key else "stage_counted"
         self._connection.execute(composed(f"slave/{kind}", **parts))
-        return Target(name, stage, written, parts)
+        unchecked = layout.deferrable or catalog.has_deferrable_key(self._connection, name)
+        return Target(name, stage, written, unchecked, parts)
 
 
 def stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: pa.Table) -> None:

@@ -154,13 +154,13 @@ class PostgresSlave:
         order = [staged[name] for name in parents_first(staged, self._parents)]
         try:
             with session.transaction():
-                return _in_place(session, order)
+                return _written(session, order, replace=False)
         except SluiceError as error:
             if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
                 raise
         try:
             with session.transaction():
-                return _replaced(session, order)
+                return _written(session, order, replace=True)
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.UniqueViolation):
                 raise KeyConflict(error) from error
@@ -187,35 +187,22 @@ class KeyConflict(SluiceError):
         )
 
 
-def _in_place(session: Connection, order: list[tuple[merging.Target, Net]]) -> int:
+def _written(session: Connection, order: list[tuple[merging.Target, Net]], *, replace: bool) -> int:
+    """Write the tables, children first where rows go and parents first where they come. Rows not as expected."""
     tolerated = 0
     for target, net in reversed(order):
         if net.emptied:
             merging.empty(session, target)
         if isinstance(net, KeyedNet):
-            tolerated += merging.delete_gone(session, target, net) if not net.emptied else 0
+            remove = merging.delete_all if replace or target.unchecked else merging.delete_gone
+            unexpected = remove(session, target, net)
+            tolerated += 0 if net.emptied else unexpected
     for target, net in order:
-        if isinstance(net, KeyedNet):
-            tolerated += merging.write_changed(session, target, net)
-            merging.write_fresh(session, target, net)
-        else:
+        if not isinstance(net, KeyedNet):
             tolerated += merging.write_counts(session, target, net)
-    return tolerated
-
-
-def _replaced(session: Connection, order: list[tuple[merging.Target, Net]]) -> int:
-    tolerated = 0
-    for target, net in reversed(order):
-        if net.emptied:
-            merging.empty(session, target)
-        if isinstance(net, KeyedNet):
-            unexpected = merging.delete_all(session, target, net)
-            tolerated += unexpected if not net.emptied else 0
-    for target, net in order:
-        if isinstance(net, KeyedNet):
+        elif replace or target.unchecked:
             merging.insert_all(session, target, net)
         else:
-            tolerated += merging.write_counts(session, target, net)
+            tolerated += merging.write_changed(session, target, net)
+            merging.write_fresh(session, target, net)
     return tolerated
-
-
