@@ -1,0 +1,1 @@
+"""The embedded runtime: PostgreSQL, Airflow and Spark on one machine, started and stopped by the launcher."""
