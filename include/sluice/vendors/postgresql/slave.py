@@ -17,6 +17,7 @@ from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, merging
+from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.protocol import Capabilities
 
@@ -43,6 +44,17 @@ class PostgresSlave:
         """What this slave and our role on it can do."""
         self._open()
         return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
+
+    def guarded(self, tables: Sequence[TableName]) -> list[str]:
+        """Triggers and foreign keys of the slave that would act on what is replicated, with their tables."""
+        found = []
+        with translated("looking at the slave's tables"):
+            for name in map(self.mapper.table, tables):
+                if catalog.columns(self._open(), name):
+                    values = {"relation": regclass(name)}
+                    if row := self._open().execute(composed("initial_update/guarded"), values).fetchone():
+                        found.append(f"{row[0]} on {name}")
+        return found
 
     def install(self) -> None:
         """Create the position's tables if they are missing."""

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import psycopg
-from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Resources, TableName
-from sluice.vendors.postgresql import capturing
+from sluice.vendors.postgresql import capturing, catalog
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.postgresql.sweeping import PostgresSweep, record_purge
 from sluice.vendors.protocol import Capabilities, Installed, Purge, Watch
@@ -43,6 +42,11 @@ class PostgresSource:
             name = f'"{self.resources.schema}"."{self.resources.name("state")}"'
             row = self._publisher().execute("SELECT to_regclass(%s) IS NOT NULL", [name]).fetchone()
         return bool(row and row[0])
+
+    def missing(self, tables: Sequence[TableName]) -> list[TableName]:
+        """Which of these are no tables of the source."""
+        with translated("looking for the watched tables"):
+            return [name for name in tables if not catalog.columns(self._publisher(), name)]
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6)."""
@@ -122,8 +126,3 @@ class PostgresSource:
 
     def _raise_fence(self, session: Connection, epoch: int) -> object:
         return session.execute(composed("publish/take_over", **self.parts), {"epoch": epoch}).fetchone()
-
-
-def identifier(name: TableName) -> sql.Identifier:
-    """A table's name, quoted by type."""
-    return sql.Identifier(name.schema, name.table)

@@ -1,0 +1,123 @@
+"""Where every replication stands: the table that `./sluice status` prints, and its JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Connection, func, select
+
+from sluice.context import Context
+from sluice.control import replications
+from sluice.control.tables import comparison, initial_update, segment
+from sluice.model.names import Pair
+from sluice.state.dispatcher import Hold, shown
+from sluice.state.replication import Status
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One replication. `holdback` counts transactions; `lag_s` is the age of the oldest of them in the log."""
+
+    source: str
+    slave: str
+    status: str
+    colour: str
+    dispatcher: str
+    why: str
+    position: str
+    holdback: int
+    lag_s: float
+    loaded: str
+    tolerated: int
+    compared: int | None
+    different: int | None
+
+
+def standings(context: Context) -> list[Standing]:
+    """Every configured replication, in the file's order."""
+    return [_standing(context, Pair(one.source, one.slave)) for one in context.config.replications]
+
+
+def as_json(rows: Sequence[Standing]) -> str:
+    """The same for programs."""
+    return json.dumps([asdict(row) for row in rows], indent=2)
+
+
+def as_table(rows: Sequence[Standing]) -> str:
+    """The same for people."""
+    head = ("SLAVE", "STATUS", "DISPATCHER", "POSITION", "HOLDBACK", "LAG", "ROWS COMPARED", "ROWS DIFFERENT")
+    body = [
+        (
+            row.slave,
+            row.status + (f" {row.loaded}" if row.loaded else ""),
+            row.dispatcher,
+            row.position,
+            f"{row.holdback:,}",
+            f"{row.lag_s:.0f} s",
+            "-" if row.compared is None else f"{row.compared:,}",
+            "-" if row.different is None else f"{row.different:,}",
+        )
+        for row in rows
+    ]
+    widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
+    notes = [f"{row.slave}: {row.why}" for row in rows if row.why]
+    return "\n".join([*(line.rstrip() for line in lines), *notes])
+
+
+def _standing(context: Context, pair: Pair) -> Standing:
+    known = replications.get(context.store, pair)
+    held = replications.holds(context.store, pair)
+    kinds = frozenset(held)
+    if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
+        kinds |= {Hold.ADMIN}
+    why = "; ".join(f"{note.reason} ({note.actor}, since {note.since:%Y-%m-%d %H:%M:%S})" for note in held.values())
+    with context.store.begin() as connection:
+        holdback, lag_s = _behind(connection, pair, known.position.ordinal)
+        compared, different = _compared(connection, pair)
+        loaded = _loaded(connection, known.update_id) if known.status is Status.INITIAL else ""
+    return Standing(
+        source=pair.source,
+        slave=pair.slave,
+        status=known.status,
+        colour=known.status.colour,
+        dispatcher=shown(kinds),
+        why=why or (f"the drain DAG is paused by {paused.actor or 'somebody'}" if paused else ""),
+        position=str(known.position),
+        holdback=holdback,
+        lag_s=lag_s,
+        loaded=loaded,
+        tolerated=known.tolerated,
+        compared=compared,
+        different=different,
+    )
+
+
+def _behind(connection: Connection, pair: Pair, ordinal: int) -> tuple[int, float]:
+    ahead = (
+        select(
+            func.coalesce(func.max(segment.c.last_ordinal), ordinal),
+            func.extract("epoch", func.clock_timestamp() - func.min(segment.c.published_at)),
+        )
+        .where(segment.c.source == pair.source, segment.c.last_ordinal > ordinal)
+        .select_from(segment)
+    )
+    last, age = connection.execute(ahead).one()
+    return int(last) - ordinal, float(age or 0)
+
+
+def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | None]:
+    ours = (comparison.c.source == pair.source, comparison.c.slave == pair.slave)
+    newest = select(func.max(comparison.c.point)).where(*ours).scalar_subquery()
+    sums = select(func.sum(comparison.c.compared), func.sum(comparison.c.different)).where(
+        *ours, comparison.c.point == newest
+    )
+    compared, different = connection.execute(sums).one()
+    return (None, None) if compared is None else (int(compared), int(different))
+
+
+def _loaded(connection: Connection, update: int | None) -> str:
+    row = connection.execute(select(initial_update).where(initial_update.c.id == update)).one_or_none()
+    return f"{row.chunks_done}/{row.chunks} chunks" if row and row.chunks else ""
