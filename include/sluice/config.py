@@ -199,7 +199,7 @@ class Config(_Part):
 
 def split_table(name: str) -> tuple[str, str]:
     """`schema.table` as its two parts; a part with a dot is written in double quotes."""
-    match = re.fullmatch(r'\s*("(?:[^"]|"")+"|[^".]+)\.("(?:[^"]|"")+"|[^".]+)\s*', name)
+    match = re.fullmatch(r'("(?:[^"]|"")+"|[^".]+)\.("(?:[^"]|"")+"|[^".]+)', name.strip())
     if not match:
         raise ValueError(f"{name!r} is no table: write schema.table, with double quotes around a part that has a dot")
     schema, table = (part[1:-1].replace('""', '"') if part.startswith('"') else part for part in match.groups())

@@ -3,6 +3,6 @@
 COPY (
     SELECT key, image
     FROM (SELECT ROW({key})::text AS key, ROW({columns})::text AS image FROM {table}) AS rows
-    WHERE {sample} OR abs(hashtext(key)) % 100 < {percent}
+    WHERE {sample} OR abs(hashtext(key)::bigint) % 100 < {percent}
     ORDER BY key COLLATE "C", image COLLATE "C"
 ) TO STDOUT

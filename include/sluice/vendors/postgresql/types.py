@@ -23,10 +23,9 @@ def holds(master: str, slave: str) -> bool:
     """Whether every value of type `master` is kept exactly by a column of type `slave`; types as the catalog writes them."""
     if master == slave or slave in _WIDER.get(master, ()):
         return True
-    if master.startswith("character varying") and slave in ("text", "character varying"):
-        return True
     ours, theirs = _SIZED.fullmatch(master), _SIZED.fullmatch(slave)
-    if ours and slave == ours[1]:
+    family = ours[1] if ours else master
+    if slave == family or (family, slave) == ("character varying", "text"):
         return True
     if not (ours and theirs) or ours[1] != theirs[1]:
         return False
