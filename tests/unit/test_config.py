@@ -1,0 +1,162 @@
+"""The configuration file: what is accepted, and how what is not is named (place, fact, hint)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sluice import config
+from sluice.config import Config
+from sluice.errors import ConfigError
+
+EXAMPLE = """
+sources:
+  flights:
+    connection: master
+    tables: {public.airlines: {}, public.flights: {actions: di, sequence: 3}}
+slaves:
+  zurich: {connection: zurich}
+  geneva: {connection: geneva, schemas: {public: branch}}
+replications:
+  - {source: flights, slave: zurich}
+  - {source: flights, slave: geneva, schedule: {every_s: 5}}
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads a text as the configuration file."""
+
+    def read(text: str) -> Config:
+        file = tmp_path / "replication.yaml"
+        file.write_text(text)
+        return config.load(file)
+
+    return read
+
+
+def test_the_example_is_read_with_its_defaults(read):
+    found = read(EXAMPLE)
+    source = found.source("flights")
+    assert (source.prefix, source.schema_, source.vendor) == ("REPL_", "public", "postgresql")
+    assert source.watched[("public", "airlines")].actions == "IUD"
+    assert source.watched[("public", "flights")].actions == "ID"
+    assert found.slaves_of("flights") == ["zurich", "geneva"]
+    assert found.replication("flights", "geneva").schedule.every_s == 5
+    assert found.replication("flights", "zurich").schedule.every_s == 60
+    assert found.slave("geneva").schemas == {"public": "branch"}
+
+
+def test_the_file_that_we_ship_is_valid():
+    assert config.load(config.PROJECT / "include" / "config" / "replication.yaml").slaves_of("flights")
+
+
+def test_a_path_is_relative_to_the_home_and_a_url_is_kept(read, monkeypatch):
+    monkeypatch.setenv(config.HOME_ENV, "/somewhere")
+    assert read(EXAMPLE).change_log_url == "/somewhere/changelog"
+    assert read("change_log: /else/log" + EXAMPLE).change_log_url == "/else/log"
+    assert read("change_log: hdfs://name/log" + EXAMPLE).change_log_url == "hdfs://name/log"
+
+
+FAULTS = {
+    "misspelt key": ("conection: master", "sources.flights.conection: unknown key; did you mean connection?"),
+    "misspelt key of a table": ("connection: master, tables: {a.b: {action: I}}", "a.b.action: unknown key; did you mean actions?"),
+    "unknown key": ("connection: master, colour: blue", "sources.flights.colour: unknown key"),
+    "prefix with quotes": ("""connection: m, prefix: 'RE"PL_'""", "is no prefix"),
+    "prefix with a space": ("connection: m, prefix: RE PL_", "'RE PL_' is no prefix"),
+    "prefix with a semicolon": ("connection: m, prefix: 'R;DROP'", "is no prefix"),
+    "prefix of 60 characters": (f"connection: m, prefix: {'R' * 60}", "at most 30 long"),
+    "prefix that starts with a digit": ("connection: m, prefix: '1R'", "starting with a letter"),
+    "actions that are none": ("connection: m, tables: {a.b: {actions: IX}}", "'IX' is no set of actions"),
+    "an action twice": ("connection: m, tables: {a.b: {actions: II}}", "'II' is no set of actions"),
+    "a table without schema": ("connection: m, tables: {airlines: {}}", "'airlines' is no table: write schema.table"),
+    "one table twice": ("""connection: m, tables: {a.b: {}, '"a".b': {}}""", "are the same table"),
+    "no table": ("connection: m, tables: {}", "sources.flights.tables"),
+    "another vendor": ("connection: m, vendor: access, tables: {a.b: {}}", "sources.flights.vendor"),
+    "a schedule of no seconds": ("connection: m, schedule: {every_s: 0}, tables: {a.b: {}}", "every_s"),
+}
+
+
+@pytest.mark.parametrize(("source", "fault"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_in_a_source_is_named_with_its_place(read, source, fault):
+    if "tables" not in source:
+        source += ", tables: {public.airlines: {}}"
+    with pytest.raises(ConfigError) as caught:
+        read(f"sources: {{flights: {{{source}}}}}\nslaves: {{}}\nreplications: []\n")
+    assert caught.value.code == 2
+    assert fault in caught.value.fact
+    assert "./sluice check" in caught.value.hint
+
+
+FILES = {
+    "two slaves of one name": (
+        EXAMPLE.replace("  geneva: {", "  zurich: {"), 1, "'zurich' stands here twice", "mend the file",
+    ),
+    "a replication of an unknown slave": (
+        EXAMPLE.replace("slave: geneva", "slave: genf"), 2, "no slave is called 'genf'; there is zurich, geneva", "check",
+    ),
+    "a replication listed twice": (
+        EXAMPLE.replace("slave: geneva", "slave: zurich"), 2, "flights to zurich is listed twice", "check",
+    ),
+    "a slave's name with capitals": (EXAMPLE.replace("zurich", "Zurich"), 2, "'Zurich' is no name", "check"),
+    "a slave's name of 60 characters": (EXAMPLE.replace("zurich", "z" * 60), 2, "at most 40 long", "check"),
+    "a slave's name with a semicolon": (EXAMPLE.replace("zurich", "'z;h'"), 2, "is no name", "check"),
+    "no YAML": ("sources: [", 1, "cannot be read", "SLUICE_CONFIG"),
+    "no mapping": ("- 5", 2, "(the file)", "check"),
+    "two sources of one prefix": (
+        EXAMPLE.replace("slaves:\n", "  other: {connection: master, prefix: repl_, tables: {a.b: {}}}\nslaves:\n", 1),
+        2, "sources flights and other have the same prefix in the same schema", "check",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code", "fact", "hint"), FILES.values(), ids=FILES)
+def test_a_fault_of_the_file_is_an_error_with_a_hint(read, text, code, fact, hint):
+    with pytest.raises(ConfigError) as caught:
+        read(text)
+    assert caught.value.code == code
+    assert fact in caught.value.fact
+    assert hint in caught.value.hint
+
+
+def test_every_fault_of_a_file_is_named_at_once(read):
+    with pytest.raises(ConfigError) as caught:
+        read(EXAMPLE.replace("tables:", "tabels:").replace("every_s", "every"))
+    assert "sources.flights.tables: Field required" in caught.value.fact
+    assert "sources.flights.tabels: unknown key; did you mean tables?" in caught.value.fact
+    assert "replications.1.schedule.every: unknown key; did you mean every_s?" in caught.value.fact
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigError, match="SLC-001: .*nowhere.yaml cannot be read") as caught:
+        config.load(Path(tmp_path / "nowhere.yaml"))
+    assert "SLUICE_CONFIG" in caught.value.hint
+
+
+@pytest.mark.parametrize("ask", [lambda c: c.source("x"), lambda c: c.slave("x"), lambda c: c.replication("flights", "x")])
+def test_asking_for_what_is_not_configured_names_it(read, ask):
+    with pytest.raises(ConfigError) as caught:
+        ask(read(EXAMPLE))
+    assert caught.value.code == 3
+    assert "x" in caught.value.fact
+
+
+TABLES = {
+    "a.b": ("a", "b"),
+    " a.b ": ("a", "b"),
+    '"a.b".c': ("a.b", "c"),
+    'a."say ""hi"""': ("a", 'say "hi"'),
+    'A."B c"': ("A", "B c"),
+}
+
+
+@pytest.mark.parametrize(("written", "parts"), TABLES.items())
+def test_a_table_is_written_as_schema_and_name(written, parts):
+    assert config.split_table(written) == parts
+
+
+@pytest.mark.parametrize("written", ["a", "a.b.c", ".b", "a.", 'a"b.c', ""])
+def test_what_is_no_table_is_refused(written):
+    with pytest.raises(ValueError, match="is no table"):
+        config.split_table(written)

@@ -1,0 +1,58 @@
+"""Parents before children, whatever the foreign keys look like."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.apply.mapper import Mapper
+from sluice.apply.order import parents_first
+from sluice.model.names import TableName
+
+
+def name(table: str) -> TableName:
+    return TableName("public", table)
+
+
+def order(tables: str, parents: dict[str, str]) -> str:
+    wanted = [name(table) for table in tables]
+    edges = {name(child): {name(parent) for parent in those} for child, those in parents.items()}
+    return "".join(found.table for found in parents_first(wanted, edges))
+
+
+@pytest.mark.parametrize(
+    ("tables", "parents"),
+    [
+        ("abc", {"a": "b", "b": "c"}),
+        ("abcd", {"a": "bc", "b": "d", "c": "d"}),
+        ("ab", {"a": "ab"}),
+        ("ab", {"a": "x", "x": "b"}),
+    ],
+    ids=["chain", "diamond", "self-reference", "a parent that is not written"],
+)
+def test_a_table_comes_after_every_table_it_refers_to(tables, parents):
+    found = order(tables, parents)
+    assert sorted(found) == sorted(tables)
+    for child, those in parents.items():
+        for parent in set(those) & set(tables) - {child}:
+            if child in tables:
+                assert found.index(parent) < found.index(child)
+
+
+def test_the_order_does_not_depend_on_how_the_tables_were_listed():
+    assert order("cab", {"c": "a"}) == order("abc", {"c": "a"})
+
+
+@pytest.mark.parametrize("parents", [{"a": "b", "b": "a"}, {"a": "b", "b": "c", "c": "a"}])
+def test_a_cycle_still_lists_every_table_once(parents):
+    assert sorted(order("abcd", parents)) == list("abcd")
+
+
+def test_a_cycle_does_not_lose_the_order_of_the_others():
+    found = order("abcd", {"a": "b", "b": "a", "d": "a", "c": "d"})
+    assert found.index("a") < found.index("d") < found.index("c")
+
+
+def test_a_schema_is_renamed_and_others_are_kept():
+    mapper = Mapper({"public": "branch"})
+    assert mapper.table(name("t")) == TableName("branch", "t")
+    assert mapper.table(TableName("sales", "t")) == TableName("sales", "t")

@@ -1,0 +1,47 @@
+"""Cutting tables into chunks: together they are every block once, and tasks end at about the same time."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.initial_update.plan import BLOCK_BYTES, CHUNK_BYTES, Chunk, Leaf, chunks
+from sluice.model.names import TableName
+
+NAME = TableName("public", "t")
+WHOLE = CHUNK_BYTES // BLOCK_BYTES
+
+
+def leaf(blocks: int, table: str = "t") -> Leaf:
+    return Leaf(NAME, TableName("public", table), blocks)
+
+
+def covered(cut: list[Chunk]) -> bool:
+    """Whether the ranges follow each other from block 0 without gap or overlap, the last one without an end."""
+    ranges = sorted((one.low, one.high) for one in cut if one.high is not None)
+    last = [one.low for one in cut if one.high is None]
+    ends = [0, *(high for _, high in ranges)]
+    return [low for low, _ in ranges] + last == ends
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 16])
+@pytest.mark.parametrize("blocks", [0, 1, 7, WHOLE // 8, WHOLE // 8 + 1, WHOLE, WHOLE + 1, 10 * WHOLE + 3, 1_000_003])
+def test_the_chunks_of_a_table_are_all_of_it_once(blocks, tasks):
+    assert covered(chunks([leaf(blocks)], tasks))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "pieces"),
+    [(0, 1), (1, 1), (WHOLE // 8, 1), (WHOLE // 2, 4), (WHOLE, 4), (WHOLE + 1, 2), (10 * WHOLE, 10)],
+)
+def test_a_small_table_is_one_chunk_and_a_middling_one_keeps_all_tasks_busy(blocks, pieces):
+    assert len(chunks([leaf(blocks)], 2)) == pieces
+
+
+def test_chunks_are_numbered_largest_first_over_all_tables():
+    cut = chunks([leaf(5, "small"), leaf(3 * WHOLE, "large"), leaf(50, "middling")], 2)
+    assert [one.number for one in cut] == list(range(len(cut)))
+    assert [one.leaf.relation.table for one in cut] == ["large"] * 3 + ["middling", "small"]
+
+
+def test_no_table_is_no_chunk():
+    assert chunks([], 2) == []
