@@ -1,11 +1,9 @@
-"""Where the embedded runtime keeps what: every path in SLUICE_HOME, and the few that may have to be elsewhere."""
+"""Where the embedded runtime keeps what: the paths in SLUICE_HOME."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +26,10 @@ class Layout:
     @property
     def logs(self) -> Path:
         return self.home / "logs"
+
+    @property
+    def postgres(self) -> Path:
+        return self.home / "pg"
 
     @property
     def airflow(self) -> Path:
@@ -57,27 +59,13 @@ class Layout:
     def airflow_users(self) -> Path:
         return self.airflow / "users.json"
 
-    @property
-    def elsewhere(self) -> Path:
-        """For what another user must reach, or what needs a short path, when the home will not do.
-
-        The name is the home's alone. It is not in /tmp: that is emptied at a reboot.
-        """
-        name = hashlib.sha256(os.fsencode(self.home)).hexdigest()[:12]
-        return Path("/var/tmp") / f"sluice-{os.getuid()}-{name}"
-
-    @property
-    def sockets_elsewhere(self) -> Path:
-        """A short path for sockets: their names end at about 100 characters."""
-        return Path(tempfile.gettempdir()) / self.elsewhere.name
-
     def log(self, service: str) -> Path:
         """The log file of a service."""
         return self.logs / f"{service}.log"
 
     def make(self) -> None:
         """Make the directories. The home itself can be passed through; what is private is so by its own mode."""
-        for path in (self.home, self.logs):
+        for path in (self.home, self.logs, self.postgres):
             path.mkdir(parents=True, exist_ok=True)
         for path in (self.airflow, self.spark):
             path.mkdir(mode=0o700, exist_ok=True)

@@ -1,165 +1,163 @@
-"""The processes we started: recorded before anything can go wrong, and ended by that record alone.
+"""Processes of the runtime: started in sessions of their own, known again for sure, ended with all they started.
 
-A process is known by its id *and* the moment it began, so that a reused id is never signalled.
+A process is ours if its number *and* start time are those we wrote down, if it descends from such a one, or if its
+environment carries the mark of this home. No other process is ever signalled.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
+import pwd
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from sluice.errors import SluiceError
 
-GRACE_S = 20.0
+MARK_ENV = "SLUICE_RUNTIME"
+_children: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass(frozen=True)
-class Started:
-    """One process of ours, the leader of its own session."""
+class Service:
+    """A process that we started; `began` tells it from a later one that got the same number."""
 
     name: str
     pid: int
-    began: float
-    stop_signal: int = signal.SIGTERM
+    began: str
+    log: str
 
-    def alive(self) -> bool:
-        """Whether it still runs."""
-        try:
+    def process(self) -> psutil.Process | None:
+        """The process, or None if it has ended."""
+        _reap()
+        with contextlib.suppress(psutil.NoSuchProcess):
             process = psutil.Process(self.pid)
-            return abs(process.create_time() - self.began) < 1 and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return False
+            if process.status() != psutil.STATUS_ZOMBIE and began(self.pid) == self.began:
+                return process
+        return None
 
+    @property
+    def alive(self) -> bool:
+        return self.process() is not None
 
-class Processes:
-    """The record of what runs, in a file that survives us."""
+    def wait_until(self, ready: Callable[[], bool], seconds: float) -> None:
+        """Wait until it is ready.
 
-    def __init__(self, directory: Path) -> None:
-        self._file = directory / "processes.json"
-        self._logs = directory / "logs"
-        self._logs.mkdir(parents=True, exist_ok=True)
+        Raises:
+            SluiceError: SLC-930, it ended; SLC-931, it is not ready in time; both with the end of its log.
+        """
+        deadline = time.monotonic() + seconds
+        while not ready():
+            if not self.alive:
+                raise SluiceError(930, f"{self.name} ended:\n{self.tail()}", f"the whole log: {self.log}")
+            if time.monotonic() > deadline:
+                fact = f"{self.name} is not ready after {seconds:.0f} s:\n{self.tail()}"
+                raise SluiceError(931, fact, f"the whole log: {self.log}; `./sluice down`, then try again")
+            time.sleep(0.1)
 
-    def all(self) -> dict[str, Started]:
-        """What was started and not stopped, by name; some of it may have died."""
-        try:
-            return {one["name"]: Started(**one) for one in json.loads(self._file.read_text())}
-        except FileNotFoundError:
-            return {}
-
-    def start(
-        self,
-        name: str,
-        command: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        user: int | None = None,
-        stop_signal: int = signal.SIGTERM,
-        cwd: Path | None = None,
-    ) -> Started:
-        """Start a process in a session of its own, its output in ``logs/<name>.log``, and record it."""
-        with open(self.log(name), "ab") as log:
-            child = subprocess.Popen(
-                list(command),
-                env=dict(env),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                user=user,
-                cwd=cwd,
-            )
-        started = Started(name, child.pid, psutil.Process(child.pid).create_time(), stop_signal)
-        self._write({**self.all(), name: started})
-        return started
-
-    def log(self, name: str) -> Path:
-        """Where a process's output goes."""
-        return self._logs / f"{name}.log"
-
-    def stop(self, name: str) -> None:
-        """End a process, and whatever it started, and forget it."""
-        known = self.all()
-        if started := known.pop(name, None):
-            end(started)
-            self._write(known)
-
-    def stop_all(self) -> None:
-        """End everything, what was started last first."""
-        for name in reversed(list(self.all())):
-            self.stop(name)
-
-    def check(self, name: str) -> None:
-        """Raise SluiceError SLC-910 with the end of its log if a process died."""
-        started = self.all().get(name)
-        if started is None or not started.alive():
-            raise SluiceError(910, f"{name} ended:\n{self.tail(name)}", f"the whole log is {self.log(name)}")
-
-    def tail(self, name: str, lines: int = 15) -> str:
-        """The end of a process's log."""
-        with suppress(OSError):
-            return "\n".join(self.log(name).read_text(errors="replace").splitlines()[-lines:])
+    def tail(self, lines: int = 15) -> str:
+        """The end of its log."""
+        with contextlib.suppress(OSError):
+            return "\n".join(Path(self.log).read_text(errors="replace").splitlines()[-lines:])
         return ""
 
-    def _write(self, known: Mapping[str, Started]) -> None:
-        text = json.dumps([asdict(one) for one in known.values()])
-        draft = self._file.with_suffix(".new")
-        draft.write_text(text)
-        draft.replace(self._file)
+
+def start(
+    name: str,
+    command: Sequence[str | Path],
+    *,
+    home: Path,
+    env: Mapping[str, str],
+    log: Path,
+    cwd: Path,
+    user: pwd.struct_passwd | None = None,
+) -> Service:
+    """Start a service in the background; it outlives us, and its output goes to its log."""
+    with log.open("ab") as sink:
+        child = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=sink,
+            env={**env, **mark(home)},
+            cwd=cwd,
+            start_new_session=True,
+            **as_user(user),
+        )
+    _children.append(child)
+    return Service(name, child.pid, began(child.pid), str(log))
 
 
-def end(started: Started) -> None:
-    """Ask a process of ours to end, then its whole session, then kill what is left."""
-    if started.alive():
-        members = _family(started.pid)
-        with suppress(ProcessLookupError):
-            os.kill(started.pid, started.stop_signal)
-        _, left = psutil.wait_procs(members, timeout=GRACE_S)
-        for process in left:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        psutil.wait_procs(left, timeout=5)
-    for process in _session(started.pid, started.began):
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    with suppress(ChildProcessError):
-        os.waitpid(started.pid, os.WNOHANG)
+def as_user(user: pwd.struct_passwd | None) -> dict[str, Any]:
+    """Arguments of subprocess to run as another user, with none of our groups."""
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
 
 
-def wait_for(ready: Callable[[], bool], processes: Processes, name: str, seconds: float) -> None:
-    """Wait until `ready()` is true. Raises SluiceError if the process dies or the time is over."""
-    deadline = time.monotonic() + seconds
-    while not ready():
-        processes.check(name)
-        if time.monotonic() > deadline:
-            raise SluiceError(
-                911,
-                f"{name} did not answer within {seconds:.0f} s:\n{processes.tail(name)}",
-                f"the whole log is {processes.log(name)}; `./sluice down`, then try again",
-            )
-        time.sleep(0.1)
+def mark(home: Path) -> dict[str, str]:
+    """The environment by which processes of this home are known again.
+
+    Airflow's processes rewrite their titles, by default over their environment; SPT_NOENV keeps that readable.
+    """
+    return {MARK_ENV: str(home), "SPT_NOENV": "1"}
 
 
-def _family(pid: int) -> list[psutil.Process]:
-    with suppress(psutil.NoSuchProcess):
-        process = psutil.Process(pid)
-        return [*process.children(recursive=True), process]
-    return []
-
-
-def _session(leader: int, began: float) -> list[psutil.Process]:
-    """What is left of a session whose leader is gone; a younger session of the same number is not ours."""
+def marked(home: Path) -> list[psutil.Process]:
+    """All running processes that carry the mark of this home, except ourselves and what started us."""
+    _reap()
+    own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     found = []
     for process in psutil.process_iter():
-        with suppress(psutil.Error, ProcessLookupError, PermissionError):
-            if os.getsid(process.pid) == leader and process.create_time() >= began - 1:
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid not in own and process.environ().get(MARK_ENV) == str(home):
                 found.append(process)
     return found
+
+
+def family(services: Iterable[Service]) -> list[psutil.Process]:
+    """The processes of these services and all that descend from them."""
+    found = {}
+    for service in services:
+        if leader := service.process():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found |= {process.pid: process for process in [leader, *leader.children(recursive=True)]}
+    return list(found.values())
+
+
+def end(processes: Sequence[psutil.Process], number: signal.Signals, grace_s: float) -> None:
+    """Send the signal, wait, and kill what is still there."""
+    _send(processes, number)
+    _, deaf = psutil.wait_procs(processes, timeout=grace_s)
+    _send(deaf, signal.SIGKILL)
+    psutil.wait_procs(deaf, timeout=5)
+
+
+def began(pid: int) -> str:
+    """When the process began, in a form that does not move with the clock; empty if it is gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {stat.rsplit(')', 1)[1].split()[19]}"
+    except (FileNotFoundError, ProcessLookupError):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return str(psutil.Process(pid).create_time())
+        return ""
+
+
+def _send(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        # psutil looks at the start time first, so a number that was given away meanwhile is not hit.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
+
+
+def _reap() -> None:
+    for child in list(_children):
+        if child.poll() is not None:
+            _children.remove(child)

@@ -1,0 +1,69 @@
+"""run.json: which services of this home were started, and on which ports; and the lock of who changes that."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from sluice.runtime.layout import Layout, write_private
+from sluice.runtime.processes import Service
+from sluice.runtime.progress import Progress
+
+
+class State:
+    """What the file says. Every change is written at once: we may be killed at any time."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._file = layout.state_file
+        self._lock = threading.Lock()
+        self.services: dict[str, Service] = {}
+        self.ports: dict[str, int] = {}
+        try:
+            kept = json.loads(self._file.read_text())
+            self.services = {entry["name"]: Service(**entry) for entry in kept["services"]}
+            self.ports = {str(name): int(port) for name, port in kept["ports"].items()}
+        except (OSError, ValueError, TypeError, KeyError):
+            # No file, or one that a full disk cut short: processes are found by their mark as well.
+            self.services, self.ports = {}, {}
+
+    def running(self, name: str) -> Service | None:
+        """The service if it is alive."""
+        service = self.services.get(name)
+        return service if service and service.alive else None
+
+    def record(self, service: Service) -> Service:
+        with self._lock:
+            self.services[service.name] = service
+            self._write()
+        return service
+
+    def set_port(self, service: str, port: int) -> None:
+        with self._lock:
+            self.ports[service] = port
+            self._write()
+
+    def forget_services(self) -> None:
+        """All have ended. The ports stay: the next `up` takes the same ones if it can."""
+        with self._lock:
+            self.services = {}
+            self._write()
+
+    def _write(self) -> None:
+        services = [asdict(service) for service in self.services.values()]
+        write_private(self._file, json.dumps({"services": services, "ports": self.ports}, indent=2) + "\n")
+
+
+@contextmanager
+def alone(layout: Layout, progress: Progress) -> Iterator[None]:
+    """Only one `up` or `down` of a home at a time; another waits."""
+    with layout.lock_file.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with progress.step("waiting for another ./sluice that starts or stops this runtime"):
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
