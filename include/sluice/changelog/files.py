@@ -54,7 +54,11 @@ class PlainDirectory:
         """Write, flush to the disk the file and the directory's entry of it."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            with open(self._path(name), "xb") as file:
+            file = open(self._path(name), "xb")  # noqa: SIM115
+        except OSError as error:
+            raise self._unwritable(name, error) from None
+        try:
+            with file:
                 hashing = _Hashing(file)
                 with pq.ParquetWriter(hashing, CHANGES, compression="zstd", compression_level=1) as writer:
                     for batch in batches:
@@ -63,12 +67,8 @@ class PlainDirectory:
                 os.fsync(file.fileno())
             _sync_directory(self._directory)
         except OSError as error:
-            self._path(name).unlink(missing_ok=True)
-            raise TransientError(
-                46,
-                f"segment {name} cannot be written to {self._directory}: {error}",
-                "no change is lost, they stay in ITEMS; make room or mount the directory, the next run goes on",
-            ) from None
+            self.remove(name)
+            raise self._unwritable(name, error) from None
         return Written(name, hashing.digest.hexdigest(), hashing.size)
 
     def read(self, written: Written, after: int) -> Iterator[pa.RecordBatch]:
@@ -94,6 +94,13 @@ class PlainDirectory:
 
     def _path(self, name: str) -> Path:
         return self._directory / f"{name}.parquet"
+
+    def _unwritable(self, name: str, error: OSError) -> TransientError:
+        return TransientError(
+            46,
+            f"segment {name} cannot be written to {self._directory}: {error}",
+            "no change is lost, they stay in ITEMS; make room or mount the directory, the next run goes on",
+        )
 
     def _check(self, written: Written) -> None:
         if written.name in self._intact:

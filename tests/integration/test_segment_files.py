@@ -1,0 +1,91 @@
+"""Both places where segments are kept pass the same tests."""
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from sluice.changelog.files import PlainDirectory, SegmentFiles, Written
+from sluice.changelog.schema import CHANGES
+from sluice.errors import SluiceError
+
+
+@pytest.fixture(params=["plain directory", "hadoop filesystem"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> SegmentFiles:
+    if request.param == "plain directory":
+        return PlainDirectory(str(tmp_path / "log"))
+    request.getfixturevalue("spark")
+    from sluice.spark.segments import HadoopDirectory
+
+    return HadoopDirectory(f"file://{tmp_path}/log")
+
+
+def changes(first: int, count: int) -> pa.RecordBatch:
+    rows = [
+        {
+            "ordinal": first + number // 2,
+            "trans_key": str(700 + number // 2),
+            "repl_key": 1000 + number,
+            "layout": 7,
+            "action": "U",
+            "new": [str(number), None, "", "a\nb"],
+            "old": None if number % 3 else ["x", None],
+        }
+        for number in range(count)
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=CHANGES)
+
+
+def read(files: SegmentFiles, written: Written, after: int = 0) -> list[dict[str, object]]:
+    return [row for batch in files.read(written, after) for row in batch.to_pylist()]
+
+
+def test_what_is_written_is_read_back_in_order(files: SegmentFiles) -> None:
+    batches = [changes(1, 10), changes(6, 4)]
+    written = files.write("src-1-1-a", batches)
+    assert read(files, written) == [row for batch in batches for row in batch.to_pylist()]
+    assert files.names() == ["src-1-1-a"]
+
+
+def test_reading_goes_on_behind_an_ordinal(files: SegmentFiles) -> None:
+    written = files.write("src-1-1-a", [changes(1, 20)])
+    assert {row["ordinal"] for row in read(files, written, after=7) if row["ordinal"] > 7} == {8, 9, 10}
+
+
+def test_a_name_is_never_overwritten(files: SegmentFiles) -> None:
+    written = files.write("src-1-1-a", [changes(1, 4)])
+    with pytest.raises(SluiceError, match="SLC-046"):
+        files.write("src-1-1-a", [changes(50, 4)])
+    assert len(read(files, written)) == 4
+
+
+@pytest.mark.parametrize("harm", ["truncated", "one byte flipped", "gone"])
+def test_an_altered_segment_is_refused(files: SegmentFiles, tmp_path: Path, harm: str) -> None:
+    written = files.write("src-1-1-a", [changes(1, 50)])
+    (path,) = [path for path in (tmp_path / "log").rglob("*.parquet") if path.is_file()]
+    content = path.read_bytes()
+    (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
+    if harm == "gone":
+        path.unlink()
+    elif harm == "truncated":
+        path.write_bytes(content[:-1])
+    else:
+        path.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
+    with pytest.raises(SluiceError, match="SLC-047"):
+        read(files, written)
+
+
+def test_a_removed_segment_holds_nothing(files: SegmentFiles) -> None:
+    written = files.write("src-1-1-a", [changes(1, 4)])
+    files.remove("src-1-1-a")
+    files.remove("src-1-1-a")
+    with pytest.raises(SluiceError, match="SLC-047"):
+        read(files, written)
+
+
+def test_a_directory_that_cannot_be_made_loses_nothing(files: SegmentFiles, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "log", ignore_errors=True)
+    (tmp_path / "log").write_text("a file stands where the directory should be")
+    with pytest.raises(SluiceError, match="SLC-046"):
+        files.write("src-1-1-a", [changes(1, 4)])
