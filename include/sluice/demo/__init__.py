@@ -1,0 +1,1 @@
+"""The demonstration: real data in a master, and a writer that never rests."""

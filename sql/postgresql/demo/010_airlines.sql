@@ -1,0 +1,4 @@
+CREATE TABLE airlines (
+    carrier text PRIMARY KEY,
+    name    text NOT NULL
+)

@@ -1,0 +1,21 @@
+CREATE TABLE flights (
+    year           integer NOT NULL,
+    month          integer NOT NULL,
+    day            integer NOT NULL,
+    dep_time       integer,
+    sched_dep_time integer NOT NULL,
+    dep_delay      integer,
+    arr_time       integer,
+    sched_arr_time integer NOT NULL,
+    arr_delay      integer,
+    carrier        text NOT NULL,
+    flight         integer NOT NULL,
+    tailnum        text,
+    origin         text NOT NULL,
+    dest           text NOT NULL,
+    air_time       integer,
+    distance       integer NOT NULL,
+    hour           integer NOT NULL,
+    minute         integer NOT NULL,
+    time_hour      timestamptz NOT NULL
+)

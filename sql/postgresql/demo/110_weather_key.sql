@@ -1,0 +1,3 @@
+ALTER TABLE weather
+    ADD PRIMARY KEY (origin, time_hour),
+    ADD FOREIGN KEY (origin) REFERENCES airports

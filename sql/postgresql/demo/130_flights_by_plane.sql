@@ -1,0 +1,1 @@
+CREATE INDEX flights_by_plane ON flights (tailnum) WHERE tailnum IS NOT NULL
