@@ -12,6 +12,7 @@ from sluice.changelog.files import PlainDirectory, SegmentFiles
 from sluice.changelog.manifest import Manifest
 from sluice.config import Config
 from sluice.connections import ConnectionInfo, opened
+from sluice.control.airflow_api import AirflowApi
 from sluice.control.pause import PauseSwitch, drain_dag
 from sluice.control.store import Store
 from sluice.errors import ConfigError
@@ -82,4 +83,5 @@ class Context:
 
     def switch(self, pair: Pair) -> PauseSwitch:
         """The pause switch of a slave's drain DAG."""
-        return PauseSwitch(self.connections.get(self.config.airflow_api), drain_dag(pair))
+        info = self.connections.get(self.config.airflow_api)
+        return PauseSwitch(AirflowApi(info) if info else None, drain_dag(pair))

@@ -78,6 +78,8 @@ def _deliver(
         raise
     except SluiceError as error:
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
+        # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
+        context.switch(pair).pause()
         raise
     finally:
         slave.close()

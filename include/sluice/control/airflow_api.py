@@ -1,0 +1,45 @@
+"""Airflow's REST API, as any client uses it: tasks of Airflow 3 have no other way to its metadata."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+from sluice.connections import ConnectionInfo
+
+TIMEOUT_S = 10.0
+
+
+class AirflowApi:
+    """One client with one login. A call raises OSError if Airflow does not answer, or refuses."""
+
+    def __init__(self, info: ConnectionInfo) -> None:
+        scheme = str(info.extra.get("schema") or "http")
+        host = info.host if "://" in info.host else f"{scheme}://{info.host}"
+        self._base = f"{host}:{info.port}" if info.port else host
+        self._login = {"username": info.login, "password": info.password}
+        self._token = ""
+
+    def ask(self, path: str, method: str = "GET", body: object = None) -> Any:
+        """The answer's JSON; logs in first, and again when the token has expired."""
+        if not self._token:
+            self._token = self._send("/auth/token", "POST", self._login)["access_token"]
+        try:
+            return self._send(path, method, body)
+        except urllib.error.HTTPError as error:
+            if error.code != 401:
+                raise
+        self._token = self._send("/auth/token", "POST", self._login)["access_token"]
+        return self._send(path, method, body)
+
+    def _send(self, path: str, method: str, body: object) -> Any:
+        request = urllib.request.Request(
+            f"{self._base}{path}",
+            method=method,
+            data=json.dumps(body).encode() if body is not None else None,
+            headers={"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"},
+        )
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+            return json.load(answer)
