@@ -12,6 +12,7 @@ from sluice.changelog.manifest import Manifest
 from sluice.crash import CrashPoint, reached
 from sluice.dispatch.batches import Batch, batches
 from sluice.dispatch.runs import runs
+from sluice.errors import SluiceError
 from sluice.model.layout import Layout
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql.slave import KeyConflict, PostgresSlave
@@ -43,8 +44,19 @@ class Drain:
         self._snapshot: Snapshot | None = None
 
     def begin(self, epoch: int) -> Position:
-        """Fence out an earlier drain and learn how far the slave is."""
+        """Fence out an earlier drain and learn how far the slave is.
+
+        Raises:
+            SluiceError: SLC-052, the slave is ahead of the log: its ordinals would be given out twice.
+        """
         self.position, self._snapshot = self._slave.take_over(epoch)
+        end = self._manifest.end()
+        if self.position.ordinal > end.ordinal:
+            raise SluiceError(
+                52,
+                f"slave {self._slave.pair.slave} is at {self.position}, but the change log ends at {end}",
+                "the control store was restored to an earlier state; run initial_update for the slaves of this source",
+            )
         return self.position
 
     def deliver(self) -> Delivered | None:

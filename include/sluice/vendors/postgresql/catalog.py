@@ -33,3 +33,9 @@ def has_deferrable_key(connection: Connection, name: TableName) -> bool:
         composed("catalog/deferrable_key"), {"schema": name.schema, "table": name.table}
     ).fetchone()
     return bool(row and row[0])
+
+
+def comment(connection: Connection, name: TableName) -> str | None:
+    """The comment on a table."""
+    row = connection.execute(composed("catalog/comment"), {"schema": name.schema, "table": name.table}).fetchone()
+    return row[0] if row else None

@@ -15,6 +15,9 @@ from sluice.vendors.postgresql.session import Connection, composed, connect, tra
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.types import holds
 
+# Keys and indexes come after the data; a dump that finds this on a table knows that an earlier one died before them.
+_UNFINISHED = "sluice: keys and indexes are still to come"
+
 
 class SlaveTables:
     """One slave of one dump, fenced by the dump's epoch (R6).
@@ -26,7 +29,7 @@ class SlaveTables:
     def __init__(self, slave: PostgresSlave, epoch: int) -> None:
         self._slave = slave
         self._epoch = epoch
-        self._created: set[str] = set()
+        self._unfinished: set[TableName] = set()
         self.mapper = slave.mapper
         self.as_text: set[TableName] = set()
 
@@ -48,10 +51,14 @@ class SlaveTables:
                 if there:
                     self._check(session, table, {column.name: column.type for column in there})
                     emptied.append(identifier(name))
+                    if catalog.comment(session, name) == _UNFINISHED:
+                        self._unfinished.add(table.name)
                 else:
                     session.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema)))
                     session.execute(definition.create_table(table, name))
-                    self._created.add(str(name))
+                    remark = sql.SQL("COMMENT ON TABLE {} IS {}")
+                    session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
+                    self._unfinished.add(table.name)
             if emptied:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
 
@@ -63,7 +70,7 @@ class SlaveTables:
         with translated("building keys and indexes"), self._connect() as session:
             self._fence(session)
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
-            created = [table for table in tables if self._is_new(session, table)]
+            created = [table for table in tables if table.name in self._unfinished]
             for table in created:
                 for statement in definition.after_data(table, self.mapper.table(table.name)):
                     session.execute(statement)
@@ -72,6 +79,8 @@ class SlaveTables:
             for table in created:
                 for statement in definition.references(table, self.mapper, among, silent=silent):
                     session.execute(statement)
+                name = identifier(self.mapper.table(table.name))
+                session.execute(sql.SQL("COMMENT ON TABLE {} IS NULL").format(name))
             for table in tables:
                 session.execute(sql.SQL("ANALYZE {}").format(identifier(self.mapper.table(table.name))))
 
@@ -122,16 +131,6 @@ class SlaveTables:
                     f"{guard[0]} on the slave's table {name} would act a second time on what the master did already",
                     "drop it, or grant the role SET ON PARAMETER session_replication_role",
                 )
-
-    def _is_new(self, session: Connection, table: TableDefinition) -> bool:
-        """Whether this dump, or an attempt at it that died, made the table: it has no key then."""
-        name = self.mapper.table(table.name)
-        if str(name) in self._created:
-            return True
-        row = session.execute(
-            "SELECT EXISTS (SELECT FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'p')", [regclass(name)]
-        ).fetchone()
-        return any(text.startswith("PRIMARY KEY") for _, text in table.constraints) and not (row and row[0])
 
     def _connect(self) -> Connection:
         return connect(self._slave.info, f"load {self._slave.pair.slave}")
