@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -82,3 +84,13 @@ def release(store: Store, held: Lease) -> None:
             .where(lease.c.name == held.name, lease.c.epoch == held.epoch)
             .values(expires_at=func.clock_timestamp())
         )
+
+
+@contextmanager
+def leased(store: Store, name: str, *, force: bool = False) -> Iterator[Lease]:
+    """Hold a lease; it ends with the block, so that the next run need not wait for its expiry."""
+    held = acquire(store, name, force=force)
+    try:
+        yield held
+    finally:
+        release(store, held)

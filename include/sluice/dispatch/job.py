@@ -14,7 +14,6 @@ from sluice.dispatch.gate import Gate, Shut
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.publish.job import leased
 from sluice.state.dispatcher import Hold
 
 _RENEW_S = 5.0
@@ -65,7 +64,7 @@ def _deliver(
     """Deliver under a lease until the time is over or the gate shuts."""
     slave = context.slave(pair)
     try:
-        with leased(context.store, f"drain {pair}") as held:
+        with leases.leased(context.store, f"drain {pair}") as held:
             size = context.config.slave(pair.slave).max_batch
             drain_ = Drain(slave, context.manifest(pair.source), context.files(), size)
             return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)

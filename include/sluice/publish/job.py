@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import timedelta
 
 from sluice.context import Context
 from sluice.control import leases, replications
 from sluice.control.leases import Lease
-from sluice.control.store import Store
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.names import Pair
@@ -36,7 +34,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     if not database.is_installed():
         context.store.migrate()
         database.install(context.watched(source))
-    with leased(context.store, f"publish {source}") as held:
+    with leases.leased(context.store, f"publish {source}") as held:
         publisher = Publisher(source, database, context.manifest(source), context.files(), held)
         run = _Run(context, source, database, publisher, held)
         try:
@@ -59,16 +57,6 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
         "segments": run.segments,
         "ordinal": end.ordinal,
     }
-
-
-@contextmanager
-def leased(store: Store, name: str, *, force: bool = False) -> Iterator[Lease]:
-    """Hold a lease; it ends with the block, so that the next run need not wait for its expiry."""
-    held = leases.acquire(store, name, force=force)
-    try:
-        yield held
-    finally:
-        leases.release(store, held)
 
 
 class _Run:
