@@ -1,0 +1,66 @@
+"""SQL by name: every statement is used, every name used exists, one statement a file."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+SQL = PROJECT / "sql" / "postgresql"
+FILES = sorted(SQL.rglob("*.sql"))
+NAME = re.compile(r"[a-z_]+/[a-z0-9_]+")
+
+
+def literals() -> tuple[set[str], set[str]]:
+    """The texts in the code, and the fixed beginnings of its f-strings."""
+    texts: set[str] = set()
+    heads: set[str] = set()
+    for file in [*(PROJECT / "include").rglob("*.py"), *(PROJECT / "deploy").rglob("*.py")]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+            elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+                heads.add(str(node.values[0].value))
+    return texts, heads
+
+
+TEXTS, HEADS = literals()
+
+
+def label(file: Path) -> str:
+    return str(file.relative_to(SQL).with_suffix(""))
+
+
+@pytest.mark.parametrize("file", FILES, ids=label)
+def test_every_statement_is_used(file):
+    folder = file.parent.name
+    whole = label(file) in TEXTS
+    # `names("postgresql", "bootstrap")` takes a folder in its numbered order.
+    enumerated = folder in TEXTS and re.match(r"\d{3}_", file.name)
+    composed = f"{folder}/" in HEADS and file.stem in TEXTS
+    assert whole or enumerated or composed
+
+
+def test_every_name_used_is_a_file():
+    folders = {file.parent.name for file in FILES}
+    named = {text for text in TEXTS if NAME.fullmatch(text) and text.partition("/")[0] in folders}
+    assert named
+    assert not {name for name in named if not (SQL / f"{name}.sql").exists()}
+
+
+@pytest.mark.parametrize("file", FILES, ids=label)
+def test_a_file_holds_one_statement(file):
+    text = re.sub(r"--[^\n]*", "", file.read_text(encoding="utf-8"))
+    text = re.sub(r"\$(\w+)\$.*?\$\1\$", "", text, flags=re.DOTALL)
+    text = re.sub(r"'[^']*'", "", text)
+    assert ";" not in text.strip().rstrip(";")
+
+
+@pytest.mark.parametrize("file", FILES, ids=label)
+def test_identifiers_are_placeholders_and_never_pasted(file):
+    text = file.read_text(encoding="utf-8")
+    assert "{}" not in text
+    assert not re.search(r"(?<!%)%s\b", text) or "format('%s" in text
