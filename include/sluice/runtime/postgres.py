@@ -166,7 +166,15 @@ class Cluster:
     def _initdb(self) -> None:
         # What an initdb that was killed has left; a complete one always has PG_VERSION.
         shutil.rmtree(self._data, ignore_errors=True)
-        command = [self.bin / "initdb", "-D", self._data, "-U", SUPERUSER, "--encoding=UTF8", "--auth=reject"]
+        command: list[str | Path] = [
+            self.bin / "initdb",
+            "-D",
+            self._data,
+            "-U",
+            SUPERUSER,
+            "--encoding=UTF8",
+            "--auth=reject",
+        ]
         command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
         made = subprocess.run(
             command,

@@ -122,7 +122,7 @@ def marked(home: Path) -> list[psutil.Process]:
 
 def family(services: Iterable[Service]) -> list[psutil.Process]:
     """The processes of these services and all that descend from them."""
-    found = {}
+    found: dict[int, psutil.Process] = {}
     for service in services:
         if leader := service.process():
             with contextlib.suppress(psutil.NoSuchProcess):

@@ -1,0 +1,137 @@
+"""The commands of `./sluice`. Each part is imported when its command runs, so that --help is quick."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sluice.errors import SluiceError
+
+if TYPE_CHECKING:
+    from sluice.runtime.handle import Runtime
+
+BENCHES = ("capture", "apply", "initial-update", "latency")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    options = parser().parse_args(argv)
+    try:
+        return int(options.run(options))
+    except SluiceError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 141
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    whole = argparse.ArgumentParser(
+        prog="./sluice",
+        description="Replicates one master database to any number of slaves, under Apache Airflow on Apache Spark.",
+    )
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    demo = commands.add_parser("demo", help="watch a master replicate to two slaves, on real data")
+    demo.add_argument("--once", action="store_true", help="stop everything at the end; exit 0 only if nothing differs")
+    demo.set_defaults(run=_demo)
+
+    test = commands.add_parser("test", help="run the tests, ring by ring")
+    test.add_argument("rings", nargs="*", metavar="RING", help="lint, unit, architecture, ... (default: all)")
+    test.set_defaults(run=_test)
+
+    up = commands.add_parser("up", help="start PostgreSQL, Airflow and Spark Connect on this machine")
+    up.set_defaults(run=_up)
+
+    down = commands.add_parser("down", help="stop all that up or demo has started; data stay")
+    down.set_defaults(run=_down)
+
+    status = commands.add_parser("status", help="show slaves, dispatchers, positions and holdback")
+    status.add_argument("--json", action="store_true", help="for programs")
+    status.set_defaults(run=_status)
+
+    check = commands.add_parser("check", help="validate the configuration and test every connection")
+    check.set_defaults(run=_check)
+
+    bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
+    bench.add_argument("name", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
+    bench.add_argument("--scale", type=_positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
+    bench.set_defaults(run=_bench)
+
+    lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
+    lock.add_argument("--upgrade", action="store_true", help="take the newest versions of everything")
+    lock.set_defaults(run=_lock)
+    return whole
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from sluice import demo
+
+    return demo.run(once=options.once)
+
+
+def _test(options: argparse.Namespace) -> int:
+    from sluice.runtime import rings
+
+    return rings.run(options.rings)
+
+
+def _up(_: argparse.Namespace) -> int:
+    from sluice.runtime.up import up
+
+    _show(up())
+    return 0
+
+
+def _down(_: argparse.Namespace) -> int:
+    from sluice.runtime.up import down
+
+    down()
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    from sluice.control import status
+
+    return status.report(as_json=options.json)
+
+
+def _check(_: argparse.Namespace) -> int:
+    from sluice.control import check
+
+    return check.run()
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from sluice import bench
+
+    return bench.run(options.name, options.scale)
+
+
+def _lock(options: argparse.Namespace) -> int:
+    from sluice.runtime import lockfile
+
+    return lockfile.update(upgrade=options.upgrade)
+
+
+def _show(runtime: Runtime) -> None:
+    print(f"Airflow        {runtime.ui_url}  (login {runtime.login}, password {runtime.password})")
+    print(f"PostgreSQL     psql '{runtime.admin_dsn('master')}'")
+    print(f"Spark Connect  sc://localhost:{runtime.spark_port}")
+    print("End it with ./sluice down")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError("a number above 0")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""The environment that all services of one home share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sluice import config, connections
+from sluice.runtime.layout import BIN, Layout
+
+_NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHONPATH", "PYTHONHOME", "SLUICE_CONNECTIONS", "SLUICE_CRASH")
+
+
+def shared(layout: Layout, java: Path) -> dict[str, str]:
+    """Ours, without what would lead to another Airflow or Spark, and with this home's paths."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
+    return {
+        **kept,
+        # bin/spark-submit finds Spark through the first python3 on the path.
+        "PATH": os.pathsep.join([str(BIN), str(java / "bin"), kept.get("PATH", os.defpath)]),
+        "PYTHONPATH": os.pathsep.join(str(config.PROJECT / part) for part in ("include", "plugins")),
+        "PYTHONUNBUFFERED": "1",
+        "JAVA_HOME": str(java),
+        "PYSPARK_PYTHON": str(BIN / "python"),
+        "PYSPARK_DRIVER_PYTHON": str(BIN / "python"),
+        config.HOME_ENV: str(layout.home),
+        config.CONFIG_ENV: str(config.path().resolve()),
+        connections.KEY_FILE_ENV: str(layout.seal_key),
+    }

@@ -1,0 +1,51 @@
+"""What a running runtime offers to those who use it: addresses, logins, environments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.connections import ConnectionInfo
+from sluice.runtime import airflow, environment, sparkconnect
+from sluice.runtime.databases import socket_connections
+from sluice.runtime.java import java_home
+from sluice.runtime.layout import Layout
+from sluice.runtime.ports import LOOPBACK
+from sluice.runtime.postgres import Cluster
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Everything of one home, up and running. Secrets are read when they are asked for, and never shown."""
+
+    layout: Layout
+    cluster: Cluster
+    postgres_port: int
+    api_port: int
+    spark_port: int
+
+    @property
+    def ui_url(self) -> str:
+        """Airflow's UI, which is also the base of its REST API."""
+        return airflow.address(self.api_port)
+
+    @property
+    def login(self) -> str:
+        return airflow.LOGIN
+
+    @property
+    def password(self) -> str:
+        return airflow.password(self.layout)
+
+    def admin_dsn(self, database: str = "postgres") -> str:
+        """A libpq connection string of PostgreSQL's superuser, over the socket."""
+        return self.cluster.admin_dsn(database)
+
+    def connections(self) -> dict[str, ConnectionInfo]:
+        """The configured connections as this user reaches them: databases over the socket, Airflow's REST API."""
+        api = ConnectionInfo("http", LOOPBACK, self.api_port, login=self.login, password=self.password)
+        return {**socket_connections(self.cluster), "sluice_airflow_api": api}
+
+    def environment(self) -> dict[str, str]:
+        """The environment of a job that is started outside of Airflow, without its sealed connections."""
+        shared = environment.shared(self.layout, java_home(self.layout.spark / "java"))
+        return {**shared, **sparkconnect.client_environment(self.layout, self.spark_port)}

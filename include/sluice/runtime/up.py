@@ -1,0 +1,180 @@
+"""`up` and `down`: everything of one home, or nothing.
+
+If a part is missing, the others are ended and all is started anew: connections hold passwords and a token that are
+made for one start. PostgreSQL stays if it runs. Independent parts start side by side.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+from sluice import connections
+from sluice.runtime import airflow, ending, environment, ports, sparkconnect
+from sluice.runtime.databases import DATABASES, tcp_connections
+from sluice.runtime.handle import Runtime
+from sluice.runtime.java import java_home
+from sluice.runtime.layout import Layout
+from sluice.runtime.postgres import PREFERRED_PORT, Cluster
+from sluice.runtime.progress import Progress
+from sluice.runtime.state import State, alone
+
+
+def up(progress: Progress | None = None) -> Runtime:
+    """Start what is not running and verify what is.
+
+    Raises:
+        SluiceError: SLC-9xx, a part cannot be started; then nothing of it is left running but PostgreSQL.
+    """
+    progress = progress or Progress()
+    layout = Layout.of_environment()
+    layout.make()
+    if not layout.seal_key.exists():
+        connections.new_key_file(layout.seal_key)
+    with alone(layout, progress):
+        state = State(layout)
+        cluster = _cluster(layout)
+        if not _complete(state, cluster):
+            ending.end_all(layout, state, progress)
+            _start(layout, state, cluster, progress)
+    return _runtime(layout, state, cluster)
+
+
+def running() -> Runtime | None:
+    """The runtime of this home if all of it is up. Starts nothing."""
+    layout = Layout.of_environment()
+    if not layout.state_file.exists():
+        return None
+    state = State(layout)
+    cluster = _cluster(layout)
+    return _runtime(layout, state, cluster) if _complete(state, cluster) else None
+
+
+def down(progress: Progress | None = None) -> None:
+    """End every process of this home; all data stay."""
+    progress = progress or Progress()
+    layout = Layout.of_environment()
+    if not layout.home.exists():
+        return
+    layout.make()
+    with alone(layout, progress):
+        ending.end_all(layout, State(layout), progress)
+        cluster = _cluster(layout)
+        if cluster.service():
+            with progress.step("stopping PostgreSQL"):
+                cluster.stop()
+
+
+def _cluster(layout: Layout) -> Cluster:
+    return Cluster(layout.postgres, layout.log("postgres"))
+
+
+def _complete(state: State, cluster: Cluster) -> bool:
+    names = (*airflow.SERVICES, sparkconnect.NAME)
+    return all(state.running(name) for name in names) and cluster.service() is not None
+
+
+def _start(layout: Layout, state: State, cluster: Cluster, progress: Progress) -> None:
+    _choose_ports(state, progress)
+    sparkconnect.make_token(layout)
+    airflow.make_secrets(layout)
+    java = java_home(layout.spark / "java")
+    shared = environment.shared(layout, java)
+    passwords = {database.role: secrets.token_urlsafe(24) for database in DATABASES}
+    pool = ThreadPoolExecutor(4, thread_name_prefix="up")
+    try:
+        parts = [
+            pool.submit(_start_spark, layout, state, shared, progress),
+            pool.submit(_start_databases_and_airflow, layout, state, cluster, shared, passwords, progress),
+        ]
+        for part in parts:
+            part.result()
+    except BaseException:
+        ending.end_all(layout, state, progress)
+        raise
+    finally:
+        pool.shutdown()
+
+
+def _choose_ports(state: State, progress: Progress) -> None:
+    """The ports of the last time, or the usual ones, or what is free nearby."""
+    usual = {
+        "postgres": PREFERRED_PORT,
+        airflow.API_SERVER: airflow.PREFERRED_PORT,
+        sparkconnect.NAME: sparkconnect.PREFERRED_PORT,
+    }
+    chosen: dict[str, int] = {}
+    for name, preferred in usual.items():
+        first = state.ports.get(name, preferred)
+        chosen[name] = ports.choose(name, first, chosen.values())
+        state.set_port(name, chosen[name])
+        if chosen[name] != first:
+            progress.note(f"port {first} is taken: {name} gets {chosen[name]}")
+
+
+def _start_spark(layout: Layout, state: State, shared: Mapping[str, str], progress: Progress) -> None:
+    port = state.ports[sparkconnect.NAME]
+    with progress.step("Spark Connect server") as step:
+        service = state.record(sparkconnect.start(layout, port, shared))
+        sparkconnect.warm_up(layout, service, port, shared, step)
+
+
+def _start_databases_and_airflow(
+    layout: Layout,
+    state: State,
+    cluster: Cluster,
+    shared: Mapping[str, str],
+    passwords: Mapping[str, str],
+    progress: Progress,
+) -> None:
+    with progress.step("PostgreSQL"):
+        cluster.start(port=state.ports["postgres"])
+        state.set_port("postgres", cluster.port)
+        for database in DATABASES:
+            cluster.create_database(
+                database.name, database.role, passwords[database.role], superuser=database.superuser
+            )
+    port = state.ports[airflow.API_SERVER]
+    metadata = f"postgresql+psycopg://{airflow.DATABASE}@/{airflow.DATABASE}?host={cluster.sockets}&port={cluster.port}"
+    env = airflow.environment(layout, shared, port, metadata)
+    with progress.step("Airflow's database"):
+        airflow.prepare(layout, env, _connections(layout, state, passwords))
+    with progress.step("Airflow") as step:
+        since = datetime.now(UTC)
+        services = {name: state.record(airflow.start(layout, name, env)) for name in airflow.SERVICES}
+        airflow.wait_until_healthy(port, services, since, step)
+
+
+def _runtime(layout: Layout, state: State, cluster: Cluster) -> Runtime:
+    return Runtime(
+        layout=layout,
+        cluster=cluster,
+        postgres_port=cluster.port,
+        api_port=state.ports[airflow.API_SERVER],
+        spark_port=state.ports[sparkconnect.NAME],
+    )
+
+
+def _connections(layout: Layout, state: State, passwords: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The Airflow connections of the embedded runtime."""
+    return [
+        *tcp_connections(state.ports["postgres"], passwords),
+        {
+            "conn_id": "sluice_spark",
+            "conn_type": "spark_connect",
+            "host": "localhost",
+            "port": state.ports[sparkconnect.NAME],
+            "password": layout.spark_token.read_text(),
+        },
+        {
+            "conn_id": "sluice_airflow_api",
+            "conn_type": "http",
+            "host": ports.LOOPBACK,
+            "port": state.ports[airflow.API_SERVER],
+            "login": airflow.LOGIN,
+            "password": airflow.password(layout),
+        },
+    ]
