@@ -17,6 +17,8 @@ Run it after you add a table to the configuration. `initial_update` does the sam
 
 * **source**: the master database
 * **recreate_triggers**: replace the triggers and their functions, for example after an upgrade of Sluice
+* **rebase**: only after SLC-048, when the master was restored from a backup or failed over: accept it as it is now.
+  All its slaves become INCONSISTENT; trigger `initial_update` for them next
 """
 
 settings = config.load()
@@ -30,13 +32,18 @@ with DAG(
     params={
         "source": conventions.source_param(settings),
         "recreate_triggers": Param(False, type="boolean", description="replace the triggers that exist"),
+        "rebase": Param(False, type="boolean", description="accept a master that was restored or failed over"),
     },
     **conventions.DAG_SETTINGS,
 ):
     SluiceSparkOperator(
         task_id="bootstrap",
         job="bootstrap",
-        arguments={"source": "{{ params.source }}", "recreate_triggers": "{{ params.recreate_triggers }}"},
+        arguments={
+            "source": "{{ params.source }}",
+            "recreate_triggers": "{{ params.recreate_triggers }}",
+            "rebase": "{{ params.rebase }}",
+        },
         pool=pools.BULK,
         execution_timeout=conventions.HUNG,
     )
