@@ -17,9 +17,8 @@ from sluice.control.pause import PauseSwitch, drain_dag
 from sluice.control.store import Store
 from sluice.errors import ConfigError
 from sluice.model.names import Pair, TableName
-from sluice.vendors.postgresql.slave import PostgresSlave
-from sluice.vendors.postgresql.source import PostgresSource
-from sluice.vendors.protocol import Watch
+from sluice.vendors.protocol import SlaveDatabase, SourceDatabase, Watch
+from sluice.vendors.registry import vendor
 
 
 @dataclass(frozen=True)
@@ -50,16 +49,17 @@ class Context:
                 f"airflow connections add {conn_id} ... , see include/docs/configuration.md",
             ) from None
 
-    def source(self, name: str) -> PostgresSource:
+    def source(self, name: str) -> SourceDatabase:
         """The port of a source."""
         source = self.config.source(name)
-        return PostgresSource(self.connection(source.connection), source.schema_, source.prefix)
+        return vendor(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
 
-    def slave(self, pair: Pair) -> PostgresSlave:
+    def slave(self, pair: Pair) -> SlaveDatabase:
         """The port of a slave, as this source feeds it."""
         self.config.replication(pair.source, pair.slave)
         slave = self.config.slave(pair.slave)
-        return PostgresSlave(self.connection(slave.connection), pair, slave.schema_, Mapper(slave.schemas))
+        info = self.connection(slave.connection)
+        return vendor(slave.vendor).slave(info, pair, slave.schema_, Mapper(slave.schemas))
 
     def watched(self, source: str) -> dict[TableName, Watch]:
         """The watched tables of a source."""

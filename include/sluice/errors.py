@@ -37,5 +37,9 @@ class FencedError(SluiceError):
     """Somebody else holds a newer lease on what we were writing (R6); this process must end."""
 
 
+class KeyConflict(SluiceError):
+    """A row of the slave bears a key that a batch needs; perhaps a later transaction frees it (R1)."""
+
+
 class ConfigError(SluiceError):
     """The configuration, or what it names, is not usable as written."""

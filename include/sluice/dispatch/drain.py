@@ -12,10 +12,10 @@ from sluice.changelog.manifest import Manifest
 from sluice.crash import CrashPoint, reached
 from sluice.dispatch.batches import Batch, batches
 from sluice.dispatch.runs import runs
-from sluice.errors import SluiceError
+from sluice.errors import KeyConflict, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.position import Position, Snapshot
-from sluice.vendors.postgresql.slave import KeyConflict, PostgresSlave
+from sluice.vendors.protocol import SlaveDatabase
 
 # A batch that meets a key of the slave is tried together with what follows, up to so many times its size (R1).
 _WIDEST = 64
@@ -34,7 +34,7 @@ class Delivered:
 class Drain:
     """Delivers to one slave, from the position that the slave itself keeps."""
 
-    def __init__(self, slave: PostgresSlave, manifest: Manifest, files: SegmentFiles, size: int) -> None:
+    def __init__(self, slave: SlaveDatabase, manifest: Manifest, files: SegmentFiles, size: int) -> None:
         self._slave = slave
         self._manifest = manifest
         self._files = files

@@ -21,17 +21,14 @@ from sluice.control.store import Store
 from sluice.control.tables import initial_update
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.initial_update.job import LoadJob, SlaveLoad
+from sluice.initial_update.job import ChunkLoaded, LoadJob, SlaveLoad
 from sluice.initial_update.plan import chunks
 from sluice.initial_update.progress import Progress
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.state.replication import Event, Status
-from sluice.vendors.postgresql.copying import ChunkLoaded
-from sluice.vendors.postgresql.definition import TableDefinition
-from sluice.vendors.postgresql.loading import SlaveTables
-from sluice.vendors.postgresql.snapshot import DumpSnapshot
+from sluice.vendors.protocol import SlaveTables, TableDefinition
 
 
 @dataclass(frozen=True)
@@ -63,19 +60,20 @@ def dump(
         for target in targets:
             stack.callback(leases.release, context.store, target.held)
             stack.callback(target.tables.close)
-        snapshot = stack.enter_context(DumpSnapshot(database.info, list(watched), lambda: context.manifest(source).end()))
+        snapshot = stack.enter_context(database.dump_snapshot(list(watched), context.manifest(source).end))
         definitions = snapshot.definitions()
         update = replications.get(context.store, targets[0].pair).update_id or 0
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
         ready = _each(targets, lambda target: target.tables.prepare(definitions), failed)
         plan = chunks(snapshot.leaves(), context.config.bulk_tasks)
         job = LoadJob(
+            vendor=context.config.source(source).vendor,
             source=source,
             connection=context.config.source(source).connection,
             sealed=sealed_text(),
             snapshot_id=snapshot.id,
             chunks=tuple(plan),
-            columns={one.name: tuple(column.name for column in one.copied) for one in definitions},
+            columns={one.name: one.data_columns for one in definitions},
             binary={one.name: _binary(one, ready) for one in definitions},
             slaves=tuple(_load_of(context, target, list(watched)) for target in ready),
         )
@@ -90,7 +88,7 @@ def dump(
         for target in loaded:
             target.tables.begin_stream(snapshot.position, snapshot.snapshot)
             replications.restart_at(context.store, target.pair, snapshot.position)
-        rows = loaded[0].tables.rows() if loaded else 0
+        rows = loaded[0].tables.progress()[1] if loaded else 0
     for slave, error in failed.items():
         replications.happen(context.store, Pair(source, slave), Event.FAIL, error.splitlines()[0])
         event("failed", slave=slave, error=error.splitlines()[0])
@@ -106,7 +104,7 @@ def _targets(context: Context, source: str, slaves: Sequence[str]) -> list[_Targ
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status is Status.INITIAL:
             held = leases.acquire(context.store, f"drain {pair}", force=True)
-            targets.append(_Target(pair, held, SlaveTables(context.slave(pair), held.epoch)))
+            targets.append(_Target(pair, held, context.slave(pair).loading(held.epoch)))
     if not targets:
         raise SluiceError(81, f"none of {', '.join(slaves)} waits for initial data", "trigger the initial_update DAG")
     return targets
@@ -120,7 +118,7 @@ def _load_of(context: Context, target: _Target, watched: Sequence[TableName]) ->
 
 def _binary(table: TableDefinition, targets: Sequence[_Target]) -> bool:
     """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
-    return all(column.builtin for column in table.copied) and not any(
+    return table.undecoded and not any(
         table.name in target.tables.as_text for target in targets
     )
 

@@ -23,6 +23,7 @@ class SlaveLoad:
 class LoadJob:
     """A dump, as the tasks see it. Nothing in here is secret: `sealed` opens only with the deployment's key file."""
 
+    vendor: str
     source: str
     connection: str
     sealed: str
@@ -31,3 +32,13 @@ class LoadJob:
     columns: dict[TableName, tuple[str, ...]]
     binary: dict[TableName, bool]
     slaves: tuple[SlaveLoad, ...]
+
+
+@dataclass(frozen=True)
+class ChunkLoaded:
+    """What became of one chunk on one slave."""
+
+    chunk: int
+    slave: str
+    rows: int
+    error: str

@@ -15,7 +15,7 @@ from sluice.model.names import Pair
 from sluice.publish.publisher import Published, Publisher
 from sluice.publish.retention import trim
 from sluice.state.replication import Event, Status
-from sluice.vendors.postgresql.source import PostgresSource
+from sluice.vendors.protocol import SourceDatabase
 from sluice.verify import points
 
 _RENEW_S = 5.0
@@ -63,7 +63,7 @@ class _Run:
     """One run: sweeps, answers to requests for points, upkeep."""
 
     def __init__(
-        self, context: Context, source: str, database: PostgresSource, publisher: Publisher, held: Lease
+        self, context: Context, source: str, database: SourceDatabase, publisher: Publisher, held: Lease
     ) -> None:
         self._context = context
         self._source = source

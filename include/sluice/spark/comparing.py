@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from sluice.spark.session import spark
-from sluice.vendors.postgresql.comparing import Comparison, compare_table
+from sluice.vendors.registry import vendor
 from sluice.verify.compare import Difference
+from sluice.verify.comparison import Comparison
 
 _SCHEMA = pa.schema([("number", pa.int64()), ("found", pa.string())])
 
@@ -22,7 +23,7 @@ def compare_all(jobs: list[Comparison]) -> list[Difference]:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                found = json.dumps(vars(compare_table(jobs[number])))
+                found = json.dumps(vars(vendor(jobs[number].vendor).compare_table(jobs[number])))
                 yield pa.RecordBatch.from_pylist([{"number": number, "found": found}], schema=_SCHEMA)
 
     rows = spark().range(0, len(jobs), 1, len(jobs)).mapInArrow(task, "number long, found string").collect()

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from sluice.initial_update.job import LoadJob
+from sluice.initial_update.job import ChunkLoaded, LoadJob
 from sluice.spark.session import spark
-from sluice.vendors.postgresql.copying import ChunkLoaded, load_chunk
+from sluice.vendors.registry import vendor
 
 _RESULT = "chunk long, slave string, rows long, error string"
 _SCHEMA = pa.schema([("chunk", pa.int64()), ("slave", pa.string()), ("rows", pa.int64()), ("error", pa.string())])
@@ -23,7 +23,7 @@ def load(job: LoadJob) -> list[ChunkLoaded]:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                done = load_chunk(job, job.chunks[number])
+                done = vendor(job.vendor).load_chunk(job, job.chunks[number])
                 yield pa.RecordBatch.from_pylist([vars(one) for one in done], schema=_SCHEMA)
 
     rows = spark().range(0, count, 1, count).mapInArrow(task, _RESULT).collect()

@@ -16,9 +16,9 @@ from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
-from sluice.vendors.postgresql.comparing import Comparison, Side, aligned, shape
 from sluice.verify import points
 from sluice.verify.compare import Difference
+from sluice.verify.comparison import Comparison, Side
 from sluice.verify.points import Point
 
 PATIENCE_S = 900.0
@@ -90,21 +90,25 @@ def _compare(
     point = _await(context, request, number, patience_s)
     event("point", source=request.source, position=point.position)
     settings = context.config.source(request.source)
-    info = context.connection(settings.connection)
+    database = context.source(request.source)
     names = request.tables or tuple(context.watched(request.source))
-    shapes = {name: shape(info, point.snapshot_id, name) for name in names}
+    shapes = {name: database.shape(point.snapshot_id, name) for name in names}
     jobs: list[Comparison] = []
     with ExitStack() as stack:
         for slave in slaves:
             port = context.slave(Pair(request.source, slave))
-            snapshot_id = stack.enter_context(aligned(port, point.position, patience_s))
+            snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
             points.passed(context.store, number, slave)
             event("aligned", slave=slave, position=point.position)
             for name in names:
                 columns, key = shapes[name]
                 replica = Side(context.config.slave(slave).connection, snapshot_id, port.mapper.table(name))
                 master = Side(settings.connection, point.snapshot_id, name)
-                jobs.append(Comparison(sealed_text(), slave, name, columns, key, master, replica, request.percent))
+                jobs.append(
+                    Comparison(
+                        sealed_text(), settings.vendor, slave, name, columns, key, master, replica, request.percent
+                    )
+                )
         found = compare_all(jobs)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves}
     for job, difference in zip(jobs, found, strict=True):

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo, open_sealed
 from sluice.errors import SluiceError
-from sluice.model.names import TableName
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
-from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.verify.compare import Difference, compare
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of one table: where, and in which exported snapshot."""
-
-    connection: str
-    snapshot_id: str
-    table: TableName
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One table of one slave, compared by one task; nothing in here is secret but what is sealed."""
-
-    sealed: str
-    slave: str
-    name: TableName
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-    master: Side
-    replica: Side
-    percent: int
+from sluice.verify.comparison import Comparison
 
 
 def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -52,18 +28,20 @@ def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> tuple[tupl
 
 
 @contextmanager
-def aligned(slave: PostgresSlave, at: Position, patience_s: float) -> Iterator[str]:
+def aligned(
+    info: ConnectionInfo, pair: Pair, parts: Mapping[str, sql.Composable], at: Position, patience_s: float
+) -> Iterator[str]:
     """A snapshot of the slave exactly at a point of the stream, held open; its id, to import.
 
     Raises:
         SluiceError: SLC-091 if the slave does not arrive there in time, SLC-092 if it is beyond.
     """
     deadline = time.monotonic() + patience_s
-    names = {"source": slave.pair.source, "slave": slave.pair.slave}
-    with translated("reading the slave"), connect(slave.info, "verify", autocommit=True) as session:
+    names = {"source": pair.source, "slave": pair.slave}
+    with translated("reading the slave"), connect(info, "verify", autocommit=True) as session:
         while True:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            row = session.execute(composed("slave/position", **slave.parts), names).fetchone()
+            row = session.execute(composed("slave/position", **parts), names).fetchone()
             ordinal = int(row[1]) if row else 0
             if ordinal == at.ordinal:
                 exported = session.execute("SELECT pg_export_snapshot()").fetchone()
@@ -72,11 +50,11 @@ def aligned(slave: PostgresSlave, at: Position, patience_s: float) -> Iterator[s
                 return
             session.execute("ROLLBACK")
             if ordinal > at.ordinal:
-                raise SluiceError(92, f"slave {slave.pair.slave} is at {ordinal}, beyond the point {at.ordinal}", "run verify again")
+                raise SluiceError(92, f"slave {pair.slave} is at {ordinal}, beyond the point {at.ordinal}", "run verify again")
             if time.monotonic() > deadline:
                 raise SluiceError(
                     91,
-                    f"slave {slave.pair.slave} is at transaction {ordinal} and did not reach {at.ordinal} "
+                    f"slave {pair.slave} is at transaction {ordinal} and did not reach {at.ordinal} "
                     f"within {patience_s:.0f} s",
                     "see `./sluice status`: its drain DAG may be paused, on standby, or far behind",
                 )

@@ -12,7 +12,7 @@ from psycopg import sql
 from sluice.connections import ConnectionInfo, open_sealed
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
-from sluice.initial_update.job import LoadJob, SlaveLoad
+from sluice.initial_update.job import ChunkLoaded, LoadJob, SlaveLoad
 from sluice.initial_update.plan import Chunk
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, explained, translated
@@ -29,16 +29,6 @@ class _Load:
     copy: psycopg.Copy
     finish: Callable[[], None]
     error: str = ""
-
-
-@dataclass(frozen=True)
-class ChunkLoaded:
-    """What became of one chunk on one slave."""
-
-    chunk: int
-    slave: str
-    rows: int
-    error: str
 
 
 def load_chunk(job: LoadJob, chunk: Chunk) -> list[ChunkLoaded]:

@@ -55,9 +55,14 @@ class TableDefinition:
     foreign_keys: tuple[ForeignKey, ...]
 
     @property
-    def copied(self) -> tuple[ColumnDefinition, ...]:
+    def data_columns(self) -> tuple[str, ...]:
         """The columns that hold data of their own."""
-        return tuple(column for column in self.columns if column.kind != "generated")
+        return tuple(column.name for column in self.columns if column.kind != "generated")
+
+    @property
+    def undecoded(self) -> bool:
+        """Whether rows may travel in the binary format: types made by users have other numbers in other databases."""
+        return all(column.builtin for column in self.columns)
 
 
 def read(connection: Connection, name: TableName) -> TableDefinition:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from psycopg import sql
 
@@ -12,8 +13,10 @@ from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.definition import TableDefinition, identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
-from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.types import holds
+
+if TYPE_CHECKING:
+    from sluice.vendors.postgresql.slave import PostgresSlave
 
 # Keys and indexes come after the data; a dump that finds this on a table knows that an earlier one died before them.
 _UNFINISHED = "sluice: keys and indexes are still to come"
@@ -94,10 +97,6 @@ class SlaveTables:
         with translated("looking at the load"), self._connect() as session:
             row = session.execute(composed("initial_update/progress", **self._slave.parts), self._values()).fetchone()
         return (int(row[0]), int(row[1])) if row else (0, 0)
-
-    def rows(self) -> int:
-        """Rows loaded."""
-        return self.progress()[1]
 
     def close(self) -> None:
         """End the session."""

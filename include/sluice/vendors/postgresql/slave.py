@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 
 import psycopg
 import pyarrow as pa
@@ -13,11 +14,13 @@ from sluice.apply.net import KeyedNet, Net
 from sluice.apply.order import parents_first
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.errors import FencedError, SluiceError
+from sluice.errors import FencedError, KeyConflict, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, merging
+from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.protocol import Capabilities
 
@@ -105,6 +108,14 @@ class PostgresSlave:
                 raise self._fenced()
         return tolerated
 
+    def loading(self, epoch: int) -> SlaveTables:
+        """The tables of this slave, for a dump under an epoch of its own."""
+        return SlaveTables(self, epoch)
+
+    def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
+        """A snapshot of the slave exactly at a point of the stream, held open; its id, to import."""
+        return aligned(self.info, self.pair, self.parts, at, patience_s)
+
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Set where the slave's new data stands in the stream, and what it saw."""
         with translated("setting the position"), self._open().transaction():
@@ -175,7 +186,7 @@ class PostgresSlave:
                 return _written(session, order, replace=True)
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.UniqueViolation):
-                raise KeyConflict(error) from error
+                raise _conflict(error) from error
             raise
 
     def _names(self) -> dict[str, str]:
@@ -187,16 +198,13 @@ class PostgresSlave:
         )
 
 
-class KeyConflict(SluiceError):
-    """A row of the slave bears a key that this batch needs; perhaps a later transaction frees it (R1)."""
-
-    def __init__(self, error: SluiceError) -> None:
-        super().__init__(
-            72,
-            error.fact,
-            "a row that did not come from the master bears this key: remove it, then unpause the drain DAG; or run "
-            "initial_update",
-        )
+def _conflict(error: SluiceError) -> KeyConflict:
+    return KeyConflict(
+        72,
+        error.fact,
+        "a row that did not come from the master bears this key: remove it, then unpause the drain DAG; or run "
+        "initial_update",
+    )
 
 
 def _written(session: Connection, order: list[tuple[merging.Target, Net]], *, replace: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import psycopg
@@ -11,7 +11,10 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql import capturing, catalog
+from sluice.model.position import Position
+from sluice.vendors.postgresql.comparing import shape
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep, record_purge
 from sluice.vendors.protocol import Capabilities, Installed, Purge, Watch
 
@@ -111,6 +114,14 @@ class PostgresSource:
             if row is None:
                 raise SluiceError(39, "the source exported no snapshot")
             yield str(row[0]), str(row[1])
+
+    def dump_snapshot(self, tables: Sequence[TableName], log_end: Callable[[], Position]) -> DumpSnapshot:
+        """The snapshot of a dump; taken when its block begins."""
+        return DumpSnapshot(self.info, tables, log_end)
+
+    def shape(self, snapshot_id: str, name: TableName) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns of a table and those of its primary key, as an exported snapshot shows them."""
+        return shape(self.info, snapshot_id, name)
 
     def close(self) -> None:
         """End the publisher's session."""
