@@ -112,10 +112,12 @@ def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
     assert all(choice in parsed for choice in chosen.values())
 
 
-def test_recreating_triggers_is_a_switch(bag):
+@pytest.mark.parametrize("choice", ["recreate_triggers", "rebase"])
+def test_a_choice_of_the_bootstrap_form_is_a_switch(bag, job_module, choice):
     assert rendered(bag.dags["bootstrap"], "bootstrap").command_line() == ["--source=flights"]
-    task = rendered(bag.dags["bootstrap"], "bootstrap", recreate_triggers=True)
-    assert task.command_line() == ["--source=flights", "--recreate-triggers"]
+    task = rendered(bag.dags["bootstrap"], "bootstrap", **{choice: True})
+    assert task.command_line() == ["--source=flights", f"--{choice.replace('_', '-')}"]
+    assert vars(job_module("bootstrap").parser().parse_args(task.command_line()))[choice] is True
 
 
 def test_the_verification_of_an_initial_update_ends_it(bag):
