@@ -1,0 +1,34 @@
+"""`./sluice bench NAME`: what is measured runs side by side in one run, on a private server, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+from importlib import import_module
+
+from sluice.bench.report import Report
+from sluice.errors import ConfigError
+from sluice.runtime.progress import Progress
+
+# The module of each bench; each has `measure(scale, progress) -> Report`.
+BENCHES = {"capture": "capture", "apply": "apply", "initial-update": "initial_update", "latency": "latency"}
+
+
+def run(name: str, scale: float = 1.0) -> int:
+    """Run one bench: progress on stderr, the figures as one JSON object on the last line of the standard output.
+
+    Raises:
+        ConfigError: SLC-015 if there is no such bench, or the scale is not above 0.
+    """
+    if name not in BENCHES:
+        raise ConfigError(15, f"there is no bench {name!r}", f"one of {', '.join(BENCHES)}")
+    if scale <= 0:
+        raise ConfigError(15, f"a scale of {scale:g} leaves nothing to measure", "1 is the usual size, 0.1 a tenth")
+    signal.signal(signal.SIGTERM, _leave)
+    report: Report = import_module(f"sluice.bench.{BENCHES[name]}").measure(scale, Progress())
+    print(report.line(), flush=True)
+    return 0
+
+
+def _leave(*_: object) -> None:
+    """End as if the bench had failed, so that its server is stopped and its files are removed."""
+    raise SystemExit(128 + signal.SIGTERM)

@@ -1,0 +1,129 @@
+"""`bench capture`: what capturing changes costs the application, in small transactions and in one large statement."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+from sluice.bench.report import Report, alternating, seconds
+from sluice.bench.server import Server, private_server
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.runtime.progress import Progress
+from sluice.vendors.postgresql.source import PostgresSource
+from sluice.vendors.protocol import Watch
+
+CLIENTS = 2
+BRANCHES = 10
+SIDES = ("without", "with")
+_PGBENCH_TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_history")
+_WIDE = """
+CREATE TABLE wide (id bigint PRIMARY KEY, c_int integer, c_small smallint, c_text text, c_num numeric, c_float float8,
+                   c_ts timestamptz, c_date date, c_bool boolean, c_xml text)
+"""
+_FILL = """
+INSERT INTO wide SELECT i, i, i % 32000, md5(i::text) || md5((i + 1)::text), i / 7.0, i / 3.0::float8,
+    timestamptz '2013-01-01 00:00:00Z' + i * interval '1 second', date '2013-01-01' + i % 365, i % 2 = 0,
+    '<row n="' || i || '">' || md5(i::text) || '</row>'
+FROM generate_series(1, %s) AS i
+"""
+_BULK = "UPDATE wide SET c_int = c_int + 1, c_num = c_num + 0.5, c_ts = now(), c_xml = c_xml || '&' WHERE id <= %s"
+
+
+def measure(scale: float, progress: Progress) -> Report:
+    """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture."""
+    run_s, rows = max(1, round(8 * scale)), max(100, round(50_000 * scale))
+    with private_server(progress) as server:
+        infos = {side: _prepared(server, side, rows, progress) for side in SIDES}
+        fast = {side: _pgbench(server, info, run_s, durable=False) for side, info in infos.items()}
+        durable = {side: _pgbench(server, info, run_s, durable=True) for side, info in infos.items()}
+        bulk = {side: _bulk(server, info, rows) for side, info in infos.items()}
+        for side in SIDES:
+            bulk[side]()
+        oltp = alternating(progress, {f"transactions/s {side} capture": fast[side] for side in SIDES})
+        safe = alternating(progress, {f"durable transactions/s {side} capture": durable[side] for side in SIDES})
+        large = alternating(progress, {f"seconds of the bulk UPDATE {side} capture": bulk[side] for side in SIDES})
+    without, with_ = list(oltp.values())
+    safe_without, safe_with = list(safe.values())
+    bulk_without, bulk_with = list(large.values())
+    return Report(
+        "capture",
+        {"workload": "pgbench TPC-B-like, prepared", "clients": CLIENTS, "run_s": run_s, "bulk_rows": rows},
+        {
+            "oltp_ratio": with_ / without,
+            "oltp_ratio_durable": safe_with / safe_without,
+            "bulk_ratio": bulk_with / bulk_without,
+            "oltp_with_per_s": with_,
+            "oltp_without_per_s": without,
+            "bulk_with_s": bulk_with,
+            "bulk_without_s": bulk_without,
+        },
+    )
+
+
+def _prepared(server: Server, side: str, rows: int, progress: Progress) -> ConnectionInfo:
+    """A database with pgbench's tables and ours; on one side every table is watched."""
+    info = server.database(f"{side}_capture")
+    with progress.step(f"filling the database {side} capture"), server.connect(info) as session:
+        _run(server, info, "-i", "-q", "-s", str(BRANCHES))
+        session.execute(_WIDE)
+        session.execute(_FILL.replace("%s", str(rows * 2)))
+        if side == "with":
+            source = PostgresSource(info, "public", "REPL_")
+            source.install({TableName("public", table): Watch("IUD", None, -1) for table in (*_PGBENCH_TABLES, "wide")})
+        session.execute("VACUUM ANALYZE")
+    return info
+
+
+class _pgbench:
+    """One run of pgbench: transactions a second."""
+
+    def __init__(self, server: Server, info: ConnectionInfo, run_s: int, *, durable: bool) -> None:
+        self._server = server
+        self._info = info
+        self._run_s = run_s
+        self._durable = durable
+
+    def __call__(self) -> float:
+        _settled(self._server, self._info)
+        options = "" if self._durable else "-c synchronous_commit=off"
+        clients = str(CLIENTS)
+        command = ("-n", "-M", "prepared", "-c", clients, "-j", clients, "-T", str(self._run_s), "--random-seed=7")
+        found = re.search(r"^tps = ([\d.]+)", _run(self._server, self._info, *command, options=options), re.MULTILINE)
+        if found is None:
+            raise SluiceError(941, "pgbench printed no rate")
+        return float(found[1])
+
+
+class _bulk:
+    """One UPDATE of many rows: seconds until it is committed."""
+
+    def __init__(self, server: Server, info: ConnectionInfo, rows: int) -> None:
+        self._server = server
+        self._info = info
+        self._rows = rows
+
+    def __call__(self) -> float:
+        _settled(self._server, self._info)
+        with self._server.connect(self._info) as session:
+            return seconds(lambda: session.execute(_BULK.replace("%s", str(self._rows))))
+
+
+def _settled(server: Server, info: ConnectionInfo) -> None:
+    """Both sides begin alike: what was captured is gone, as if published, and the disk has nothing left to do."""
+    with server.connect(info) as session:
+        if session.execute("SELECT to_regclass('repl_queue') IS NOT NULL").fetchone() == (True,):
+            session.execute("TRUNCATE repl_queue")
+        session.execute("VACUUM pgbench_branches, pgbench_tellers, wide")
+        session.execute("CHECKPOINT")
+
+
+def _run(server: Server, info: ConnectionInfo, *arguments: str, options: str = "") -> str:
+    environment = {**os.environ, **server.environment(info), "PGOPTIONS": options}
+    command = [str(server.cluster.bin / "pgbench"), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SluiceError(941, f"pgbench ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    return done.stdout

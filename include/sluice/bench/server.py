@@ -1,0 +1,92 @@
+"""The private PostgreSQL of one bench: in a temporary directory, gone when the bench is over."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from sluice.config import Config
+from sluice.connections import ConnectionInfo
+from sluice.context import Context
+from sluice.runtime.postgres import Cluster
+from sluice.runtime.progress import Progress
+from sluice.vendors.postgresql.session import Connection
+
+SOURCE = "bench"
+
+
+class Server:
+    """A running server, and the databases made in it."""
+
+    def __init__(self, cluster: Cluster, directory: Path) -> None:
+        self.cluster = cluster
+        self.directory = directory
+        self._password = secrets.token_urlsafe(18)
+
+    def database(self, name: str) -> ConnectionInfo:
+        """A database, made if it is missing, with a superuser of its own."""
+        role = f"bench_{name}"
+        self.cluster.create_database(name, role, self._password, superuser=True)
+        return ConnectionInfo("postgres", "127.0.0.1", self.cluster.port, name, role, self._password)
+
+    def drop(self, name: str) -> None:
+        """Drop a database, whoever is in it."""
+        with self.cluster.admin() as session:
+            session.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def connect(self, info: ConnectionInfo) -> Connection:
+        """An autocommit session."""
+        return psycopg.connect(
+            host=info.host,
+            port=info.port,
+            dbname=info.database,
+            user=info.login,
+            password=info.password,
+            autocommit=True,
+        )
+
+    def environment(self, info: ConnectionInfo) -> dict[str, str]:
+        """How libpq's programs find a database, without a password on their command line."""
+        return {
+            "PGHOST": info.host,
+            "PGPORT": str(info.port),
+            "PGDATABASE": info.database,
+            "PGUSER": info.login,
+            "PGPASSWORD": info.password,
+        }
+
+    def context(self, tables: Mapping[str, object], slaves: Mapping[str, ConnectionInfo], **source: object) -> Context:
+        """A configuration of one source, the database `master`, and these slaves; its store is made."""
+        connections = {"sluice_control": self.database("control"), "master": self.database("master"), **slaves}
+        config = Config.model_validate(
+            {
+                "change_log": str(self.directory / "changelog"),
+                "sources": {SOURCE: {"connection": "master", "tables": dict(tables), **source}},
+                "slaves": {name: {"connection": name} for name in slaves},
+                "replications": [{"source": SOURCE, "slave": name} for name in slaves],
+            }
+        )
+        context = Context(config, connections)
+        context.store.migrate()
+        return context
+
+
+@contextmanager
+def private_server(progress: Progress) -> Iterator[Server]:
+    """A server of our own for the time of the block; commits are durable, as everywhere else."""
+    directory = Path(tempfile.mkdtemp(prefix="sluice-bench-"))
+    cluster = Cluster(directory / "postgres")
+    try:
+        with progress.step("starting a private PostgreSQL"):
+            cluster.start()
+        yield Server(cluster, directory)
+    finally:
+        with progress.step("removing it"):
+            cluster.remove()
+            shutil.rmtree(directory, ignore_errors=True)
