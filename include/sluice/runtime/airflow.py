@@ -100,7 +100,7 @@ def prepare(layout: Layout, env: Mapping[str, str], connections: Sequence[Mappin
     The connections travel on standard input: not a command line, not a file.
 
     Raises:
-        SluiceError: SLC-940, with the end of what it said.
+        SluiceError: SLC-933, with the end of what it said.
     """
     log = layout.log("airflow-prepare")
     with log.open("ab") as sink:
@@ -114,7 +114,7 @@ def prepare(layout: Layout, env: Mapping[str, str], connections: Sequence[Mappin
         )
     if child.returncode:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-        raise SluiceError(940, f"Airflow's database could not be prepared:\n{tail}", f"the whole log: {log}")
+        raise SluiceError(933, f"Airflow's database could not be prepared:\n{tail}", f"the whole log: {log}")
 
 
 def start(layout: Layout, name: str, env: Mapping[str, str]) -> Service:

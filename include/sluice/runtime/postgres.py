@@ -136,6 +136,10 @@ class Cluster:
         """A libpq connection string over the socket: it needs no password, and works for our own user only."""
         return f"host={self.sockets} port={self.port} dbname={database} user={user}"
 
+    def sqlalchemy_url(self, database: str) -> str:
+        """The SQLAlchemy address of a database over the socket, as the role of that name; without a password."""
+        return f"postgresql+psycopg://{database}@/{database}?host={self.sockets}&port={self.port}"
+
     def create_database(self, name: str, role: str, password: str, *, superuser: bool = False) -> None:
         """Make a database and its owner if they are missing, and give the owner this password."""
         with self.admin() as session:

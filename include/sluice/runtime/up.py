@@ -6,13 +6,14 @@ made for one start. PostgreSQL stays if it runs. Independent parts start side by
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
-from sluice import connections
+from sluice import config, connections
 from sluice.runtime import airflow, ending, environment, ports, sparkconnect
 from sluice.runtime.databases import DATABASES, tcp_connections
 from sluice.runtime.handle import Runtime
@@ -21,6 +22,8 @@ from sluice.runtime.layout import Layout
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
 from sluice.runtime.progress import Progress
 from sluice.runtime.state import State, alone
+
+__all__ = ["Runtime", "airflow_environment", "down", "running", "up"]
 
 
 def up(progress: Progress | None = None) -> Runtime:
@@ -51,6 +54,18 @@ def running() -> Runtime | None:
     state = State(layout)
     cluster = _cluster(layout)
     return _runtime(layout, state, cluster) if _complete(state, cluster) else None
+
+
+def airflow_environment() -> dict[str, str]:
+    """The environment of an `airflow` command: this home's Airflow if PostgreSQL runs, else our own environment's."""
+    layout = Layout.of_environment()
+    cluster = _cluster(layout) if layout.state_file.exists() else None
+    if cluster is None or cluster.service() is None:
+        plugins = str(config.PROJECT / "plugins")
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [plugins, os.environ.get("PYTHONPATH")]))}
+    shared = environment.shared(layout, java_home(layout.spark / "java"))
+    port = State(layout).ports[airflow.API_SERVER]
+    return airflow.environment(layout, shared, port, cluster.sqlalchemy_url(airflow.DATABASE))
 
 
 def down(progress: Progress | None = None) -> None:
@@ -138,8 +153,7 @@ def _start_databases_and_airflow(
                 database.name, database.role, passwords[database.role], superuser=database.superuser
             )
     port = state.ports[airflow.API_SERVER]
-    metadata = f"postgresql+psycopg://{airflow.DATABASE}@/{airflow.DATABASE}?host={cluster.sockets}&port={cluster.port}"
-    env = airflow.environment(layout, shared, port, metadata)
+    env = airflow.environment(layout, shared, port, cluster.sqlalchemy_url(airflow.DATABASE))
     with progress.step("Airflow's database"):
         airflow.prepare(layout, env, _connections(layout, state, passwords))
     with progress.step("Airflow") as step:
