@@ -1,0 +1,66 @@
+"""`bench apply`: a backlog of mixed changes, out of the change log into a slave that lacks all of it."""
+
+from __future__ import annotations
+
+from sluice.bench import workload
+from sluice.bench.report import Report, alternating, seconds
+from sluice.bench.server import SOURCE, Server, private_server
+from sluice.connections import ConnectionInfo
+from sluice.context import Context
+from sluice.control import replications
+from sluice.dispatch.job import drain
+from sluice.errors import SluiceError
+from sluice.model.names import Pair
+from sluice.publish.job import publish
+from sluice.runtime.progress import Progress
+from sluice.state.replication import Event
+
+SLAVES = ("first", "second", "third")
+CHANGES_A_TRANSACTION = 5
+
+
+def measure(scale: float, progress: Progress) -> Report:
+    """200,000 mixed changes over 3 tables with foreign keys; each round drains them all into a fresh slave."""
+    wanted = max(500, round(200_000 * scale))
+    with private_server(progress) as server:
+        master = server.database("master")
+        slaves = {name: server.database(name) for name in SLAVES}
+        context = server.context(workload.TABLES, slaves, schedule={"linger_s": 0})
+        for info in (master, *slaves.values()):
+            with server.connect(info) as session:
+                workload.create(session, rows=max(100, wanted // 10))
+        context.source(SOURCE).install(context.watched(SOURCE))
+        _receiving(context)
+        with progress.step(f"changing {wanted:,} rows of the master") as step, server.connect(master) as session:
+            made = workload.change(session, wanted, CHANGES_A_TRANSACTION, step)
+        with progress.step("publishing them"):
+            published = publish(context, SOURCE, once=True)
+        pending = list(SLAVES)
+        rounds = alternating(progress, {"changes/s": lambda: _drained(context, pending.pop(0), made)}, len(SLAVES))
+        with progress.step("comparing"):
+            equal = all(_equal(server, master, info) for info in slaves.values())
+    return Report(
+        "apply",
+        {"changes": made, "transactions": int(str(published["transactions"])), "tables": len(workload.TABLES)},
+        {"changes_per_s": rounds["changes/s"], "equal": equal},
+    )
+
+
+def _receiving(context: Context) -> None:
+    """The slaves hold the master's data already: go straight to NORMAL."""
+    for slave in SLAVES:
+        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+            replications.happen(context.store, Pair(SOURCE, slave), event)
+
+
+def _drained(context: Context, slave: str, expected: int) -> float:
+    delivered: dict[str, object] = {}
+    took = seconds(lambda: delivered.update(drain(context, Pair(SOURCE, slave), once=True)))
+    if delivered["changes"] != expected:
+        raise SluiceError(942, f"{delivered['changes']} changes were delivered, {expected} were made")
+    return expected / took
+
+
+def _equal(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> bool:
+    with server.connect(master) as ours, server.connect(slave) as theirs:
+        return workload.contents(ours) == workload.contents(theirs)

@@ -1,0 +1,99 @@
+"""Mixed changes over three tables with foreign keys, in transactions of a few changes each."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+
+from psycopg import sql
+
+from sluice.runtime.progress import Step
+from sluice.vendors.postgresql.session import Connection
+
+TABLES: dict[str, dict[str, object]] = {"public.customers": {}, "public.orders": {}, "public.lines": {}}
+_CREATE = """
+CREATE TABLE customers (id bigint PRIMARY KEY, name text NOT NULL, balance numeric(14, 2) NOT NULL, seen timestamptz);
+CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL REFERENCES customers, state text NOT NULL,
+                     placed timestamptz NOT NULL);
+CREATE TABLE lines (order_id bigint REFERENCES orders, number integer, article text NOT NULL, price numeric(12, 2),
+                    PRIMARY KEY (order_id, number));
+CREATE INDEX ON orders (customer)
+"""
+_FILL = """
+INSERT INTO customers SELECT i, 'customer ' || i, i / 7.0, '2013-01-01Z'::timestamptz + i * interval '1 s'
+    FROM generate_series(1, {rows}) AS i;
+INSERT INTO orders SELECT i, i, 'placed', '2013-01-01Z'::timestamptz + i * interval '1 s'
+    FROM generate_series(1, {rows}) AS i;
+INSERT INTO lines SELECT i, 1, md5(i::text), i / 3.0 FROM generate_series(1, {rows}) AS i
+"""
+
+
+def create(session: Connection, rows: int) -> None:
+    """The tables, each with so many rows."""
+    session.execute(_CREATE)
+    session.execute(sql.SQL(_FILL).format(rows=sql.Literal(rows)))
+    session.execute("ANALYZE")
+
+
+def change(session: Connection, wanted: int, each: int, step: Step) -> int:
+    """At least `wanted` changes in transactions of about `each`. Returns how many rows were changed."""
+    dice = random.Random(2013)
+    session.execute("SET synchronous_commit = off")
+    rows = session.execute("SELECT count(*) FROM customers").fetchone()
+    statements = _Orders(dice, rows[0] if rows else 0)
+    made = 0
+    while made < wanted:
+        with session.pipeline():
+            for _ in range(min(100, -(-(wanted - made) // each))):
+                size = dice.randint(1, 2 * each - 1)
+                with session.transaction():
+                    for text, values in islice(statements, size):
+                        session.execute(text, values)
+                made += size
+        step.update(f"{made:,}")
+    return made
+
+
+def contents(session: Connection) -> list[tuple[object, ...]]:
+    """What is in the tables, so that two databases can be compared."""
+    query = "SELECT count(*), md5(string_agg(t::text, '|' ORDER BY t)) FROM {} AS t"
+    names = [name.partition(".")[2] for name in TABLES]
+    return [session.execute(sql.SQL(query).format(sql.Identifier(name))).fetchall()[0] for name in names]  # type: ignore[arg-type]
+
+
+class _Orders:
+    """An endless stream of statements, each of which changes exactly one row."""
+
+    def __init__(self, dice: random.Random, rows: int) -> None:
+        self._dice = dice
+        self._customers = self._orders = rows
+        self._lines = {number: 1 for number in range(1, rows + 1)}
+
+    def __iter__(self) -> _Orders:
+        return self
+
+    def __next__(self) -> tuple[str, list[object]]:
+        roll = self._dice.random()
+        if roll < 0.08:
+            self._customers += 1
+            return "INSERT INTO customers VALUES (%s, %s, 0, now())", [self._customers, f"new, of {self._customers}"]
+        if roll < 0.20:
+            self._orders += 1
+            self._lines[self._orders] = 0
+            customer = self._dice.randint(1, self._customers)
+            return "INSERT INTO orders VALUES (%s, %s, 'placed', now())", [self._orders, customer]
+        order = self._dice.randint(1, self._orders)
+        number = self._lines.get(order)
+        if number is not None and roll < 0.45:
+            self._lines[order] = number + 1
+            return "INSERT INTO lines VALUES (%s, %s, 'an ''article''', %s)", [order, number + 1, round(roll * 100, 2)]
+        if number and roll < 0.58:
+            self._lines[order] = number - 1
+            return "DELETE FROM lines WHERE order_id = %s AND number = %s", [order, number]
+        if number == 0:
+            del self._lines[order]
+            return "DELETE FROM orders WHERE id = %s", [order]
+        if number and roll < 0.75:
+            return "UPDATE lines SET price = price + 1 WHERE order_id = %s AND number = %s", [order, number]
+        customer = self._dice.randint(1, self._customers)
+        return "UPDATE customers SET balance = balance + 1, seen = now() WHERE id = %s", [customer]
