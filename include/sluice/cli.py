@@ -70,9 +70,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from sluice import demo
+    from sluice.demo.run import run
 
-    return demo.run(once=options.once)
+    return run(once=options.once)
 
 
 def _test(options: argparse.Namespace) -> int:
@@ -96,15 +96,15 @@ def _down(_: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from sluice.control import status
+    from sluice import shell
 
-    return status.report(as_json=options.json)
+    return shell.show_status(as_json=options.json)
 
 
 def _check(_: argparse.Namespace) -> int:
-    from sluice.control import check
+    from sluice import shell
 
-    return check.run()
+    return shell.show_check()
 
 
 def _bench(options: argparse.Namespace) -> int:

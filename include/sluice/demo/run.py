@@ -1,0 +1,124 @@
+"""`./sluice demo`: a master with real data, two slaves, a writer that never rests, and the proof at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+
+from sluice import config as configuration
+from sluice.context import Context
+from sluice.control import replications, status
+from sluice.control.airflow_api import AirflowApi
+from sluice.control.pause import drain_dag
+from sluice.control.status import Standing
+from sluice.demo import airflow
+from sluice.demo.data import load_flights
+from sluice.demo.writer import Writer
+from sluice.errors import SluiceError
+from sluice.model.names import Pair
+from sluice.runtime.progress import Progress
+from sluice.runtime.handle import Runtime
+from sluice.runtime.up import down, up
+from sluice.state.replication import Event, Status
+
+SOURCE = "flights"
+WRITE_ON_S = 8.0
+CATCH_UP_S = 180.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the demo proved."""
+
+    rows: list[Standing]
+
+    @property
+    def proved(self) -> bool:
+        """Whether every slave is NORMAL and was found equal, value by value."""
+        return all(row.status == Status.NORMAL and row.compared and row.different == 0 for row in self.rows)
+
+
+def run(*, once: bool) -> int:
+    """Run the demo; with `once` stop everything at the end. The exit code: 0 if it proved what it should."""
+    progress = Progress()
+    try:
+        runtime = up(progress)
+        outcome = _show(runtime, progress)
+        print(status.as_table(outcome.rows))
+        if not once:
+            print(
+                f"\nAirflow: {runtime.ui_url}   login {runtime.login}   password {runtime.password}\n"
+                "Everything stays up: ./sluice status, ./sluice check, ./sluice down"
+            )
+    finally:
+        if once:
+            down(progress)
+    return 0 if outcome.proved else 1
+
+
+def _show(runtime: Runtime, progress: Progress) -> Outcome:
+    context = Context(configuration.load(), runtime.connections())
+    slaves = context.config.slaves_of(SOURCE)
+    api = AirflowApi(context.connection(context.config.airflow_api))
+    with progress.step("loading 336,776 flights and their airports, planes, weather into the master"):
+        _load(runtime)
+    with progress.step("waiting for the DAGs"):
+        dags = ["initial_update", "verify", f"publish__{SOURCE}"]
+        airflow.unpause(api, dags + [drain_dag(Pair(SOURCE, slave)) for slave in slaves])
+    _give_up_what_was_left(context, slaves)
+    writer = Writer(lambda: _master(runtime))
+    writer.start()
+    try:
+        with progress.step("filling both slaves while the master changes") as step:
+            conf: dict[str, object] = {"source": SOURCE, "slaves": slaves}
+            airflow.wait(api, "initial_update", airflow.trigger(api, "initial_update", conf), step.update)
+        with progress.step("changing the master further, drains following"):
+            time.sleep(WRITE_ON_S)
+    finally:
+        writer.stop()
+    progress.note(f"the writer committed {writer.counts()}")
+    with progress.step("letting the drains catch up") as step:
+        _catch_up(context, runtime, step.update)
+    with progress.step("verifying value by value at one point of the stream") as step:
+        airflow.wait(api, "verify", airflow.trigger(api, "verify", conf), step.update)
+    return Outcome(status.standings(context))
+
+
+def _master(runtime: Runtime) -> psycopg.Connection[tuple[Any, ...]]:
+    return psycopg.connect(runtime.admin_dsn("master"), autocommit=True)
+
+
+def _load(runtime: Runtime) -> None:
+    with _master(runtime) as session:
+        there = session.execute("SELECT to_regclass('public.flights') IS NOT NULL").fetchone()
+        if not (there and there[0]):
+            load_flights(session)
+
+
+def _give_up_what_was_left(context: Context, slaves: list[str]) -> None:
+    """A demo that was killed may have left an update without an end."""
+    context.store.migrate()
+    for slave in slaves:
+        pair = Pair(SOURCE, slave)
+        if replications.get(context.store, pair).status in {Status.INITIAL, Status.TRANSITION}:
+            replications.happen(context.store, pair, Event.CANCEL, "left by an earlier demo")
+
+
+def _catch_up(context: Context, runtime: Runtime, tell: Callable[[str], None]) -> None:
+    deadline = time.monotonic() + CATCH_UP_S
+    queue = context.config.source(SOURCE).prefix.lower() + "queue"
+    with _master(runtime) as session:
+        while True:
+            (queued,) = session.execute(f'SELECT count(*) FROM public."{queue}"').fetchone() or (0,)
+            behind = sum(row.holdback for row in status.standings(context))
+            tell(f"{queued} in ITEMS, {behind} held back")
+            if not queued and not behind:
+                return
+            if time.monotonic() > deadline:
+                raise SluiceError(953, f"the slaves did not catch up within {CATCH_UP_S:.0f} s", "see ./sluice status")
+            time.sleep(0.5)
