@@ -1,0 +1,222 @@
+"""A small world: a control store, a source and its slaves on real servers, and the jobs run as their DAGs run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+from psycopg import sql
+
+from sluice.config import CONFIG_ENV, HOME_ENV, PROJECT, Config
+from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.context import Context
+from sluice.control import replications
+from sluice.control.leases import acquire
+from sluice.crash import ENV as CRASH_ENV
+from sluice.dispatch.drain import Drain
+from sluice.dispatch.job import drain
+from sluice.model.names import Pair
+from sluice.model.position import Position
+from sluice.publish.job import publish
+from sluice.publish.publisher import Publisher
+from sluice.state.replication import Event, Status
+
+SOURCE = "flights"
+Rows = Counter[tuple[str | None, ...]]
+
+
+class World:
+    """One source and its slaves, all NORMAL, with the same empty tables everywhere.
+
+    Args:
+        server: where the databases are made.
+        elsewhere: servers for some of them, by name: ``control``, ``master``, or a slave's.
+        ddl: run on the master and on each slave.
+        tables: what is watched, as in the configuration: names, or names with their settings.
+        source: more settings of the source, as ``segments``.
+        slave: more settings of each slave, as ``max_batch``.
+    """
+
+    def __init__(
+        self,
+        server: Any,
+        path: Path,
+        ddl: str,
+        tables: Sequence[str] | Mapping[str, Mapping[str, Any]],
+        *,
+        slaves: Sequence[str] = ("zurich",),
+        elsewhere: Mapping[str, Any] = {},
+        source: Mapping[str, Any] = {},
+        slave: Mapping[str, Any] = {},
+    ) -> None:
+        self.path = path
+        self.slaves = tuple(slaves)
+        self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}
+        self.infos: dict[str, ConnectionInfo] = {name: at.create_database() for name, at in self._servers.items()}
+        watched = tables if isinstance(tables, Mapping) else {name: {} for name in tables}
+        at_once = {"linger_s": 0, "poll_s": 0.01}
+        self.settings: dict[str, Any] = {
+            "change_log": str(path / "log"),
+            "control": "control",
+            "sources": {SOURCE: {"connection": "master", "tables": dict(watched), "schedule": at_once, **source}},
+            "slaves": {name: {"connection": name, **slave} for name in slaves},
+            "replications": [{"source": SOURCE, "slave": name, "schedule": at_once} for name in slaves],
+        }
+        self.context = Context(Config.model_validate(self.settings), self.infos)
+        self.context.store.migrate()
+        self._sessions: list[psycopg.Connection[Any]] = []
+        self._readers: dict[str, psycopg.Connection[Any]] = {}
+        self.master = self.session()
+        for name in ("master", *slaves):
+            self.reader(name).execute(ddl.encode())
+        publish(self.context, SOURCE, once=True)
+        for name in slaves:
+            for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+                replications.happen(self.context.store, self.pair(name), event)
+
+    def close(self) -> None:
+        """End every session."""
+        for session in self._sessions:
+            session.close()
+        self.context.store.close()
+
+    def configure(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Go on with a changed configuration."""
+        change(self.settings)
+        self.context.store.close()
+        self.context = Context(Config.model_validate(self.settings), self.infos)
+
+    def pair(self, slave: str) -> Pair:
+        """The replication to a slave."""
+        return Pair(SOURCE, slave)
+
+    def session(self, name: str = "master") -> psycopg.Connection[Any]:
+        """One more session of an ordinary client, autocommit."""
+        opened: psycopg.Connection[Any] = self._servers[name].connect(self.infos[name])
+        self._sessions.append(opened)
+        return opened
+
+    def reader(self, name: str) -> psycopg.Connection[Any]:
+        """A session to look with, used again while its server lives."""
+        if name not in self._readers or self._readers[name].closed:
+            self._readers[name] = self.session(name)
+        return self._readers[name]
+
+    def status(self, slave: str) -> Status:
+        """What the store says of a slave."""
+        return replications.get(self.context.store, self.pair(slave)).status
+
+    # The jobs -------------------------------------------------------------------------------------------------------
+
+    def publish(self) -> dict[str, Any]:
+        """Publish all that is queued."""
+        return publish(self.context, SOURCE, once=True)
+
+    def drain(self, slave: str | None = None) -> dict[str, Any]:
+        """Deliver all that is published to one slave, by default the first."""
+        return drain(self.context, self.pair(slave or self.slaves[0]), once=True)
+
+    def catch_up(self) -> None:
+        """Publish and deliver everything; each job twice, since the second run must find nothing to do."""
+        self.publish()
+        assert self.publish()["changes"] == 0
+        for slave in self.slaves:
+            self.drain(slave)
+            assert self.drain(slave)["changes"] == 0
+
+    def publisher(self) -> Publisher:
+        """A publisher of its own, under a new lease taken by force."""
+        held = acquire(self.context.store, f"publish {SOURCE}", force=True)
+        made = Publisher(SOURCE, self.context.source(SOURCE), self.context.manifest(SOURCE), self.context.files(), held)
+        made.begin()
+        return made
+
+    def drainer(self, slave: str | None = None, size: int = 50_000) -> Drain:
+        """A drain of its own, under a new lease taken by force."""
+        pair = self.pair(slave or self.slaves[0])
+        held = acquire(self.context.store, f"drain {pair}", force=True)
+        made = Drain(self.context.slave(pair), self.context.manifest(SOURCE), self.context.files(), size)
+        made.begin(held.epoch)
+        return made
+
+    def let_leases_expire(self) -> None:
+        """What time does to the leases of those who died."""
+        self.reader("control").execute("UPDATE lease SET expires_at = clock_timestamp() - interval '1 second'")
+
+    def job(self, name: str, *arguments: str, crash_at: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a Spark job's entry point in a process of its own, as the operator does."""
+        file = self.path / "replication.yaml"
+        file.write_text(yaml.safe_dump(self.settings))
+        env = {**os.environ, CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
+        env |= {"PYTHONPATH": str(PROJECT / "include"), CRASH_ENV: crash_at}
+        command = [sys.executable, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+
+    # What is where --------------------------------------------------------------------------------------------------
+
+    def rows(self, name: str, table: str) -> Rows:
+        """The rows of a table as texts, counted."""
+        query = sql.SQL("SELECT to_json(t)::text FROM {} AS t").format(_identifier(table))
+        return Counter(self.reader(name).execute(query).fetchall())
+
+    def differences(self) -> dict[tuple[str, str], tuple[Rows, Rows]]:
+        """Which tables of which slaves are not what the master's are: (missing, extra) rows."""
+        found = {}
+        for schema, table in self.context.config.source(SOURCE).watched:
+            ours = self.rows("master", f"{schema}.{table}")
+            for slave in self.slaves:
+                theirs = self.rows(slave, f"{schema}.{table}")
+                if ours != theirs:
+                    found[slave, table] = (ours - theirs, theirs - ours)
+        return found
+
+    def log(self) -> list[dict[str, Any]]:
+        """Every change of the change log, in order."""
+        files, manifest = self.context.files(), self.context.manifest(SOURCE)
+        segments = manifest.ahead("nobody", Position(0, 0))
+        return [row for one in segments for batch in files.read(one.written, 0) for row in batch.to_pylist()]
+
+    def queued(self) -> set[int]:
+        """The committed keys of ITEMS."""
+        return {key for (key,) in self.master.execute("SELECT repl_key FROM repl_queue")}
+
+    def position(self, slave: str | None = None) -> Position:
+        """Where a slave says that it is."""
+        name = slave or self.slaves[0]
+        row = self.reader(name).execute("SELECT segment, ordinal FROM sluice_position").fetchone()
+        return Position(*row) if row else Position(0, 0)
+
+
+def result(job: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The result line of a job that ended well."""
+    assert job.returncode == 0, job.stderr
+    found: dict[str, Any] = json.loads(job.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.fixture
+def build(server: Any, tmp_path: Path) -> Iterator[Callable[..., World]]:
+    """Makes worlds, each with databases of its own; ends their sessions afterwards."""
+    made: list[World] = []
+
+    def one(ddl: str, tables: Any, **more: Any) -> World:
+        made.append(World(server, tmp_path / f"world{len(made)}", ddl, tables, **more))
+        return made[-1]
+
+    yield one
+    for world in made:
+        world.close()
+
+
+def _identifier(name: str) -> sql.Identifier:
+    schema, _, table = name.partition(".")
+    return sql.Identifier(schema, table)
