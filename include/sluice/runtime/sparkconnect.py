@@ -80,6 +80,9 @@ def _properties(layout: Layout, port: int) -> dict[str, str]:
         "spark.app.name": "sluice",
         "spark.master": "local[2]",
         "spark.driver.memory": "1g",
+        # The rows go from Python to the databases, not through this JVM: what it needs is to be ready soon. Without the
+        # second compiler a start takes half the processor time.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": ports.LOOPBACK,
         "spark.driver.bindAddress": ports.LOOPBACK,
         "spark.connect.grpc.binding.address": ports.LOOPBACK,
