@@ -84,7 +84,7 @@ class _Run:
             published = self._publisher.publish(bound) if self._database.queued() else Published()
             self._count(published)
             self._keep_up()
-            if published.changes >= bound:
+            if published.more:
                 continue
             if time.monotonic() >= end and not self._snapshots:
                 return

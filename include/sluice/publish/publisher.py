@@ -26,11 +26,12 @@ from sluice.vendors.protocol import Purge, SourceDatabase, SourceState, Sweep
 
 @dataclass(frozen=True)
 class Published:
-    """What one sweep put into the log."""
+    """What one sweep put into the log; `more`: its bound left some of ITEMS for the next."""
 
     segment: int = 0
     transactions: int = 0
     changes: int = 0
+    more: bool = False
 
 
 @dataclass
@@ -124,7 +125,7 @@ class Publisher:
         reached(CrashPoint.LISTED)
         sweep.purge(Purge(segment.number, written.sha256), segment.changes)
         reached(CrashPoint.PURGED)
-        return Published(segment.number, counted.ordinal - end.ordinal, counted.changes)
+        return Published(segment.number, counted.ordinal - end.ordinal, counted.changes, sweep.bound is not None)
 
     def _purge_was_missed(self, state: SourceState, tail: Segment | None) -> bool:
         """Whether the log is one segment ahead of what the source purged; anything else but equal is another source."""
