@@ -4,8 +4,8 @@ The result does not depend on where batches were cut: each change says what beco
 or absent), so the last one says it all. Three kinds of tables need three ways to tell rows apart:
 
 - a key that is checked at once: by key;
-- a key that is checked at commit: two rows may share a key for a while (`id = id + 1`), so an old image takes away the
-  row that looks like it, not whichever row bears the key;
+- a key that is checked at commit: within a transaction two rows may share a key for a while (`id = id + 1`), so an old
+  image takes away the row that looks like it, not whichever row bears the key;
 - no key: rows that look alike are one, with a count. A delete that finds no row does nothing, so the effect on a
   count c is max(c + a, b); such effects compose, wherever they are cut.
 """
@@ -64,7 +64,7 @@ def net(layout: Layout, changes: pa.Table) -> Net:
         return _counted(layout, actions, changes["new"].to_pylist(), changes["old"].to_pylist())
     new, old = keys_of(changes["new"], layout.key), keys_of(changes["old"], layout.key)
     if layout.deferrable:
-        return _by_image(layout, actions, new, old, changes["new"].to_pylist(), changes["old"].to_pylist())
+        return _by_image(layout, changes, new, old)
     return _by_key(layout, actions, new, old)
 
 
@@ -106,35 +106,60 @@ def _by_key(layout: Layout, actions: list[str], new: list[Key], old: list[Key]) 
     return _keyed(layout, emptied, last, fresh)
 
 
-def _by_image(
-    layout: Layout, actions: list[str], new: list[Key], old: list[Key], news: list[Row], olds: list[Row]
-) -> KeyedNet:
-    added: dict[Key, list[int]] = {}
-    touched: dict[Key, int] = {}
+def _by_image(layout: Layout, changes: pa.Table, new: list[Key], old: list[Key]) -> KeyedNet:
+    last: dict[Key, tuple[int, bool]] = {}
     fresh: set[Key] = set()
     emptied = False
-    for place, action in enumerate(actions):
+    ordinals = changes["ordinal"].to_pylist()
+    rows = _Transaction(changes["new"].to_pylist(), changes["old"].to_pylist())
+    for place, action in enumerate(changes["action"].to_pylist()):
+        if place and ordinals[place] != ordinals[place - 1]:
+            rows.end(last, fresh)
         if action in "UD":
-            key = old[place]
-            bearers = added.setdefault(key, [])
-            touched[key] = place
-            twin = next((one for one in bearers if news[one] == olds[place]), None)
-            if twin is None:
-                fresh.discard(key)
-            else:
-                bearers.remove(twin)
+            rows.take(old[place], place)
         if action in "UI":
-            key = new[place]
-            if key not in touched and key not in added:
-                fresh.add(key)
-            added.setdefault(key, []).append(place)
+            rows.put(new[place], place)
         elif action == "T":
             emptied = True
-            added.clear()
-            touched.clear()
-            fresh.clear()
-    last = {key: (bearers[-1], True) if bearers else (touched[key], False) for key, bearers in added.items()}
+            for state in (last, fresh, rows.put_there, rows.taken):
+                state.clear()
+    rows.end(last, fresh)
     return _keyed(layout, emptied, last, fresh)
+
+
+class _Transaction:
+    """Rows on their way within one transaction, at whose end no two bear one key any more."""
+
+    def __init__(self, news: list[Row], olds: list[Row]) -> None:
+        self._news = news
+        self._olds = olds
+        self.put_there: dict[Key, list[int]] = {}
+        self.taken: dict[Key, int] = {}
+
+    def put(self, key: Key, place: int) -> None:
+        """A row comes to a key, perhaps beside another."""
+        self.put_there.setdefault(key, []).append(place)
+
+    def take(self, key: Key, place: int) -> None:
+        """A row goes: one that came before and looks like it, else the one that was there."""
+        bearers = self.put_there.get(key, [])
+        twin = next((one for one in bearers if self._news[one] == self._olds[place]), None)
+        if twin is None:
+            self.taken[key] = place
+        else:
+            bearers.remove(twin)
+
+    def end(self, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> None:
+        """Say what became of each key. One whose row came and went, or took the place of its like, is as it was."""
+        for key, place in self.taken.items():
+            last[key] = (place, False)
+        for key, bearers in self.put_there.items():
+            if bearers:
+                if key not in last:
+                    fresh.add(key)
+                last[key] = (bearers[-1], True)
+        self.put_there.clear()
+        self.taken.clear()
 
 
 def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> KeyedNet:
