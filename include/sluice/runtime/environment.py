@@ -8,7 +8,8 @@ from pathlib import Path
 from sluice import config, connections
 from sluice.runtime.layout import BIN, Layout
 
-_NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHONPATH", "PYTHONHOME", "SLUICE_CONNECTIONS", "SLUICE_CRASH")
+# Without bytecode each of Airflow's processes would compile thousands of files, at every start.
+_NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHON", "SLUICE_CONNECTIONS", "SLUICE_CRASH")
 
 
 def shared(layout: Layout, java: Path) -> dict[str, str]:
