@@ -27,6 +27,7 @@ from sluice.initial_update.progress import Progress
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 from sluice.vendors.protocol import SlaveTables, TableDefinition
 
@@ -90,8 +91,7 @@ def dump(
             replications.restart_at(context.store, target.pair, snapshot.position)
         rows = loaded[0].tables.progress()[1] if loaded else 0
     for slave, error in failed.items():
-        replications.happen(context.store, Pair(source, slave), Event.FAIL, error.splitlines()[0])
-        event("failed", slave=slave, error=error.splitlines()[0])
+        _give_up(context.store, Pair(source, slave), update, error.splitlines()[0])
     if not loaded:
         raise SluiceError(80, f"no slave could be loaded: {'; '.join(failed.values())}", "mend that, then trigger it again")
     return {"update": update, "rows": rows, "chunks": len(plan), "failed": failed}
@@ -108,6 +108,17 @@ def _targets(context: Context, source: str, slaves: Sequence[str]) -> list[_Targ
     if not targets:
         raise SluiceError(81, f"none of {', '.join(slaves)} waits for initial data", "trigger the initial_update DAG")
     return targets
+
+
+def _give_up(store: Store, pair: Pair, update: int, error: str) -> None:
+    """A slave that failed is INCONSISTENT, unless it belongs to another update by now."""
+    event("failed", slave=pair.slave, error=error)
+    try:
+        replications.happen(store, pair, Event.FAIL, error, update_id=update)
+    except SluiceError as other:
+        event("left alone", slave=pair.slave, why=other.fact)
+    else:
+        replications.lift(store, pair, Hold.INITIAL, "the update failed")
 
 
 def _load_of(context: Context, target: _Target, watched: Sequence[TableName]) -> SlaveLoad:

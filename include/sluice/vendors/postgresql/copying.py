@@ -18,6 +18,7 @@ from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, explained, translated
 
 BUFFER_BYTES = 256 * 1024
+LOCK_TIMEOUT = "3s"
 
 
 @dataclass
@@ -65,6 +66,8 @@ def load_chunk(job: LoadJob, chunk: Chunk) -> list[ChunkLoaded]:
 
 def _stream(info: ConnectionInfo, snapshot_id: str, out: sql.Composed, loads: list[_Load]) -> int:
     with translated("reading a chunk"), connect(info, "dump", autocommit=True) as session:
+        # DDL that waits for the dump's lock would make us wait for itself, and the dump for us, for ever: give way to it.
+        session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
         cursor = session.cursor()

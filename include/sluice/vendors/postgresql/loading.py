@@ -18,7 +18,7 @@ from sluice.vendors.postgresql.types import holds
 if TYPE_CHECKING:
     from sluice.vendors.postgresql.slave import PostgresSlave
 
-# Keys and indexes come after the data; a dump that finds this on a table knows that an earlier one died before them.
+# Keys and indexes come after the data; a dump that finds this on a table makes it again.
 _UNFINISHED = "sluice: keys and indexes are still to come"
 
 
@@ -50,12 +50,13 @@ class SlaveTables:
             emptied = []
             for table in tables:
                 name = self.mapper.table(table.name)
+                if catalog.comment(session, name) == _UNFINISHED:
+                    # Ours, and perhaps of another shape than the master's table is now.
+                    session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
                 there = catalog.columns(session, name)
                 if there:
                     self._check(session, table, {column.name: column.type for column in there})
                     emptied.append(identifier(name))
-                    if catalog.comment(session, name) == _UNFINISHED:
-                        self._unfinished.add(table.name)
                 else:
                     session.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema)))
                     session.execute(definition.create_table(table, name))
