@@ -1,0 +1,191 @@
+"""The initial update is exact under constant writes (R5): one dump, two slaves, every change once."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from support import traffic
+from support.updating import background, load_here
+
+from sluice.errors import TransientError
+from sluice.initial_update import plan
+from sluice.state.replication import Status
+from sluice.vendors.postgresql.copying import load_chunk
+
+pytestmark = [pytest.mark.postgres]
+
+HEAP = """
+CREATE TABLE heap (a int, b text);
+INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 4000) AS g;
+"""
+
+
+@pytest.fixture
+def world(updating):
+    """One table without a key: a change that is applied twice, or not at all, cannot hide in it."""
+    return updating(HEAP, ["public.heap"])
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Chunks of a few blocks, so that small tables are cut, too."""
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark", "small_chunks")
+def test_updates_under_constant_writes_leave_no_difference(updating):
+    from sluice.spark.comparing import compare_all
+    from sluice.spark.loading import load
+
+    world = updating(traffic.DDL, traffic.TABLES)
+    with background(*traffic.jobs(world.session), pause_s=0.01):
+        for _ in range(3):
+            with world.running():
+                world.update(load=load)
+            assert world.verify(compare=compare_all, initial=True) == {"zurich": 0, "geneva": 0}
+            assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_transaction_open_at_the_snapshot_arrives_after_its_commit(world):
+    late = world.session()
+    with late.transaction():
+        late.execute("INSERT INTO heap VALUES (1, 'late')")
+        late.execute("DELETE FROM heap WHERE a = 2")
+        world.update()
+        assert count(world, "zurich", "late") == 0
+    world.catch_up()
+    assert count(world, "zurich", "late") == 1
+    assert world.differences() == {}
+
+
+def test_a_transaction_that_the_snapshot_shows_is_obsolete_although_published_later(world):
+    world.master.execute("INSERT INTO heap VALUES (1, 'queued')")
+    world.update()
+    published = world.publish()
+    assert (published["transactions"], published["changes"]) == (1, 1)
+    for slave in world.slaves:
+        delivered = world.drain(slave)
+        assert (delivered["transactions"], delivered["changes"]) == (1, 0)
+        assert count(world, slave, "queued") == 1
+    assert world.differences() == {}
+
+
+def test_keys_drawn_before_the_snapshot_and_committed_after_it_are_told_apart_by_transaction(world):
+    """Both keys are lower than any that follows, so no rule that compares keys could tell the two."""
+    early, late = world.session(), world.session()
+    early.execute("BEGIN")
+    early.execute("INSERT INTO heap VALUES (1, 'early')")
+    late.execute("BEGIN")
+    late.execute("INSERT INTO heap VALUES (1, 'late')")
+    early.execute("COMMIT")
+    world.master.execute("INSERT INTO heap VALUES (1, 'between')")
+    world.update()
+    late.execute("COMMIT")
+    world.catch_up()
+    for slave in world.slaves:
+        assert [count(world, slave, name) for name in ("early", "between", "late")] == [1, 1, 1]
+    assert world.differences() == {}
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_chunk_that_is_tried_again_loads_once(world):
+    def twice(job):
+        first, again = load_here(job), load_here(job)
+        assert len(job.chunks) > 1
+        assert [one.error for one in first + again] == [""] * len(first + again)
+        assert not any(one.rows for one in again)
+        return again
+
+    world.inhibit()
+    assert world.dump(load=twice)["rows"] == 4000
+    assert world.differences() == {}
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_chunk_that_two_tasks_load_at_once_loads_once(world):
+    def at_once(job):
+        with ThreadPoolExecutor(6) as pool:
+            tries = [pool.submit(load_chunk, job, chunk) for chunk in job.chunks for _ in range(3)]
+        done = [one for attempt in tries for one in attempt.result(60)]
+        assert not [one.error for one in done if one.error]
+        return done
+
+    world.inhibit()
+    assert world.dump(load=at_once)["rows"] == 4000
+    assert world.differences() == {}
+
+
+def test_a_loader_whose_epoch_was_overtaken_is_fenced(world):
+    def overtaken(job):
+        port = world.context.slave(world.pair("zurich"))
+        port.take_over(next(one.epoch for one in job.slaves if one.slave == "zurich") + 1)
+        port.close()
+        return load_here(job)
+
+    world.inhibit()
+    failed = world.dump(load=overtaken)["failed"]
+    assert set(failed) == {"zurich"}
+    assert failed["zurich"].startswith("SLC-050: somebody took over")
+    assert sum(world.rows("zurich", "public.heap").values()) == 0
+    assert (world.status("zurich"), world.status("geneva")) == (Status.INCONSISTENT, Status.INITIAL)
+    world.release()
+    assert world.rows("geneva", "public.heap") == world.rows("master", "public.heap")
+
+
+def test_a_rewriting_alter_waits_for_the_dump_which_gives_way_and_starts_again(world):
+    """The dump's readers would queue behind the ALTER, which queues behind the dump's lock."""
+    altering = world.session()
+    alter = threading.Thread(target=altering.execute, args=("ALTER TABLE heap ALTER a TYPE bigint",), daemon=True)
+
+    def beside_an_alter(job):
+        alter.start()
+        while not waiting(world, "ALTER TABLE heap%"):
+            assert alter.is_alive()
+        return load_here(job)
+
+    world.inhibit()
+    with pytest.raises(TransientError, match="SLC-036: reading a chunk: .*lock timeout"):
+        world.dump(load=beside_an_alter)
+    alter.join(30)
+    assert not alter.is_alive()
+    assert world.dump()["rows"] == 4000
+    world.release()
+    assert world.differences() == {}
+    assert column_type(world, "zurich", "a") == "bigint"
+
+
+def test_an_alter_that_came_first_is_waited_for(world):
+    altering = world.session()
+    altering.execute("BEGIN")
+    altering.execute("ALTER TABLE heap ALTER b TYPE varchar(40)")
+    world.inhibit()
+    with ThreadPoolExecutor(1) as pool:
+        dumping = pool.submit(world.dump)
+        while not waiting(world, "LOCK TABLE%"):
+            assert not dumping.done(), dumping.result()
+        altering.execute("COMMIT")
+        assert dumping.result(60)["rows"] == 4000
+    assert column_type(world, "zurich", "b") == "character varying(40)"
+    assert world.differences() == {}
+
+
+def count(world, name, label):
+    """How many rows bear this label."""
+    return sum(times for (row,), times in world.rows(name, "public.heap").items() if f'"{label}"' in row)
+
+
+def waiting(world, query):
+    """Whether a session that runs such a statement on the master waits for a lock."""
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE %s"
+    return world.master.execute(f"{counted} AND wait_event_type = 'Lock'", [query]).fetchone()[0] > 0
+
+
+def column_type(world, slave, column):
+    found = "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'heap'::regclass AND attname = %s"
+    return world.reader(slave).execute(found, [column]).fetchone()[0]

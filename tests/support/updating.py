@@ -1,0 +1,130 @@
+"""A world whose slaves are still empty: what an initial update and a verification need beyond the small world."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from support.world import SOURCE, Rows, World
+
+from sluice.connections import SEALED_ENV, seal
+from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.dump import dump
+from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.job import ChunkLoaded, LoadJob
+from sluice.initial_update.release import release
+from sluice.verify.compare import Difference
+from sluice.verify.comparison import Comparison
+from sluice.verify.job import Request, verify
+from sluice.vendors.registry import vendor
+
+Load = Callable[[LoadJob], list[ChunkLoaded]]
+CompareAll = Callable[[list[Comparison]], list[Difference]]
+SLAVES = ("zurich", "geneva")
+
+
+def load_here(job: LoadJob) -> list[ChunkLoaded]:
+    """Every chunk, one after the other, in this process: what the Spark tasks do, without Spark."""
+    return [done for chunk in job.chunks for done in vendor(job.vendor).load_chunk(job, chunk)]
+
+
+def compare_here(jobs: list[Comparison]) -> list[Difference]:
+    """Every comparison in this process."""
+    return [vendor(job.vendor).compare_table(job) for job in jobs]
+
+
+class UpdatingWorld(World):
+    """Two slaves without a table, of which geneva renames schemas."""
+
+    def __init__(
+        self, server: Any, path: Path, ddl: str, tables: Sequence[str], renamed: Mapping[str, str]
+    ) -> None:
+        super().__init__(server, path, ddl, tables, slaves=SLAVES)
+        for slave in SLAVES:
+            self.reader(slave).execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        self.configure(lambda settings: settings["slaves"]["geneva"].update(schemas=dict(renamed)))
+        self.renamed = {"geneva": renamed}
+
+    def rows(self, name: str, table: str) -> Rows:
+        schema, _, relative = table.partition(".")
+        return super().rows(name, f"{self.renamed.get(name, {}).get(schema, schema)}.{relative}")
+
+    def inhibit(self, *slaves: str) -> dict[str, Any]:
+        return inhibit(self.context, SOURCE, slaves or SLAVES)
+
+    def dump(self, *slaves: str, load: Load = load_here) -> dict[str, Any]:
+        return dump(self.context, SOURCE, slaves or SLAVES, load)
+
+    def release(self, *slaves: str) -> dict[str, Any]:
+        return release(self.context, SOURCE, slaves or SLAVES)
+
+    def update(self, *slaves: str, load: Load = load_here) -> None:
+        """Inhibit, dump, release: the slaves are in TRANSITION then."""
+        self.inhibit(*slaves)
+        self.dump(*slaves, load=load)
+        self.release(*slaves)
+
+    def verify(self, *slaves: str, compare: CompareAll = compare_here, patience_s: float = 60, **asked: Any) -> dict[str, Any]:
+        """Verify while a publisher and the drains run beside, as their DAGs do; how many rows differ, by slave."""
+        request = Request(SOURCE, slaves or SLAVES, **asked)
+        with self.running():
+            found: Any = verify(self.context, request, compare, patience_s)
+        return {slave: one["different"] for slave, one in found["slaves"].items()}
+
+    @contextmanager
+    def running(self, *slaves: str) -> Iterator[None]:
+        """The publisher and drains, each again and again in a thread of its own."""
+        jobs = [self.publish, *(lambda slave=slave: self.drain(slave) for slave in slaves or SLAVES)]
+        with background(*jobs):
+            yield
+
+
+@contextmanager
+def background(*jobs: Callable[[], object], pause_s: float = 0.05) -> Iterator[None]:
+    """Run each job again and again until the block ends; transient errors are tried again, others are raised."""
+    over = threading.Event()
+    errors: list[BaseException] = []
+
+    def repeat(job: Callable[[], object]) -> None:
+        while not over.is_set():
+            try:
+                job()
+            except TransientError:
+                pass
+            except (SluiceError, psycopg.Error, AssertionError) as error:
+                errors.append(error)
+                return
+            over.wait(pause_s)
+
+    threads = [threading.Thread(target=repeat, args=(job,), daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join(60)
+    if errors:
+        raise errors[0]
+
+
+@pytest.fixture
+def updating(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., UpdatingWorld]]:
+    """Makes worlds with empty slaves: ``updating(ddl, ["public.t"])``."""
+    made: list[UpdatingWorld] = []
+
+    def one(ddl: str, tables: Sequence[str], renamed: Mapping[str, str] = {"public": "branch"}) -> UpdatingWorld:
+        world = UpdatingWorld(server, tmp_path / f"world{len(made)}", ddl, tables, renamed)
+        monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+        made.append(world)
+        return world
+
+    yield one
+    for world in made:
+        world.close()
