@@ -11,10 +11,11 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape
 
 _UNSAFE = re.compile("]]>|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 _MARKUP = re.compile("[<&]")
+_IN_NAME = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 Cell = str | bytes | None
 
@@ -38,7 +39,7 @@ def parse(literal: str) -> dict[str, Cell]:
 
 
 def _column(name: str, value: Cell) -> str:
-    head = f"<col name={quoteattr(name, {chr(10): '&#10;', chr(13): '&#13;', chr(9): '&#9;'})}"
+    head = f'<col name="{escape(name, _IN_NAME)}"'
     if value is None:
         return f'{head} type="null"/>'
     if isinstance(value, bytes):

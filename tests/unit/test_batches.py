@@ -1,0 +1,88 @@
+"""Cutting the change log into batches: whole transactions only, each of them exactly once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+import pyarrow as pa
+import pytest
+
+from sluice.changelog.files import Written
+from sluice.changelog.manifest import Segment
+from sluice.changelog.schema import CHANGES
+from sluice.dispatch.batches import batches
+from sluice.model.position import START, Position, Snapshot
+
+
+@dataclass
+class Kept:
+    """Segment files in memory: a list of record batches each."""
+
+    records: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+
+    def read(self, written, after):
+        return iter(self.records[written.name])
+
+
+def log(*segments):
+    """A log of segments, each a list of record batches, each a list of (ordinal, xid)."""
+    files, listed, first = Kept(), [], 1
+    for number, records in enumerate(segments, 1):
+        name = f"s{number}"
+        files.records[name] = [pa.RecordBatch.from_pylist([_change(*row) for row in record], CHANGES) for record in records]
+        last = records[-1][-1][0]
+        listed.append(Segment(number, Written(name, "", 0), first, last, sum(map(len, records)), "", ""))
+        first = last + 1
+    return files, listed
+
+
+def _change(ordinal, xid=100):
+    return {"ordinal": ordinal, "trans_key": str(xid), "repl_key": 1, "layout": 1, "action": "I"}
+
+
+def sizes(*sizes_of_transactions):
+    """One record batch with transactions of these sizes."""
+    return [(ordinal,) for ordinal, size in enumerate(sizes_of_transactions, 1) for _ in range(size)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 1000])
+@pytest.mark.parametrize(
+    "segments",
+    [
+        pytest.param([[sizes(1, 2, 3, 1)]], id="one segment"),
+        pytest.param([[[(1,), (1,)], [(1,), (2,)], [(2,), (2,)]]], id="transactions across record batches"),
+        pytest.param([[[(1,)]], [[(2,), (2,), (2,)]], [[(3,)], [(4,)]]], id="many segments"),
+        pytest.param([[[(1,)] * 9], [[(2,)]]], id="one larger than any batch"),
+    ],
+)
+def test_batches_hold_whole_transactions_each_once(segments, size):
+    files, listed = log(*segments)
+    found = list(batches(files, listed, START, None, size))
+    every = [ordinal for records in segments for record in records for (ordinal, *_) in record]
+    delivered = [batch.changes["ordinal"].to_pylist() for batch in found]
+    assert [ordinal for batch in delivered for ordinal in batch] == every
+    assert all(before[-1] < after[0] for before, after in zip(delivered, delivered[1:], strict=False))
+    assert [batch.end.ordinal for batch in found] == [batch[-1] for batch in delivered]
+    assert list(accumulate(batch.transactions for batch in found)) == [batch.end.ordinal for batch in found]
+    assert all(batch.end.ordinal <= listed[batch.end.segment - 1].last_ordinal for batch in found)
+    assert all(batch.end.ordinal >= listed[batch.end.segment - 1].first_ordinal for batch in found)
+
+
+def test_a_batch_is_cut_as_soon_as_it_is_large_enough():
+    files, listed = log([sizes(1, 1, 1, 5, 1)])
+    ends = [batch.end.ordinal for batch in batches(files, listed, START, None, 3)]
+    assert ends == [3, 4, 5]
+
+
+def test_what_the_slave_has_is_not_delivered_again():
+    files, listed = log([sizes(2, 2, 2)])
+    (only,) = batches(files, listed, Position(1, 2), None, 100)
+    assert (only.changes["ordinal"].to_pylist(), only.transactions) == ([3, 3], 1)
+
+
+def test_exactly_what_the_first_load_saw_is_obsolete():
+    files, listed = log([[(1, 99), (2, 100), (3, 101), (4, 105), (5, 106)]])
+    (only,) = batches(files, listed, START, Snapshot("100:106:101,105"), 100)
+    assert only.changes["trans_key"].to_pylist() == ["101", "105", "106"]
+    assert (only.end.ordinal, only.transactions) == (5, 5)
