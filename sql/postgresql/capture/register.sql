@@ -1,2 +1,3 @@
 INSERT INTO {tables} (schemaname, tablename, actions, repl_key, trigger_name)
 VALUES (%(schema)s, %(table)s, %(actions)s, nextval({seq_name}::regclass), %(trigger)s)
+ON CONFLICT (catalogname, schemaname, tablename) DO UPDATE SET status = 'CREATING'

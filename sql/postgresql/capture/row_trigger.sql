@@ -1,1 +1,1 @@
-CREATE TRIGGER {trigger} AFTER {events} ON {table} FOR EACH ROW EXECUTE FUNCTION {function}()
+CREATE OR REPLACE TRIGGER {trigger} AFTER {events} ON {table} FOR EACH ROW EXECUTE FUNCTION {function}()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString, cast
 
+import psycopg
 from psycopg import sql
 
 from sluice import sqlfiles
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, TransientError
 from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.protocol import Installed, Watch
 
@@ -34,6 +37,7 @@ _RESOURCES = (
 _EVENTS = {"I": "INSERT", "U": "UPDATE", "D": "DELETE"}
 # Triggers of one event fire in the order of their names, and keys must be drawn after the checks of the same row (R1).
 _CHECKS_END = "RI_ConstraintTrigger_"
+_LOCK_TRIES = 30
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,8 @@ def install(
     """
     parts = parts_of(resources)
     execute = connection.execute
-    # One at a time; and never queue the application behind us for long.
+    # One bootstrap of a prefix at a time.
     execute("SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))", [resources.name("")])
-    execute("SET LOCAL lock_timeout = '3s'")
     for name in sqlfiles.names("postgresql", "bootstrap"):
         execute(composed(name, **parts))
     execute(composed("capture/mark_function", **parts))
@@ -97,33 +100,71 @@ def _reconcile(
     recreate: bool,
 ) -> Installed:
     registered = _registered(connection, parts)
-    added = []
-    for name, watch in watched.items():
-        relation = _relation(connection, name)
-        trigger = _trigger_name(connection, resources, relation, name, watch)
-        actions = "" if watch.actions == "none" else watch.actions
-        old = registered.get(name)
-        if old is None:
-            connection.execute(
-                composed("capture/register", **parts),
-                {"schema": name.schema, "table": name.table, "actions": actions, "trigger": trigger},
-            )
-        intact = old is not None and old.status == "OK" and (old.actions, old.trigger) == (actions, trigger)
-        if recreate or not intact or not _fires(connection, relation, trigger, actions):
-            if old is not None:
-                _drop_triggers(connection, name, old.trigger)
-            _create_triggers(connection, resources, parts, _Entry(name, actions, trigger, "OK", old.debug if old else 0))
-            connection.execute(
-                composed("capture/registered", **parts),
-                {"schema": name.schema, "table": name.table, "actions": actions, "trigger": trigger},
-            )
-            added.append(name)
-    removed = tuple(name for name in registered if name not in watched)
-    for name in removed:
-        _drop_triggers(connection, name, registered[name].trigger)
-        connection.execute(composed("capture/unregister", **parts), {"schema": name.schema, "table": name.table})
+    wanted = {name: _entry(connection, resources, name, watch) for name, watch in watched.items()}
+    added = [
+        entry
+        for name, entry in wanted.items()
+        if recreate or registered.get(name) != entry or not _fires(connection, entry)
+    ]
+    removed = [entry for name, entry in registered.items() if name not in watched]
+    replaced = [old for entry in added if (old := registered.get(entry.name)) and not _same_triggers(old, entry)]
+    _lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")
+    _lock(connection, [entry.name for entry in (*replaced, *removed)], "ACCESS EXCLUSIVE")
+    for entry in replaced:
+        _drop_triggers(connection, entry)
+    for entry in added:
+        connection.execute(composed("capture/register", **parts), _row(entry))
+        _create_triggers(connection, resources, parts, entry)
+        connection.execute(composed("capture/registered", **parts), _row(entry))
+    for entry in removed:
+        _drop_triggers(connection, entry)
+        connection.execute(composed("capture/unregister", **parts), _row(entry))
     connection.execute(composed("capture/current_tables", **parts))
-    return Installed(tuple(added), removed)
+    return Installed(tuple(entry.name for entry in added), tuple(entry.name for entry in removed))
+
+
+def _lock(connection: Connection, names: Sequence[TableName], mode: LiteralString) -> None:
+    """Lock tables, all at once or none: waiting for less than the time after which a server looks for deadlocks, so that
+    no statement of a user, waiting for us while we wait for it, is ended as the victim (R9)."""
+    tables = [_identifier(name) for name in names if _exists(connection, name)]
+    if not tables:
+        return
+    lock = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(tables), sql.SQL(mode))
+    for attempt in range(_LOCK_TRIES):
+        try:
+            with connection.transaction():
+                connection.execute("SET LOCAL statement_timeout = '400ms'")
+                connection.execute(lock)
+                connection.execute("SET LOCAL statement_timeout = 0")
+                return
+        except psycopg.errors.QueryCanceled:
+            time.sleep(0.1 + 0.05 * attempt)
+    raise TransientError(
+        36,
+        f"{', '.join(map(str, names))} cannot be locked to install triggers: transactions that change them stay open",
+        "nothing was changed; the run tries again by itself. See pg_stat_activity for transactions open for long",
+    )
+
+
+def _entry(connection: Connection, resources: Resources, name: TableName, watch: Watch) -> _Entry:
+    """What TABLES is to say of a watched table. Raises ConfigError SLC-040 or SLC-041."""
+    relation = _relation(connection, name)
+    trigger = _trigger_name(connection, resources, relation, name, watch)
+    actions = "" if watch.actions == "none" else watch.actions
+    return _Entry(name, actions, trigger, "OK", _debug(connection, resources, name))
+
+
+def _debug(connection: Connection, resources: Resources, name: TableName) -> int:
+    """The debug flag is set in TABLES by hand, and stays."""
+    table = sql.Identifier(resources.schema, resources.name("tables"))
+    query = sql.SQL("SELECT debug FROM {} WHERE schemaname = %s AND tablename = %s").format(table)
+    row = connection.execute(query, [name.schema, name.table]).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _row(entry: _Entry) -> dict[str, str]:
+    name = entry.name
+    return {"schema": name.schema, "table": name.table, "actions": entry.actions, "trigger": entry.trigger}
 
 
 def _registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, _Entry]:
@@ -172,22 +213,30 @@ def _trigger_name(connection: Connection, resources: Resources, relation: int, n
     return trigger
 
 
-def _fires(connection: Connection, relation: int, trigger: str, actions: str) -> bool:
-    wanted = 2 if actions else 0
-    row = connection.execute(
-        "SELECT count(*) FROM pg_trigger WHERE tgrelid = %s AND tgname = ANY (%s) AND tgenabled = 'A'",
-        [relation, [trigger, f"{trigger}_t"]],
-    ).fetchone()
-    return bool(row and row[0] == wanted)
+def _fires(connection: Connection, entry: _Entry) -> bool:
+    wanted = {entry.trigger, f"{entry.trigger}_t"} if entry.actions else set()
+    return wanted == {name for name, mode in _triggers(connection, entry).items() if mode == "A"} - {f"{entry.trigger}_c"}
+
+
+def _triggers(connection: Connection, entry: _Entry) -> dict[str, str]:
+    """The triggers of ours that the table has, and whether they fire always (A)."""
+    rows = connection.execute(
+        "SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = %s AND tgname = ANY (%s)",
+        [_relation(connection, entry.name), [entry.trigger + suffix for suffix in ("", "_t", "_c")]],
+    )
+    return dict(rows.fetchall())
+
+
+def _same_triggers(old: _Entry, new: _Entry) -> bool:
+    return old.trigger == new.trigger and bool(old.actions) == bool(new.actions)
 
 
 def _create_triggers(
     connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], entry: _Entry
 ) -> None:
     execute = connection.execute
-    table = sql.Identifier(entry.name.schema, entry.name.table)
+    table = _identifier(entry.name)
     relation = _relation(connection, entry.name)
-    _drop_triggers(connection, entry.name, entry.trigger)
     if entry.actions:
         function = sql.Identifier(resources.schema, resources.name(f"capture_{relation}"))
         debug = composed("capture/debug_line", **parts) if entry.debug else sql.SQL("")
@@ -199,8 +248,8 @@ def _create_triggers(
         for trigger in (entry.trigger, f"{entry.trigger}_t"):
             execute(composed("capture/enable_always", table=table, trigger=trigger))
     execute(sql.SQL("SELECT {}(%s)").format(parts["record_layout"]), [relation])
-    if entry.actions and _has_deferrable(connection, relation):
-        trigger = f"{entry.trigger}_c"
+    trigger = f"{entry.trigger}_c"
+    if entry.actions and _has_deferrable(connection, relation) and trigger not in _triggers(connection, entry):
         execute(composed("capture/mark_trigger", **parts, table=table, trigger=trigger))
         execute(composed("capture/enable_always", table=table, trigger=trigger))
 
@@ -214,15 +263,16 @@ def _has_deferrable(connection: Connection, relation: int) -> bool:
     return bool(row and row[0])
 
 
-def _drop_triggers(connection: Connection, name: TableName, trigger: str) -> None:
-    found = connection.execute(
-        "SELECT FROM pg_class AS class JOIN pg_namespace AS namespace ON namespace.oid = relnamespace"
-        " WHERE nspname = %s AND relname = %s",
-        [name.schema, name.table],
-    ).fetchone()
-    if found is None:
-        return
-    table = sql.Identifier(name.schema, name.table)
-    for suffix in ("", "_t", "_c"):
-        drop = sql.SQL("DROP TRIGGER IF EXISTS {} ON {}")
-        connection.execute(drop.format(sql.Identifier(trigger + suffix), table))
+def _drop_triggers(connection: Connection, entry: _Entry) -> None:
+    if _exists(connection, entry.name):
+        for trigger in _triggers(connection, entry):
+            drop = sql.SQL("DROP TRIGGER {} ON {}")
+            connection.execute(drop.format(sql.Identifier(trigger), _identifier(entry.name)))
+
+
+def _exists(connection: Connection, name: TableName) -> bool:
+    return bool(catalog.columns(connection, name))
+
+
+def _identifier(name: TableName) -> sql.Identifier:
+    return sql.Identifier(name.schema, name.table)

@@ -15,7 +15,7 @@ from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
-from sluice.verify.compare import Difference, compare
+from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
 
 
@@ -68,17 +68,26 @@ def compare_table(job: Comparison) -> Difference:
         translated(f"comparing {job.name}"),
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
         _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
-        master.cursor().copy(_rows(job, job.master.table)) as ours,
-        replica.cursor().copy(_rows(job, job.replica.table)) as theirs,
     ):
-        return compare(map(bytes, ours), map(bytes, theirs))
+        if job.key:
+            with (
+                master.cursor().copy(_rows("verify/rows_by_key", job, job.master.table)) as ours,
+                replica.cursor().copy(_rows("verify/rows_by_key", job, job.replica.table)) as theirs,
+            ):
+                if (same := equal(map(bytes, ours), map(bytes, theirs))) is not None:
+                    return Difference(compared=same)
+        with (
+            master.cursor().copy(_rows("verify/rows", job, job.master.table)) as ours,
+            replica.cursor().copy(_rows("verify/rows", job, job.replica.table)) as theirs,
+        ):
+            return compare(map(bytes, ours), map(bytes, theirs))
 
 
-def _rows(job: Comparison, table: TableName) -> sql.Composed:
+def _rows(name: str, job: Comparison, table: TableName) -> sql.Composed:
     columns = sql.SQL(", ").join(sql.Identifier(name) for name in job.columns)
     key = sql.SQL(", ").join(sql.Identifier(name) for name in job.key) if job.key else columns
     return composed(
-        "verify/rows",
+        name,
         key=key,
         columns=columns,
         table=identifier(table),
