@@ -17,12 +17,12 @@ def run(name: str, scale: float = 1.0) -> int:
     """Run one bench: progress on stderr, the figures as one JSON object on the last line of the standard output.
 
     Raises:
-        ConfigError: SLC-015 if there is no such bench, or the scale is not above 0.
+        ConfigError: SLC-906 if there is no such bench, SLC-907 if the scale is not above 0.
     """
     if name not in BENCHES:
-        raise ConfigError(15, f"there is no bench {name!r}", f"one of {', '.join(BENCHES)}")
+        raise ConfigError(906, f"there is no bench {name!r}", f"one of {', '.join(BENCHES)}")
     if scale <= 0:
-        raise ConfigError(15, f"a scale of {scale:g} leaves nothing to measure", "1 is the usual size, 0.1 a tenth")
+        raise ConfigError(907, f"a scale of {scale:g} leaves nothing to measure", "1 is the usual size, 0.1 a tenth")
     signal.signal(signal.SIGTERM, _leave)
     report: Report = import_module(f"sluice.bench.{BENCHES[name]}").measure(scale, Progress())
     print(report.line(), flush=True)
