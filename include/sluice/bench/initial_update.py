@@ -1,0 +1,109 @@
+"""`bench initial-update`: the dump as Spark tasks, against one `psql COPY` piped into another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import partial
+
+from sluice.bench import spark
+from sluice.bench.report import Report, alternating, seconds
+from sluice.bench.server import SOURCE, Server, private_server
+from sluice.connections import ConnectionInfo
+from sluice.context import Context
+from sluice.control import replications
+from sluice.errors import SluiceError
+from sluice.initial_update.dump import dump
+from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.release import release
+from sluice.model.names import Pair
+from sluice.runtime.progress import Progress
+from sluice.state.replication import Event
+
+_CREATE = """
+CREATE TABLE readings (id bigint PRIMARY KEY, station integer NOT NULL, taken timestamptz NOT NULL,
+                       value double precision, note text)
+"""
+_FILL = """
+INSERT INTO readings SELECT i, i % 500, '2013-01-01Z'::timestamptz + i * interval '1 s', i / 3.0, md5(i::text)
+FROM generate_series(1, %s) AS i
+"""
+_CONTENTS = "SELECT count(*), sum(hashtextextended(readings::text, 0)::numeric) FROM readings"
+
+
+def measure(scale: float, progress: Progress) -> Report:
+    """2 million rows: by a raw pipe, into a table that is there, and into one that is made. Spark is warm before."""
+    rows = max(1_000, round(2_000_000 * scale))
+    with private_server(progress) as server:
+        master = server.database("master")
+        slaves = {name: server.database(name) for name in ("existing", "created")}
+        raw = server.database("raw")
+        context = server.context({"public.readings": {}}, slaves)
+        with progress.step(f"making {rows:,} rows"), server.connect(master) as session:
+            session.execute(_CREATE)
+            session.execute(_FILL.replace("%s", str(rows)))
+            session.execute("VACUUM ANALYZE readings")
+        for info in (raw, slaves["existing"]):
+            with server.connect(info) as session:
+                session.execute(_CREATE)
+        with spark.session(server, context, progress) as load:
+            sides = {
+                "rows/s of psql piped into psql": lambda: rows / _piped(server, master, raw),
+                "rows/s into a table that is there": lambda: rows / _dumped(server, context, "existing", load),
+                "rows/s into a table that is made": lambda: rows / _dumped(server, context, "created", load),
+            }
+            piped, existing, created = alternating(progress, sides).values()
+        with progress.step("comparing"):
+            contents = {_contents(server, info) for info in (master, raw, *slaves.values())}
+    return Report(
+        "initial-update",
+        {"rows": rows, "tasks": context.config.bulk_tasks},
+        {
+            "ratio_to_copy": existing / piped,
+            "ratio_to_copy_created": created / piped,
+            "rows_per_s": existing,
+            "rows_per_s_created": created,
+            "rows_per_s_copy": piped,
+            "equal": len(contents) == 1,
+        },
+    )
+
+
+def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float:
+    """The same rows by psql alone, into a table with its primary key."""
+    with server.connect(raw) as session:
+        session.execute("TRUNCATE readings")
+        session.execute("CHECKPOINT")
+    psql = [str(server.cluster.bin / "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-c"]
+
+    def pipe() -> None:
+        run = partial(subprocess.Popen, stdin=subprocess.DEVNULL)
+        out = [*psql, "COPY readings TO STDOUT (FORMAT binary)"]
+        into = [*psql, "COPY readings FROM STDIN (FORMAT binary)"]
+        with run(out, stdout=subprocess.PIPE, env={**os.environ, **server.environment(master)}) as reader:
+            with run(into, stdin=reader.stdout, env={**os.environ, **server.environment(raw)}) as writer:
+                codes = (reader.wait(), writer.wait())
+        if any(codes):
+            raise SluiceError(943, f"psql ended with {codes}")
+
+    return seconds(pipe)
+
+
+def _dumped(server: Server, context: Context, slave: str, load: spark.Load) -> float:
+    """The dump alone: the slave's gate is shut before, and opened after."""
+    pair = Pair(SOURCE, slave)
+    inhibit(context, SOURCE, [slave])
+    with server.connect(context.connection(slave)) as session:
+        session.execute("DROP TABLE IF EXISTS readings" if slave == "created" else "TRUNCATE readings")
+        session.execute("CHECKPOINT")
+    took = seconds(lambda: dump(context, SOURCE, [slave], load))
+    release(context, SOURCE, [slave])
+    replications.happen(context.store, pair, Event.VERIFIED)
+    return took
+
+
+def _contents(server: Server, info: ConnectionInfo) -> tuple[object, ...]:
+    with server.connect(info) as session:
+        row = session.execute(_CONTENTS).fetchone()
+    assert row is not None
+    return row

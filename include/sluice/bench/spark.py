@@ -1,0 +1,62 @@
+"""The Spark session of a bench: in this process, with as many tasks at once as the dump plans, and warm."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from sluice.bench.server import Server
+from sluice.config import PROJECT
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, new_key_file, seal
+from sluice.context import Context
+from sluice.initial_update.job import ChunkLoaded, LoadJob
+from sluice.runtime.java import java_home
+from sluice.runtime.progress import Progress
+
+Load = Callable[[LoadJob], list[ChunkLoaded]]
+
+
+@contextmanager
+def session(server: Server, context: Context, progress: Progress) -> Iterator[Load]:
+    """Start Spark, and its Python workers, for the time of the block; what is given runs a dump's chunks on it."""
+    with progress.step("starting Spark"):
+        _prepare_environment(server, context)
+        from sluice.spark.loading import load
+        from sluice.spark.session import spark
+
+        tasks = context.config.bulk_tasks
+        spark().range(0, tasks, 1, tasks).mapInArrow(_unchanged, "id long").collect()
+    try:
+        yield load
+    finally:
+        spark().stop()
+
+
+def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches
+
+
+def _prepare_environment(server: Server, context: Context) -> None:
+    """What `./sluice up` and the house operator give to a job."""
+    key = server.directory / "seal.key"
+    new_key_file(key)
+    os.environ[KEY_FILE_ENV] = str(key)
+    os.environ[SEALED_ENV] = seal(context.connections)
+    java = java_home(server.directory / "java")
+    path = [str(Path(sys.executable).parent), str(java / "bin"), os.environ.get("PATH", os.defpath)]
+    os.environ.update(
+        JAVA_HOME=str(java),
+        PATH=os.pathsep.join(path),
+        PYTHONPATH=str(PROJECT / "include"),
+        PYSPARK_PYTHON=sys.executable,
+        PYSPARK_SUBMIT_ARGS=f"--master local[{context.config.bulk_tasks}] --conf spark.ui.enabled=false"
+        f" --conf spark.local.dir={server.directory} --conf spark.driver.bindAddress=127.0.0.1"
+        " --conf spark.driver.host=127.0.0.1 --conf spark.log.level=ERROR pyspark-shell",
+    )
+    for name in ("SPARK_REMOTE", "SPARK_HOME"):
+        os.environ.pop(name, None)
