@@ -124,30 +124,32 @@ def start(layout: Layout, name: str, env: Mapping[str, str]) -> Service:
     )
 
 
-def wait_until_healthy(port: int, services: Mapping[str, Service], since: datetime, step: Step) -> None:
-    """Wait until the API answers, and the others' hearts have beaten since `since`.
+def wait_until_healthy(port: int, services: Mapping[str, Service], step: Step) -> None:
+    """Wait until the API answers, and the others' hearts have beaten since they were started.
 
     Raises:
         SluiceError: SLC-930 and SLC-931, one of them ended or is not ready in time.
     """
     for name, service in services.items():
         step.update(f"waiting for {name}")
-        service.wait_until(lambda name=name: _is_healthy(port, name, since), READY_S)  # type: ignore[misc]
+        service.wait_until(lambda service=service: _is_healthy(port, service), READY_S)  # type: ignore[misc]
 
 
-def _is_healthy(port: int, name: str, since: datetime) -> bool:
+def _is_healthy(port: int, service: Service) -> bool:
     try:
         with urllib.request.urlopen(f"{address(port)}/api/v2/monitor/health", timeout=5) as answer:
             health = json.load(answer)
     except (OSError, ValueError):
         return False
-    if name == API_SERVER:
+    if service.name == API_SERVER:
         return bool(health["metadatabase"]["status"] == "healthy")
-    part = health[HEARTS[name]] or {}
-    beat = part.get(f"latest_{HEARTS[name]}_heartbeat")
-    return part.get("status") == "healthy" and beat is not None and _instant(beat) >= since
+    part = health[HEARTS[service.name]] or {}
+    beat = part.get(f"latest_{HEARTS[service.name]}_heartbeat")
+    process = service.process()
+    # The last beat of an earlier one can be seconds old.
+    return bool(beat and process and part["status"] == "healthy" and _instant(beat) >= process.create_time())
 
 
-def _instant(text: str) -> datetime:
+def _instant(text: str) -> float:
     found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import Any
 
 from sluice import config, connections
@@ -26,8 +25,12 @@ from sluice.runtime.state import State, alone
 __all__ = ["Runtime", "airflow_environment", "down", "running", "up"]
 
 
-def up(progress: Progress | None = None) -> Runtime:
+def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], None] | None = None) -> Runtime:
     """Start what is not running and verify what is.
+
+    Args:
+        before_airflow: called when PostgreSQL is up and before any DAG can run, if Airflow has to be started; it runs
+            beside Airflow's own preparation.
 
     Raises:
         SluiceError: SLC-9xx, a part cannot be started; then nothing of it is left running but PostgreSQL.
@@ -40,9 +43,11 @@ def up(progress: Progress | None = None) -> Runtime:
     with alone(layout, progress):
         state = State(layout)
         cluster = _cluster(layout)
-        if not _complete(state, cluster):
+        if _complete(state, cluster):
+            _verify(state, progress)
+        else:
             ending.end_all(layout, state, progress)
-            _start(layout, state, cluster, progress)
+            _start(layout, state, cluster, before_airflow, progress)
     return _runtime(layout, state, cluster)
 
 
@@ -92,35 +97,51 @@ def _complete(state: State, cluster: Cluster) -> bool:
     return all(state.running(name) for name in names) and cluster.service() is not None
 
 
-def _start(layout: Layout, state: State, cluster: Cluster, progress: Progress) -> None:
-    _choose_ports(state, progress)
+def _verify(state: State, progress: Progress) -> None:
+    """Every process is there; an `up` that was killed may have left some of them still starting."""
+    with progress.step("looking at what runs") as step:
+        spark, port = state.services[sparkconnect.NAME], state.ports[sparkconnect.NAME]
+        spark.wait_until(lambda: ports.answers(port), sparkconnect.READY_S)
+        services = {name: state.services[name] for name in airflow.SERVICES}
+        airflow.wait_until_healthy(state.ports[airflow.API_SERVER], services, step)
+
+
+def _start(
+    layout: Layout, state: State, cluster: Cluster, before_airflow: Callable[[Cluster], None] | None, progress: Progress
+) -> None:
+    _choose_ports(state, cluster, progress)
     sparkconnect.make_token(layout)
     airflow.make_secrets(layout)
-    java = java_home(layout.spark / "java")
-    shared = environment.shared(layout, java)
-    passwords = {database.role: secrets.token_urlsafe(24) for database in DATABASES}
-    pool = ThreadPoolExecutor(4, thread_name_prefix="up")
-    try:
-        parts = [
-            pool.submit(_start_spark, layout, state, shared, progress),
-            pool.submit(_start_databases_and_airflow, layout, state, cluster, shared, passwords, progress),
-        ]
-        for part in parts:
-            part.result()
-    except BaseException:
-        ending.end_all(layout, state, progress)
-        raise
-    finally:
-        pool.shutdown()
+    shared = environment.shared(layout, java_home(layout.spark / "java"))
+    with ThreadPoolExecutor(2, thread_name_prefix="up") as pool:
+        try:
+            spark = pool.submit(_start_spark, layout, state, shared, progress)
+            passwords = _start_databases(state, cluster, progress)
+            load = pool.submit(before_airflow, cluster) if before_airflow else None
+            env = airflow.environment(
+                layout, shared, state.ports[airflow.API_SERVER], cluster.sqlalchemy_url(airflow.DATABASE)
+            )
+            with progress.step("Airflow's database"):
+                airflow.prepare(layout, env, _connections(layout, state, passwords))
+            if load:
+                load.result()
+            _start_airflow(layout, state, env, progress)
+            spark.result()
+        except BaseException:
+            # The other thread waits for a process: with that it ends.
+            ending.end_all(layout, state, progress)
+            raise
 
 
-def _choose_ports(state: State, progress: Progress) -> None:
+def _choose_ports(state: State, cluster: Cluster, progress: Progress) -> None:
     """The ports of the last time, or the usual ones, or what is free nearby."""
     usual = {
         "postgres": PREFERRED_PORT,
         airflow.API_SERVER: airflow.PREFERRED_PORT,
         sparkconnect.NAME: sparkconnect.PREFERRED_PORT,
     }
+    if cluster.service():
+        usual.pop("postgres")
     chosen: dict[str, int] = {}
     for name, preferred in usual.items():
         first = state.ports.get(name, preferred)
@@ -137,29 +158,23 @@ def _start_spark(layout: Layout, state: State, shared: Mapping[str, str], progre
         sparkconnect.warm_up(layout, service, port, shared, step)
 
 
-def _start_databases_and_airflow(
-    layout: Layout,
-    state: State,
-    cluster: Cluster,
-    shared: Mapping[str, str],
-    passwords: Mapping[str, str],
-    progress: Progress,
-) -> None:
+def _start_databases(state: State, cluster: Cluster, progress: Progress) -> dict[str, str]:
+    """Start PostgreSQL and give every role a new password; the passwords, by role."""
+    passwords = {database.role: secrets.token_urlsafe(24) for database in DATABASES}
     with progress.step("PostgreSQL"):
-        cluster.start(port=state.ports["postgres"])
+        cluster.start(port=state.ports.get("postgres", PREFERRED_PORT))
         state.set_port("postgres", cluster.port)
         for database in DATABASES:
             cluster.create_database(
                 database.name, database.role, passwords[database.role], superuser=database.superuser
             )
-    port = state.ports[airflow.API_SERVER]
-    env = airflow.environment(layout, shared, port, cluster.sqlalchemy_url(airflow.DATABASE))
-    with progress.step("Airflow's database"):
-        airflow.prepare(layout, env, _connections(layout, state, passwords))
+    return passwords
+
+
+def _start_airflow(layout: Layout, state: State, env: Mapping[str, str], progress: Progress) -> None:
     with progress.step("Airflow") as step:
-        since = datetime.now(UTC)
         services = {name: state.record(airflow.start(layout, name, env)) for name in airflow.SERVICES}
-        airflow.wait_until_healthy(port, services, since, step)
+        airflow.wait_until_healthy(state.ports[airflow.API_SERVER], services, step)
 
 
 def _runtime(layout: Layout, state: State, cluster: Cluster) -> Runtime:
