@@ -1,4 +1,4 @@
-"""`./sluice bench NAME`: what is measured runs side by side in one run, on a private server, and leaves nothing behind."""
+"""`./sluice bench NAME`: what is compared runs side by side in one run, on a private server that is gone after it."""
 
 from __future__ import annotations
 

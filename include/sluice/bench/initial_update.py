@@ -80,9 +80,9 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float
         run = partial(subprocess.Popen, stdin=subprocess.DEVNULL)
         out = [*psql, "COPY readings TO STDOUT (FORMAT binary)"]
         into = [*psql, "COPY readings FROM STDIN (FORMAT binary)"]
-        with run(out, stdout=subprocess.PIPE, env={**os.environ, **server.environment(master)}) as reader:
-            with run(into, stdin=reader.stdout, env={**os.environ, **server.environment(raw)}) as writer:
-                codes = (reader.wait(), writer.wait())
+        reader = run(out, stdout=subprocess.PIPE, env={**os.environ, **server.environment(master)})
+        with reader, run(into, stdin=reader.stdout, env={**os.environ, **server.environment(raw)}) as writer:
+            codes = (reader.wait(), writer.wait())
         if any(codes):
             raise SluiceError(943, f"psql ended with {codes}")
 

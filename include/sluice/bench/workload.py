@@ -64,7 +64,7 @@ def contents(session: Connection) -> list[tuple[object, ...]]:
     """What is in the tables, so that two databases can be compared."""
     query = "SELECT count(*), md5(string_agg(t::text, '|' ORDER BY t)) FROM {} AS t"
     names = [name.partition(".")[2] for name in TABLES]
-    return [session.execute(sql.SQL(query).format(sql.Identifier(name))).fetchall()[0] for name in names]  # type: ignore[arg-type]
+    return [session.execute(sql.SQL(query).format(sql.Identifier(name))).fetchall()[0] for name in names]
 
 
 class _Orders:
@@ -73,7 +73,7 @@ class _Orders:
     def __init__(self, dice: random.Random, rows: int) -> None:
         self._dice = dice
         self._customers = self._orders = rows
-        self._lines = {number: 1 for number in range(1, rows + 1)}
+        self._lines = dict.fromkeys(range(1, rows + 1), 1)
 
     def __iter__(self) -> _Orders:
         return self

@@ -1,0 +1,43 @@
+"""Each bench, with next to nothing to do: it ends with its figures, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+BENCHES = [
+    pytest.param("capture", 0.02, {"oltp_ratio", "oltp_ratio_durable", "bulk_ratio"}, id="capture"),
+    pytest.param("apply", 0.01, {"changes_per_s", "equal"}, id="apply"),
+    pytest.param(
+        "initial-update", 0.005, {"ratio_to_copy", "rows_per_s", "equal"}, id="initial-update", marks=pytest.mark.spark
+    ),
+]
+
+
+@pytest.mark.postgres
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "scale", "figures"), BENCHES)
+def test_a_small_bench_reports_its_figures_and_leaves_nothing(
+    name: str, scale: float, figures: set[str], tmp_path: Path
+) -> None:
+    begin = "import sys; from sluice.bench import run; sys.exit(run(sys.argv[1], float(sys.argv[2])))"
+    done = subprocess.run(
+        [sys.executable, "-c", begin, name, str(scale)],
+        env={**os.environ, "PYTHONPATH": str(PROJECT / "include"), "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["bench"] == name
+    assert told["figures"].keys() >= figures
+    assert told["figures"].get("equal", True) is True
+    assert "round 3 of 3" in done.stderr
+    assert not list(tmp_path.glob("sluice-bench-*"))

@@ -1,0 +1,58 @@
+"""How a bench gets from measurements to its one line."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from sluice import bench
+from sluice.bench import report
+from sluice.bench.report import Report, alternating
+from sluice.errors import ConfigError
+from sluice.runtime.progress import Progress
+
+
+def test_a_report_is_one_json_object_with_inputs_machine_and_figures() -> None:
+    line = Report("apply", {"changes": 200_000}, {"changes_per_s": 123_456.789, "equal": True}).line()
+    assert "\n" not in line
+    told = json.loads(line)
+    assert told["bench"] == "apply"
+    assert told["inputs"]["changes"] == 200_000
+    assert told["inputs"].keys() >= {"cpus", "memory_gb"}
+    assert told["figures"] == {"changes_per_s": 123_500.0, "equal": True}
+
+
+@pytest.mark.parametrize(("figure", "shown"), [(0.123456, 0.1235), (7, 7), (123_456, 123_456), (True, True)])
+def test_only_measured_figures_are_rounded(figure: float, shown: float) -> None:
+    told = json.loads(Report("any", {}, {"figure": figure}).line())["figures"]["figure"]
+    assert (told, type(told)) == (shown, type(shown))
+
+
+def test_sides_alternate_and_the_median_counts() -> None:
+    order: list[str] = []
+    figures = {"with": iter([5.0, 100.0, 6.0]), "without": iter([1.0, 2.0, 0.0])}
+
+    def side(name: str) -> float:
+        order.append(name)
+        return next(figures[name])
+
+    shown = io.StringIO()
+    medians = alternating(Progress(shown), {name: lambda name=name: side(name) for name in figures})
+    assert order == ["with", "without"] * report.ROUNDS
+    assert medians == {"with": 6.0, "without": 1.0}
+    assert "with, round 2 of 3" in shown.getvalue()
+
+
+@pytest.mark.parametrize(("name", "scale"), [("speed", 1.0), ("apply", 0.0), ("apply", -1.0)])
+def test_a_bench_that_cannot_be_run_is_refused_before_anything_starts(name: str, scale: float) -> None:
+    with pytest.raises(ConfigError, match="bench|scale") as refused:
+        bench.run(name, scale)
+    assert refused.value.hint
+
+
+def test_every_bench_of_the_command_line_exists() -> None:
+    from sluice.cli import BENCHES
+
+    assert set(BENCHES) == set(bench.BENCHES)
