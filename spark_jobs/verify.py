@@ -13,8 +13,18 @@ from sluice.verify.job import Request, verify
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
-    options.add_argument("--table", "--tables", dest="tables", nargs="*", action="extend", default=[], help="schema.table; all if not given")
-    options.add_argument("--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of the keys")
+    options.add_argument(
+        "--table",
+        "--tables",
+        dest="tables",
+        nargs="*",
+        action="extend",
+        default=[],
+        help="schema.table; all if not given",
+    )
+    options.add_argument(
+        "--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of the keys"
+    )
     options.add_argument("--initial", action="store_true", help="end an initial update: NORMAL if nothing differs")
     return options
 

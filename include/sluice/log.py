@@ -8,7 +8,9 @@ import sys
 
 def event(what: str, **facts: object) -> None:
     """Log one event with its facts."""
-    logging.getLogger("sluice").info("%s", " ".join([what, *(f"{key}={_plain(value)}" for key, value in facts.items())]))
+    logging.getLogger("sluice").info(
+        "%s", " ".join([what, *(f"{key}={_plain(value)}" for key, value in facts.items())])
+    )
 
 
 def to_stderr() -> None:

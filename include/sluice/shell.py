@@ -56,7 +56,9 @@ def _from_airflow(settings: Config) -> Context:
     if asked.returncode or not asked.stdout.strip():
         reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise ConfigError(
-            18, f"Airflow did not hand out the connections: {reason}", "start everything with `./sluice up`, or add them"
+            18,
+            f"Airflow did not hand out the connections: {reason}",
+            "start everything with `./sluice up`, or add them",
         )
     return Context(settings, open_sealed(asked.stdout.strip().splitlines()[-1]))
 

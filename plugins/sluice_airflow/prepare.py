@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice import config
-
 from sluice_airflow import pools
 
 

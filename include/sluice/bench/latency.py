@@ -1,4 +1,4 @@
-"""`bench latency`: from a commit on the master until the slaves show it, through Airflow, as the demo is scheduled."""
+"""`bench latency`: from a commit on the master until the slaves show it, through Airflow."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class PlainDirectory:
         """Write, flush to the disk the file and the directory's entry of it."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            file = open(self._path(name), "xb")  # noqa: SIM115
+            file = self._path(name).open("xb")
         except OSError as error:
             raise self._unwritable(name, error) from None
         try:
@@ -81,8 +81,7 @@ class PlainDirectory:
                 for number in range(file.metadata.num_row_groups)
                 if file.metadata.row_group(number).column(place).statistics.max > after
             ]
-            for batch in file.iter_batches(batch_size=ROW_GROUP, row_groups=groups):
-                yield batch
+            yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=groups)
 
     def names(self) -> list[str]:
         """Every file that is there, listed or not."""
@@ -106,7 +105,7 @@ class PlainDirectory:
         if written.name in self._intact:
             return
         try:
-            with open(self._path(written.name), "rb") as file:
+            with self._path(written.name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise altered(written.name, str(error)) from None

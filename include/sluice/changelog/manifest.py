@@ -120,7 +120,7 @@ class Manifest:
         )
         with self._store.begin() as connection:
             rows = connection.execute(needed.add_columns(stop.scalar_subquery().label("stop"))).all()
-        if rows and rows[0].first_ordinal > position.ordinal + 1 or any(row.trimmed_at for row in rows):
+        if (rows and rows[0].first_ordinal > position.ordinal + 1) or any(row.trimmed_at for row in rows):
             raise SluiceError(
                 42,
                 f"slave {slave} is at transaction {position.ordinal}, but the change log of {self._source} was trimmed "
@@ -144,7 +144,8 @@ class Manifest:
                 segment.c.trimmed_at.is_(None),
                 segment.c.last_ordinal <= durable,
                 segment.c.published_at < func.clock_timestamp() - keep,
-                segment.c.number < select(func.max(segment.c.number)).where(segment.c.source == self._source).scalar_subquery(),
+                segment.c.number
+                < select(func.max(segment.c.number)).where(segment.c.source == self._source).scalar_subquery(),
             )
             .order_by(segment.c.number)
         )

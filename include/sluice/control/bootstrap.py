@@ -8,7 +8,9 @@ from sluice.model.names import Pair
 from sluice.state.replication import Event, Status
 
 
-def bootstrap(context: Context, source: str, *, recreate_triggers: bool = False, rebase: bool = False) -> dict[str, object]:
+def bootstrap(
+    context: Context, source: str, *, recreate_triggers: bool = False, rebase: bool = False
+) -> dict[str, object]:
     """Install or reconcile the DbResources and the registry; create the replications in the store.
 
     Args:

@@ -52,8 +52,10 @@ def _source(context: Context, name: str) -> str:
         raise SluiceError(
             40, f"watched tables are missing: {', '.join(map(str, missing))}", "mend `tables` in the configuration"
         )
-    ddl = "ALTER TABLE is seen as it happens" if can.event_triggers else (
-        "the role may not create event triggers: an ALTER of a watched table stops publishing until bootstrap is run"
+    ddl = (
+        "ALTER TABLE is seen as it happens"
+        if can.event_triggers
+        else "the role may not create event triggers: after an ALTER of a watched table run bootstrap"
     )
     return f"answers; DbResources {'installed' if installed else 'not installed yet (bootstrap installs them)'}; {ddl}"
 
@@ -62,7 +64,11 @@ def _slave(context: Context, pair: Pair) -> str:
     slave = context.slave(pair)
     try:
         can = slave.capabilities()
-        guarded = [] if can.silent_triggers else slave.guarded([TableName(*name) for name in context.config.source(pair.source).watched])
+        guarded = (
+            []
+            if can.silent_triggers
+            else slave.guarded([TableName(*name) for name in context.config.source(pair.source).watched])
+        )
     finally:
         slave.close()
     if guarded:

@@ -87,7 +87,9 @@ def happen(
             values["update_id"] = update_id
         elif update_id is not None and row.update_id != update_id:
             raise SluiceError(
-                21, f"{pair}: update {update_id} is no longer the current one ({row.update_id} is)", _HINTS[Event.DUMPED]
+                21,
+                f"{pair}: update {update_id} is no longer the current one ({row.update_id} is)",
+                _HINTS[Event.DUMPED],
             )
         connection.execute(replication.update().where(_is(pair)).values(values))
         note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}")

@@ -9,7 +9,6 @@ from typing import Any
 
 import psycopg
 
-
 from sluice import config as configuration
 from sluice.context import Context
 from sluice.control import replications, status
@@ -21,8 +20,8 @@ from sluice.demo.data import load_flights
 from sluice.demo.writer import Writer
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
-from sluice.runtime.progress import Progress
 from sluice.runtime.handle import Runtime
+from sluice.runtime.progress import Progress
 from sluice.runtime.up import down, up
 from sluice.state.replication import Event, Status
 

@@ -51,9 +51,8 @@ def batches(
         if rows >= size:
             yield _batch(held, segment.number, done, snapshot)
             done, held, rows = segment.last_ordinal, [], 0
-    if segments:
-        if held:
-            yield _batch(held, segments[-1].number, done, snapshot)
+    if held:
+        yield _batch(held, segments[-1].number, done, snapshot)
 
 
 def _beyond(record: pa.RecordBatch, ordinal: int) -> pa.RecordBatch:

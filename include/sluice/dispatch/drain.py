@@ -1,4 +1,4 @@
-"""Delivering the change log to one slave: gate -> obsolete check -> net -> staging -> one transaction with the position."""
+"""Delivering the change log to one slave: obsolete check -> net -> staging -> one transaction with the position."""
 
 from __future__ import annotations
 
@@ -89,5 +89,6 @@ class Drain:
         if unknown := numbers - self._layouts.keys():
             self._layouts |= self._manifest.layouts(unknown)
         tolerated = self._slave.apply(runs(batch.changes, self._layouts), batch.end)
+        reached(CrashPoint.DELIVERED)
         self.position = batch.end
         return Delivered(batch.end, batch.transactions, len(batch.changes), tolerated)

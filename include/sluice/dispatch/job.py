@@ -58,9 +58,7 @@ class Totals:
     position: str = ""
 
 
-def _deliver(
-    context: Context, pair: Pair, gate: Gate, total: Totals, end: float, poll_s: float
-) -> Shut | None:
+def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float, poll_s: float) -> Shut | None:
     """Deliver under a lease until the time is over or the gate shuts."""
     slave = context.slave(pair)
     try:
@@ -87,9 +85,7 @@ def _deliver(
 class _Run:
     """One lease of a drain."""
 
-    def __init__(
-        self, store: Store, gate: Gate, drain_: Drain, held: Lease, pair: Pair, total: Totals
-    ) -> None:
+    def __init__(self, store: Store, gate: Gate, drain_: Drain, held: Lease, pair: Pair, total: Totals) -> None:
         self._store = store
         self._gate = gate
         self._drain = drain_

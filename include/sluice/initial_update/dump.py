@@ -93,7 +93,9 @@ def dump(
     for slave, error in failed.items():
         _give_up(context.store, Pair(source, slave), update, error.splitlines()[0])
     if not loaded:
-        raise SluiceError(80, f"no slave could be loaded: {'; '.join(failed.values())}", "mend that, then trigger it again")
+        raise SluiceError(
+            80, f"no slave could be loaded: {'; '.join(failed.values())}", "mend that, then trigger it again"
+        )
     return {"update": update, "rows": rows, "chunks": len(plan), "failed": failed}
 
 
@@ -129,9 +131,7 @@ def _load_of(context: Context, target: _Target, watched: Sequence[TableName]) ->
 
 def _binary(table: TableDefinition, targets: Sequence[_Target]) -> bool:
     """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
-    return table.undecoded and not any(
-        table.name in target.tables.as_text for target in targets
-    )
+    return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
 
 
 def _each(targets: Sequence[_Target], step: Callable[[_Target], None], failed: dict[str, str]) -> list[_Target]:

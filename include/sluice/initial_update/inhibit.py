@@ -1,4 +1,4 @@
-"""The first step: the slave's gate shuts, and what is held back for it becomes obsolete (guide: "Preparing the update")."""
+"""The first step: the slave's gate shuts, and what is held back is obsolete (guide: "Preparing the update")."""
 
 from __future__ import annotations
 

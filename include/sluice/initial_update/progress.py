@@ -54,5 +54,9 @@ class Progress:
         seconds = time.monotonic() - self._began
         left = seconds / done * (self._chunks - done) if done else 0.0
         event(
-            "progress", chunks=f"{done}/{self._chunks}", rows=rows, rows_per_s=int(rows / seconds), seconds_left=int(left)
+            "progress",
+            chunks=f"{done}/{self._chunks}",
+            rows=rows,
+            rows_per_s=int(rows / seconds),
+            seconds_left=int(left),
         )

@@ -32,5 +32,11 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
         event("trimmed", source=source, segments=len(old), through=old[-1].last_ordinal)
     size = manifest.bytes()
     if size > warn_bytes:
-        event("WARNING change log is large", source=source, bytes=size, limit=warn_bytes, needed_from=min(needed, default=0))
+        event(
+            "WARNING change log is large",
+            source=source,
+            bytes=size,
+            limit=warn_bytes,
+            needed_from=min(needed, default=0),
+        )
     return len(old)

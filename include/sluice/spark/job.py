@@ -28,7 +28,9 @@ def arguments(description: str, *, slaves: str | None = None) -> argparse.Argume
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--source", required=True, help="name of the source in the configuration")
     if slaves:
-        parser.add_argument("--slave", required=True, action="append", dest="slaves", help="name of a slave; repeatable")
+        parser.add_argument(
+            "--slave", required=True, action="append", dest="slaves", help="name of a slave; repeatable"
+        )
     return parser
 
 

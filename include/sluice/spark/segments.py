@@ -81,7 +81,9 @@ class HadoopDirectory:
 
     def _digest(self, name: str) -> tuple[str, int]:
         """SHA-256 of the hashes of all its files, in their names' order, and their size."""
-        rows = self._files(name).select("path", sha2(col("content"), 256).alias("sha256"), length("content").alias("size"))
+        rows = self._files(name).select(
+            "path", sha2(col("content"), 256).alias("sha256"), length("content").alias("size")
+        )
         found = sorted(rows.collect(), key=lambda row: row.path)
         return hashlib.sha256("".join(row.sha256 for row in found).encode()).hexdigest(), sum(row.size for row in found)
 

@@ -1,4 +1,4 @@
-"""Verify slaves against their master at one point of the stream; the last step of an initial update, and a DAG (R10)."""
+"""Verifying slaves against their master at one point of the stream: a DAG, and an update's last step (R10)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class Request:
     initial: bool = False
 
 
-def verify(context: Context, request: Request, compare_all: CompareAll, patience_s: float = PATIENCE_S) -> dict[str, object]:
+def verify(
+    context: Context, request: Request, compare_all: CompareAll, patience_s: float = PATIENCE_S
+) -> dict[str, object]:
     """Compare, record what was found, and, at the end of an initial update, let NORMAL or INCONSISTENT happen.
 
     Raises:
@@ -71,9 +73,7 @@ def verify(context: Context, request: Request, compare_all: CompareAll, patience
 
 def _ready(context: Context, request: Request) -> tuple[list[str], dict[str, Status]]:
     wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
-    states = {
-        slave: replications.get(context.store, Pair(request.source, slave)).status for slave in request.slaves
-    }
+    states = {slave: replications.get(context.store, Pair(request.source, slave)).status for slave in request.slaves}
     ready = [slave for slave, status in states.items() if status in wanted]
     done = {Status.NORMAL} if request.initial else set()
     return ready, {slave: status for slave, status in states.items() if status not in wanted | done}

@@ -31,7 +31,9 @@ def ask(store: Store, source: str, slaves: Sequence[str], seconds: int) -> int:
     """Ask for a point; it and its barriers are void after so many seconds unless kept up."""
     with store.begin() as connection:
         deadline = func.clock_timestamp() + timedelta(seconds=seconds)
-        number = connection.execute(point.insert().values(source=source, deadline=deadline).returning(point.c.id)).scalar_one()
+        number = connection.execute(
+            point.insert().values(source=source, deadline=deadline).returning(point.c.id)
+        ).scalar_one()
         connection.execute(barrier.insert(), [{"point": number, "slave": slave} for slave in slaves])
     return int(number)
 
@@ -39,7 +41,9 @@ def ask(store: Store, source: str, slaves: Sequence[str], seconds: int) -> int:
 def answered(store: Store, number: int) -> Point | None:
     """The publisher's answer, once it is there."""
     with store.begin() as connection:
-        row = connection.execute(select(point).where(point.c.id == number, point.c.snapshot_id.is_not(None))).one_or_none()
+        row = connection.execute(
+            select(point).where(point.c.id == number, point.c.snapshot_id.is_not(None))
+        ).one_or_none()
     return Point(row.id, row.snapshot_id, Position(row.segment, row.ordinal)) if row else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import LiteralString, cast
+from typing import LiteralString
 
 import psycopg
 from psycopg import sql
@@ -35,8 +35,10 @@ _RESOURCES = (
     "mark_function",
 )
 _EVENTS = {"I": "INSERT", "U": "UPDATE", "D": "DELETE"}
-# Triggers of one event fire in the order of their names, and keys must be drawn after the checks of the same row (R1).
-_CHECKS_END = "RI_ConstraintTrigger_"
+# Triggers of one event fire in the order of their names. Keys must be drawn after the checks of the same row (R1), but
+# before a trigger of the application writes that row again: its change is a later one.
+_CHECKS = "RI_ConstraintTrigger_"
+_AFTER_CHECKS = "RI_z_"
 _LOCK_TRIES = 30
 
 
@@ -124,8 +126,8 @@ def _reconcile(
 
 
 def _lock(connection: Connection, names: Sequence[TableName], mode: LiteralString) -> None:
-    """Lock tables, all at once or none: waiting for less than the time after which a server looks for deadlocks, so that
-    no statement of a user, waiting for us while we wait for it, is ended as the victim (R9)."""
+    """Lock tables, all at once or none, and wait for less than the time after which a server looks for deadlocks: no
+    statement of a user, waiting for us while we wait for it, is ended as the victim (R9)."""
     tables = [_identifier(name) for name in names if _exists(connection, name)]
     if not tables:
         return
@@ -188,18 +190,20 @@ def _relation(connection: Connection, name: TableName) -> int:
     if row is None or row[1] not in "rp":
         what = "does not exist" if row is None else "is not a table"
         raise ConfigError(
-            40, f"the watched table {name} {what} on the source", "mend `tables` in the configuration, nothing was changed"
+            40,
+            f"the watched table {name} {what} on the source",
+            "mend `tables` in the configuration, nothing was changed",
         )
     return int(row[0])
 
 
 def _trigger_name(connection: Connection, resources: Resources, relation: int, name: TableName, watch: Watch) -> str:
-    trigger = watch.trigger or f"z{resources.name('capture')}"
-    if trigger <= _CHECKS_END:
+    trigger = watch.trigger or f"{_AFTER_CHECKS}{resources.name('capture')}"
+    if trigger < _CHECKS or trigger.startswith(_CHECKS):
         raise ConfigError(
             41,
             f"the trigger {trigger} of {name} would fire before the table's foreign keys are checked",
-            f"choose a name that sorts after {_CHECKS_END}, such as z{trigger.lower()}",
+            f"choose a name that sorts after {_CHECKS}, such as {_AFTER_CHECKS}{trigger}",
         )
     if len(trigger.encode()) > 61:
         raise ConfigError(41, f"the trigger name {trigger} is too long", "at most 61 bytes")
@@ -215,7 +219,9 @@ def _trigger_name(connection: Connection, resources: Resources, relation: int, n
 
 def _fires(connection: Connection, entry: _Entry) -> bool:
     wanted = {entry.trigger, f"{entry.trigger}_t"} if entry.actions else set()
-    return wanted == {name for name, mode in _triggers(connection, entry).items() if mode == "A"} - {f"{entry.trigger}_c"}
+    return wanted == {name for name, mode in _triggers(connection, entry).items() if mode == "A"} - {
+        f"{entry.trigger}_c"
+    }
 
 
 def _triggers(connection: Connection, entry: _Entry) -> dict[str, str]:
@@ -241,7 +247,7 @@ def _create_triggers(
         function = sql.Identifier(resources.schema, resources.name(f"capture_{relation}"))
         debug = composed("capture/debug_line", **parts) if entry.debug else sql.SQL("")
         execute(composed("capture/trigger_function", **parts, function=function, debug=debug))
-        events = sql.SQL(cast(LiteralString, " OR ".join(_EVENTS[action] for action in entry.actions)))
+        events = sql.SQL(" OR ".join(_EVENTS[action] for action in entry.actions))
         row = {"table": table, "function": function}
         execute(composed("capture/row_trigger", **row, trigger=entry.trigger, events=events))
         execute(composed("capture/truncate_trigger", **row, trigger=f"{entry.trigger}_t"))

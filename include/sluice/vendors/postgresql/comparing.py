@@ -50,7 +50,9 @@ def aligned(
                 return
             session.execute("ROLLBACK")
             if ordinal > at.ordinal:
-                raise SluiceError(92, f"slave {pair.slave} is at {ordinal}, beyond the point {at.ordinal}", "run verify again")
+                raise SluiceError(
+                    92, f"slave {pair.slave} is at {ordinal}, beyond the point {at.ordinal}", "run verify again"
+                )
             if time.monotonic() > deadline:
                 raise SluiceError(
                     91,

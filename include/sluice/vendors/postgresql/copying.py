@@ -66,7 +66,7 @@ def load_chunk(job: LoadJob, chunk: Chunk) -> list[ChunkLoaded]:
 
 def _stream(info: ConnectionInfo, snapshot_id: str, out: sql.Composed, loads: list[_Load]) -> int:
     with translated("reading a chunk"), connect(info, "dump", autocommit=True) as session:
-        # DDL that waits for the dump's lock would make us wait for itself, and the dump for us, for ever: give way to it.
+        # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
         session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
@@ -82,7 +82,7 @@ def _stream(info: ConnectionInfo, snapshot_id: str, out: sql.Composed, loads: li
 
 
 def _buffers(copy: psycopg.Copy) -> Iterator[bytes]:
-    parts: list[bytes | memoryview] = []
+    parts: list[bytes | bytearray | memoryview] = []
     size = 0
     for part in copy:
         parts.append(part)
@@ -104,7 +104,7 @@ def _write(load: _Load, buffer: bytes) -> None:
 def _begin(
     job: LoadJob, chunk: Chunk, plan: SlaveLoad, info: ConnectionInfo, columns: sql.Composed, form: sql.SQL
 ) -> _Load | ChunkLoaded:
-    """Open the slave's transaction: fence, claim, COPY. A chunk that is in already, or a slave that fails, ends here."""
+    """Open the slave's transaction: fence, claim, COPY. A chunk that is in, or a slave that fails, ends here."""
     session = None
     try:
         with translated(f"loading {plan.slave}"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import LiteralString, cast
 
 from psycopg import sql
 
@@ -70,7 +69,9 @@ def read(connection: Connection, name: TableName) -> TableDefinition:
     relation = {"relation": regclass(name)}
     return TableDefinition(
         name=name,
-        columns=tuple(ColumnDefinition(*row) for row in connection.execute(composed("catalog/table_columns"), relation)),
+        columns=tuple(
+            ColumnDefinition(*row) for row in connection.execute(composed("catalog/table_columns"), relation)
+        ),
         constraints=tuple(connection.execute(composed("catalog/constraints"), relation)),
         indexes=tuple(connection.execute(composed("catalog/indexes"), relation)),
         foreign_keys=tuple(
@@ -86,14 +87,14 @@ def leaves(connection: Connection, name: TableName) -> list[Leaf]:
     return [Leaf(name, TableName(schema, table), blocks) for _, schema, table, blocks in rows]
 
 
-def create_table(table: TableDefinition, name: TableName) -> sql.Composable:
+def create_table(table: TableDefinition, name: TableName) -> sql.Composed:
     """CREATE TABLE with types, defaults and NOT NULL; keys and indexes come after the data."""
     return sql.SQL("CREATE TABLE {} (\n    {}\n)").format(
         identifier(name), sql.SQL(",\n    ").join(_column(column) for column in table.columns)
     )
 
 
-def after_data(table: TableDefinition, name: TableName) -> Iterator[sql.Composable]:
+def after_data(table: TableDefinition, name: TableName) -> Iterator[sql.Composed]:
     """Keys, checks and indexes, the primary key first."""
     for constraint, definition in table.constraints:
         yield sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}").format(
@@ -105,7 +106,9 @@ def after_data(table: TableDefinition, name: TableName) -> Iterator[sql.Composab
         )
 
 
-def references(table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool) -> Iterator[sql.Composable]:
+def references(
+    table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool
+) -> Iterator[sql.Composed]:
     """Foreign keys to tables that the slave has as well.
 
     Args:
@@ -114,7 +117,9 @@ def references(table: TableDefinition, mapper: Mapper, among: set[TableName], *,
     for key in table.foreign_keys:
         if key.parent not in among:
             continue
-        yield sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}").format(
+        yield sql.SQL(
+            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}"
+        ).format(
             identifier(mapper.table(table.name)),
             sql.Identifier(key.name),
             _names(key.columns),
@@ -163,4 +168,4 @@ def _deferral(key: ForeignKey, *, silent: bool) -> str:
 
 def _text(definition: str) -> sql.SQL:
     """A definition that the master's catalog wrote, quoted there already."""
-    return sql.SQL(cast(LiteralString, definition))
+    return sql.SQL(definition)

@@ -108,7 +108,9 @@ class SlaveTables:
         missing = [column.name for column in table.columns if column.name not in there]
         if missing:
             raise SluiceError(
-                71, f"the slave's table {name} lacks the column {', '.join(missing)}", "add it there, then trigger again"
+                71,
+                f"the slave's table {name} lacks the column {', '.join(missing)}",
+                "add it there, then trigger again",
             )
         lossy = [
             f"{column.name} ({column.type} -> {there[column.name]})"

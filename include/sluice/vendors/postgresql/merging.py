@@ -189,7 +189,5 @@ def _parts(name: TableName, stage: str, layout: Layout, written: Sequence[int]) 
         "values": of("stage"),
         "stage_values": of("stage"),
         "targets": of("target"),
-        "same_key": sql.SQL(" AND ").join(
-            sql.SQL("target.{0} = stage.{0}").format(key) for key in keys
-        ),
+        "same_key": sql.SQL(" AND ").join(sql.SQL("target.{0} = stage.{0}").format(key) for key in keys),
     }

@@ -48,6 +48,7 @@ _STATES: dict[str, tuple[int, bool, str]] = {
 def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False) -> Connection:
     """A session with pinned settings. Raises TransientError SLC-030 if unreachable, SLC-031 if it is not let in."""
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
+    tls: dict[str, Any] = {key: str(value) for key, value in info.extra.items() if key.startswith("ssl")}
     with translated(f"connecting to {info.host}:{info.port or 5432}/{info.database}"):
         connection = psycopg.connect(
             host=info.host,
@@ -59,7 +60,7 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
             application_name=f"sluice {application}"[:63],
             options=options,
             autocommit=autocommit,
-            **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl")},
+            **tls,
         )
         connection.prepare_threshold = 5
         return connection
@@ -90,7 +91,7 @@ def explained(error: psycopg.Error, doing: str) -> SluiceError:
 def composed(name: str, /, **parts: sql.Composable | str) -> sql.Composed:
     """The statement of that name with its placeholders filled; a plain text stands for an identifier."""
     filled = {key: sql.Identifier(part) if isinstance(part, str) else part for key, part in parts.items()}
-    return sql.SQL(sqlfiles.statement("postgresql", name)).format(**filled)  # type: ignore[arg-type]
+    return sql.SQL(sqlfiles.statement("postgresql", name)).format(**filled)
 
 
 def _state_of_refusal(message: str) -> str:

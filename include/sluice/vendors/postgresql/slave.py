@@ -95,6 +95,10 @@ class PostgresSlave:
         session = self._open()
         tolerated = 0
         with translated(f"applying a batch to {self.pair.slave}"), session.transaction():
+            # Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6).
+            row = session.execute(composed("slave/fence", **self.parts), self._names()).fetchone()
+            if row is None or row[0] != self._epoch:
+                raise self._fenced()
             if not self._silent:
                 session.execute("SET CONSTRAINTS ALL DEFERRED")
             for number, run in enumerate(runs):

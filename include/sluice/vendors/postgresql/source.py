@@ -10,8 +10,8 @@ import psycopg
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Resources, TableName
-from sluice.vendors.postgresql import capturing, catalog
 from sluice.model.position import Position
+from sluice.vendors.postgresql import capturing, catalog
 from sluice.vendors.postgresql.comparing import shape
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot

@@ -14,7 +14,7 @@ from sluice.changelog.schema import SWEPT
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
 from sluice.model.layout import Column, Layout
-from sluice.model.names import Resources, TableName
+from sluice.model.names import TableName
 from sluice.model.position import Snapshot
 from sluice.vendors.postgresql.images import fields
 from sluice.vendors.postgresql.session import Connection, composed, connect
@@ -193,5 +193,3 @@ def _table(text: bytes) -> pa.Table:
             quoted_strings_can_be_null=False,
         ),
     )
-
-

@@ -20,7 +20,7 @@ _SIZED = re.compile(r"(character varying|numeric|bit varying)\((\d+)(?:,(\d+))?\
 
 
 def holds(master: str, slave: str) -> bool:
-    """Whether every value of type `master` is kept exactly by a column of type `slave`; types as the catalog writes them."""
+    """Whether a column of type `slave` keeps every value of type `master` exactly; as the catalog writes them."""
     if master == slave or slave in _WIDER.get(master, ()):
         return True
     ours, theirs = _SIZED.fullmatch(master), _SIZED.fullmatch(slave)
