@@ -47,7 +47,7 @@ def test_sides_alternate_and_the_median_counts() -> None:
 
 @pytest.mark.parametrize(("name", "scale"), [("speed", 1.0), ("apply", 0.0), ("apply", -1.0)])
 def test_a_bench_that_cannot_be_run_is_refused_before_anything_starts(name: str, scale: float) -> None:
-    with pytest.raises(ConfigError, match="bench|scale") as refused:
+    with pytest.raises(ConfigError, match=r"bench|scale") as refused:
         bench.run(name, scale)
     assert refused.value.hint
 
