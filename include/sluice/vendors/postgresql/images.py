@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 ROWS = pa.list_(pa.string())
+# Arrow skips one at the beginning of what it reads; without ours, one that begins the first value would be lost.
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def fields(images: pa.Array, width: int) -> pa.ListArray:
@@ -41,7 +43,7 @@ def fields(images: pa.Array, width: int) -> pa.ListArray:
 def _columns(images: pa.Array, width: int) -> list[pa.Array]:
     bodies = pc.binary_slice(images.cast(pa.binary()), 1, -1)
     whole = pa.ListArray.from_arrays([0, len(bodies)], bodies)
-    text = pc.binary_join(whole, b"\n")[0].as_buffer().to_pybytes() + b"\n"
+    text = b"".join([_BYTE_ORDER_MARK, pc.binary_join(whole, b"\n")[0].as_buffer(), b"\n"])
     names = [str(number) for number in range(width)]
     try:
         table = csv.read_csv(

@@ -1,0 +1,244 @@
+"""Capture: what reaches ITEMS, in which order, and how it looks to whoever selects from it."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from sluice.control.bootstrap import bootstrap
+from sluice.errors import ConfigError
+from sluice.model import content
+from support.world import SOURCE
+
+pytestmark = [pytest.mark.postgres]
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+
+
+def keys(world, table="t"):
+    """(key, action, old key, new key) of what is queued for a table, in order."""
+    return world.master.execute(
+        "SELECT repl_key, db_action, oldcontent, content FROM REPL_ITEMS WHERE tablename = %s ORDER BY repl_key", [table]
+    ).fetchall()
+
+
+def actions(world, table="t"):
+    return [action for _, action, _, _ in keys(world, table)]
+
+
+def wait_until_blocked(world, session):
+    """Until that session waits for a lock."""
+    query = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
+    until = time.monotonic() + 10
+    while not world.master.execute(query, [session.info.backend_pid]).fetchone()[0]:
+        assert time.monotonic() < until, "it never waited"
+        time.sleep(0.01)
+
+
+def test_items_shows_the_columns_of_the_guide_and_its_literals(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (5, 'a < b')")
+    world.master.execute("UPDATE t SET v = NULL")
+    world.master.execute("DELETE FROM t")
+    found = world.master.execute("SELECT * FROM REPL_ITEMS ORDER BY 1")
+    assert [column.name.upper() for column in found.description] == [
+        "REPL_KEY", "TRANS_KEY", "DBID", "TABLENAME", "GUID", "DB_ACTION", "DB_CATALOG", "DB_SCHEMA", "CONTENT",
+        "OLDCONTENT", "VERSION",
+    ]  # fmt: skip
+    before = '<col name="id">5</col><col name="v"><![CDATA[a < b]]></col>'
+    after = '<col name="id">5</col><col name="v" type="null"/>'
+    database = world.infos["master"].database
+    assert [(*row[2:4], row[5], *row[7:]) for row in found] == [
+        (database, "t", "INSERT", "public", before, None, "0.0"),
+        (database, "t", "UPDATE", "public", after, before, "0.0"),
+        (database, "t", "DELETE", "public", None, after, "0.0"),
+    ]
+
+
+ODD_NAMES = 'CREATE TABLE t (id int PRIMARY KEY, "a ""q"" & <x>" text, "Größe" bytea, "line\nbreak" text, n numeric[])'
+ODD_VALUES = [chr(code) for code in (*range(1, 0x21), 0x7F, 0x85, 0xFEFF, 0xFFFE, 0xFFFF, 0x1F600)]
+ODD_VALUES += ["", " ", '"', "\\", '""', "\\\\", "a,b", "(a)", "]]>", "<![CDATA[x]]>", "&amp;", "'", "\r\n", "\\N", "\\."]
+
+
+def test_python_and_the_database_write_the_same_literal_for_every_value(build):
+    world = build(ODD_NAMES, ["public.t"])
+    rows = [
+        (number, value, value.encode(), None if number % 3 else value, [number, None])
+        for number, value in enumerate(ODD_VALUES)
+    ]
+    with world.master.cursor() as cursor:
+        cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s, %s)", rows)
+    names = ["id", 'a "q" & <x>', "Größe", "line\nbreak", "n"]
+    expected = [content.render(names, [str(i), a, b, c, f"{{{i},NULL}}"]) for i, a, b, c, _ in rows]
+    assert [literal for *_, literal in keys(world)] == expected
+    world.catch_up()
+    assert world.differences() == {}
+
+
+@pytest.mark.parametrize("key", ["", " PRIMARY KEY"], ids=["without a key", "with a key"])
+def test_every_value_arrives_as_the_first_of_its_table(build, key):
+    """Also a byte order mark, which readers of texts like to swallow at the beginning."""
+    world = build(f"CREATE TABLE t (v text{key})", ["public.t"])
+    for value in ("\ufeffa", "\ufeff", "", " ", "\n", "\r\n", "\\", "'", "\x01"):
+        world.master.execute("INSERT INTO t VALUES (%s)", [value])
+        world.publish()
+    world.drain()
+    assert world.differences() == {}
+
+
+def test_two_prefixes_in_one_schema_do_not_see_each_other(build):
+    world = build(PLAIN + "; CREATE TABLE other (id int PRIMARY KEY)", ["public.t"])
+
+    def second(settings):
+        settings["sources"]["second"] = {"connection": "master", "prefix": "TWO_", "tables": {"public.other": {}}}
+
+    world.configure(second)
+    bootstrap(world.context, "second")
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); INSERT INTO other VALUES (7)")
+    assert actions(world) == ["INSERT"]
+    assert actions(world, "other") == []
+    assert world.master.execute("SELECT tablename, content FROM TWO_ITEMS").fetchall() == [
+        ("other", '<col name="id">7</col>')
+    ]
+
+
+def test_bootstrap_twice_changes_nothing_and_drops_nothing(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); INSERT INTO repl_debug_table VALUES (1, 'kept')")
+    catalog = (
+        "SELECT oid, relname FROM pg_class WHERE relname LIKE 'repl%' UNION ALL"
+        " SELECT oid, tgname FROM pg_trigger UNION ALL SELECT oid, proname FROM pg_proc WHERE proname LIKE 'repl%'"
+    )
+    before = world.master.execute(catalog).fetchall(), keys(world)
+    assert bootstrap(world.context, SOURCE) == {"source": SOURCE, "added": [], "removed": []}
+    assert (world.master.execute(catalog).fetchall(), keys(world)) == before
+
+
+def test_only_the_actions_asked_for_are_captured(build):
+    world = build(PLAIN, {"public.t": {"actions": "ID"}})
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); UPDATE t SET v = 'b'; DELETE FROM t")
+    assert actions(world) == ["INSERT", "DELETE"]
+
+
+def test_a_table_taken_out_of_the_configuration_loses_its_trigger_and_one_put_in_gets_it(build):
+    world = build(PLAIN + "; CREATE TABLE other (id int PRIMARY KEY)", ["public.t"])
+    world.configure(lambda settings: settings["sources"][SOURCE].update(tables={"public.other": {}}))
+    changed = bootstrap(world.context, SOURCE)
+    assert (changed["added"], changed["removed"]) == (["public.other"], ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); INSERT INTO other VALUES (1)")
+    assert (actions(world), actions(world, "other")) == ([], ["INSERT"])
+    assert world.master.execute("SELECT tablename, status, actions FROM REPL_TABLES").fetchall() == [
+        ("other", "OK", "IUD")
+    ]
+
+
+def test_a_trigger_that_was_dropped_by_hand_is_made_again(build):
+    world = build(PLAIN, ["public.t"])
+    (name,) = world.master.execute("SELECT trigger_name FROM REPL_TABLES").fetchone()
+    world.master.execute(f'DROP TRIGGER "{name}" ON t')
+    assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert actions(world) == ["INSERT"]
+
+
+@pytest.mark.parametrize(("name", "last"), [("RI_z_repl_capture", "child"), ("A_capture", "parent")])
+def test_a_child_that_waits_for_its_parent_draws_its_key_after_the_wait(build, name, last):
+    """Named before RI_ConstraintTrigger_, the trigger would draw the child's key first, as the counterproof shows."""
+    ddl = "CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE child (id int REFERENCES parent)"
+    world = build(ddl, ["public.parent", "public.child"])
+    world.master.execute("INSERT INTO parent VALUES (1)")
+    world.master.execute(f"ALTER TRIGGER \"RI_z_repl_capture\" ON child RENAME TO \"{name}\"")
+    first, second = world.session(), world.session()
+    first.execute("BEGIN; UPDATE parent SET id = 2 WHERE id = 1; UPDATE parent SET id = 1 WHERE id = 2")
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(second.execute, "INSERT INTO child VALUES (1)")
+        wait_until_blocked(world, second)
+        first.execute("INSERT INTO parent VALUES (5)")
+        first.execute("COMMIT")
+        waiting.result(10)
+    query = "SELECT tablename FROM REPL_ITEMS ORDER BY repl_key DESC LIMIT 1"
+    assert world.master.execute(query).fetchone() == (last,)
+
+
+@pytest.mark.parametrize("name", ["REPL_cap", "A", "RI_ConstraintTrigger_a_1"])
+def test_a_trigger_name_that_would_fire_before_the_checks_is_refused(build, name):
+    with pytest.raises(ConfigError, match="SLC-041.*would fire before"):
+        build(PLAIN, {"public.t": {"trigger": name}})
+
+
+def test_triggers_fire_after_foreign_keys_and_before_those_of_the_application(build):
+    """A trigger of the user's that writes the same row again must not be captured before the write it follows."""
+    world = build(
+        PLAIN
+        + """;
+        CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF NEW.v <> 'again' THEN UPDATE t SET v = 'again' WHERE id = NEW.id; END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER again AFTER UPDATE ON t FOR EACH ROW EXECUTE FUNCTION again()""",
+        ["public.t"],
+    )
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.master.execute("UPDATE t SET v = 'b'")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_savepoints_belong_to_one_transaction_and_what_was_rolled_back_leaves_nothing(build):
+    world = build(PLAIN, ["public.t"])
+    with world.master.transaction():
+        world.master.execute("INSERT INTO t VALUES (1, 'a')")
+        with world.master.transaction(force_rollback=True):
+            world.master.execute("INSERT INTO t VALUES (2, 'b')")
+        with world.master.transaction():
+            world.master.execute("INSERT INTO t VALUES (3, 'c')")
+    transactions = world.master.execute("SELECT trans_key, count(*) FROM REPL_ITEMS GROUP BY 1").fetchall()
+    assert [count for _, count in transactions] == [2]
+
+
+SETTINGS = {
+    "datestyle": "German, DMY",
+    "intervalstyle": "sql_standard",
+    "extra_float_digits": "0",
+    "bytea_output": "escape",
+    "timezone": "Asia/Kathmandu",
+    "search_path": "pg_temp",
+    "standard_conforming_strings": "on",
+}
+
+
+def test_images_do_not_depend_on_the_settings_of_the_session(build):
+    columns = "id int PRIMARY KEY, d date, s timestamptz, i interval, f float8, r real, b bytea"
+    world = build(f"CREATE TABLE t ({columns})", ["public.t"])
+    values = "DATE '2024-02-01', TIMESTAMPTZ '2024-02-01 12:00+00', INTERVAL '1-2 -3 04:05:06', 0.1::float8 + 0.2, 1e-7, '\\x00ff5c'"
+    odd = world.session()
+    for name, value in SETTINGS.items():
+        odd.execute("SELECT set_config(%s, %s, false)", [name, value])
+    world.master.execute(f"INSERT INTO t VALUES (1, {values})")
+    odd.execute(f"INSERT INTO public.t VALUES (2, {values})")
+    one, two = (content.parse(literal) for *_, literal in keys(world))
+    assert {**two, "id": "1"} == one
+    assert (one["d"], one["f"], one["b"]) == ("2024-02-01", "0.30000000000000004", b"\x00\xff\\")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_session_as_replica_is_captured_too(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("SET session_replication_role = replica; INSERT INTO t VALUES (1, 'a')")
+    world.master.execute("TRUNCATE t")
+    assert actions(world) == ["INSERT", "TRUNCATE"]
+
+
+def test_a_role_that_may_only_write_its_table_is_captured_and_cannot_touch_the_queue(build):
+    world = build(PLAIN + "; GRANT INSERT ON t TO PUBLIC", ["public.t"])
+    world.master.execute("SET ROLE pg_monitor")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        world.master.execute("DELETE FROM repl_queue")
+    world.master.execute("RESET ROLE")
+    assert actions(world) == ["INSERT"]
