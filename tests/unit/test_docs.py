@@ -1,0 +1,211 @@
+"""The documents say what is so: keys, error codes, commands, links and files that they name are those that exist."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from sluice import cli, config, errors
+from sluice.vendors.postgresql import session
+
+PROJECT = Path(__file__).resolve().parents[2]
+DOCS = PROJECT / "include" / "docs"
+DOCUMENTS = sorted([*PROJECT.glob("*.md"), *DOCS.rglob("*.md"), PROJECT / "sql" / "README.md"])
+RUNBOOK = (DOCS / "runbook.md").read_text(encoding="utf-8")
+CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
+
+# The part of configuration.md that explains a model begins with this title.
+SECTIONS: dict[str, type[BaseModel]] = {
+    "### The file": config.Config,
+    "### A source:": config.Source,
+    "### A watched table:": config.WatchedTable,
+    "### A schedule:": config.Schedule,
+    "### Segments:": config.Segments,
+    "### A slave:": config.Slave,
+    "### A replication:": config.Replication,
+}
+
+ERRORS = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, errors.SluiceError)}
+
+every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(PROJECT)))
+
+
+@cache
+def tracked() -> list[str]:
+    """Every file of the project, or of a copy that git does not know."""
+    try:
+        names = subprocess.run(["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, text=True, check=True)
+        return [name for name in names.stdout.split("\0") if name and (PROJECT / name).is_file()]
+    except (OSError, subprocess.CalledProcessError):
+        files = (file.relative_to(PROJECT) for file in PROJECT.rglob("*") if file.is_file())
+        return [str(file) for file in files if not any(part.startswith(".") for part in file.parts[:-1])]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of every table row."""
+    lines = [line.strip() for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+# Configuration
+
+
+@pytest.mark.parametrize(("title", "model"), SECTIONS.items(), ids=lambda one: getattr(one, "__name__", ""))
+def test_every_configuration_key_is_explained_with_its_default(title, model):
+    section = re.split(r"\n##", CONFIGURATION.partition(f"\n{title}")[2])[0]
+    explained = {row[0].strip("`"): row for row in rows(section) if row[0].startswith("`")}
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    assert set(explained) == set(fields)
+    for name, field in fields.items():
+        if isinstance(field.default, str | int | float | dict):
+            expected = field.default if isinstance(field.default, str) else json.dumps(field.default)
+            assert explained[name][2] == f"`{expected}`", name
+        elif field.is_required():
+            assert explained[name][2] == "required", name
+
+
+def test_every_model_of_the_configuration_has_its_part():
+    models = {one for one in vars(config).values() if isinstance(one, type) and issubclass(one, config._Part)}
+    assert models - {config._Part} == set(SECTIONS.values())
+
+
+def test_the_schema_for_editors_is_that_of_the_code():
+    written = (PROJECT / "include" / "config" / "replication.schema.json").read_text(encoding="utf-8")
+    assert json.loads(written) == config.schema()
+
+
+# Error codes
+
+
+def codes_of(file: Path) -> Iterator[int]:
+    """Codes that a module gives to errors: the first argument of a call, or of the base class's."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ERRORS or name == "__init__":
+                code = node.args[0].value
+                yield from [code] if isinstance(code, int) else []
+
+
+@cache
+def used_codes() -> set[str]:
+    """Of the code and of the launcher, which stands alone."""
+    numbers = {code for code, _, _ in session._STATES.values()}
+    for name in tracked():
+        if name.endswith(".py") and name.startswith(("include/", "plugins/", "spark_jobs/", "dags/")):
+            numbers |= set(codes_of(PROJECT / name))
+    launcher = re.findall(r'"SLC-(\d{3})"', (PROJECT / "sluice").read_text(encoding="utf-8"))
+    return {f"SLC-{number:03d}" for number in numbers} | {f"SLC-{number}" for number in launcher}
+
+
+def test_the_runbook_explains_every_error_code_and_no_other():
+    explained = [row[0] for row in rows(RUNBOOK) if re.fullmatch(r"SLC-\d{3}", row[0])]
+    assert len(explained) == len(set(explained))
+    assert set(explained) == used_codes()
+
+
+def test_each_code_has_a_meaning_what_is_safe_and_what_to_type():
+    explained = [row for row in rows(RUNBOOK) if row[0].startswith("SLC-")]
+    assert not [row for row in explained if len(row) != 4 or not all(row)]
+
+
+@every_document
+def test_codes_named_in_a_document_exist(document):
+    named = set(re.findall(r"SLC-\d{3}", document.read_text(encoding="utf-8")))
+    assert named <= used_codes()
+
+
+# Links, files, commands
+
+
+def slug(title: str) -> str:
+    """The anchor of a title, as Markdown viewers make it."""
+    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+
+
+def plain(document: Path) -> str:
+    """The text without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@every_document
+def test_every_relative_link_leads_somewhere(document):
+    for target in re.findall(r"\]\(([^)\s]+)\)", plain(document)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = (document.parent / path).resolve() if path else document
+        assert file.exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.+)$", plain(file), flags=re.MULTILINE)
+            assert anchor in map(slug, titles), target
+
+
+@every_document
+def test_every_file_of_the_code_that_a_document_names_exists(document):
+    if document.name == "CONTRIBUTING.md":
+        return
+    for named in re.findall(r"`([\w./]+\.(?:py|sql|yaml))`", document.read_text(encoding="utf-8")):
+        assert any(f"/{name}".endswith(f"/{named}") for name in tracked()), named
+
+
+def commands() -> dict[str, set[str]]:
+    """Every command of ./sluice with its options."""
+    parser = cli.parser()
+    (choices,) = (part.choices for part in parser._actions if isinstance(part, argparse._SubParsersAction))
+    return {
+        name: {option for part in one._actions for option in part.option_strings} for name, one in dict(choices).items()
+    }
+
+
+@every_document
+def test_every_command_that_a_document_names_exists(document):
+    known = commands()
+    text = document.read_text(encoding="utf-8")
+    code = [*re.findall(r"^```.*?^```", text, flags=re.DOTALL | re.MULTILINE), *re.findall(r"`([^`\n]+)`", text)]
+    for words in re.findall(r"\./sluice((?: +[\w\[\]-]+)+)", "\n".join(code)):
+        command, *more = words.replace("[", " ").replace("]", " ").split()
+        if command.startswith("-"):
+            assert command in {"--help", "-h"}
+            continue
+        assert command in known, words
+        assert {word for word in more if word.startswith("-")} <= known[command], words
+
+
+def test_the_readme_has_every_command_and_the_two_of_the_first_screen():
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert {name for name in commands() if f"`./sluice {name}" not in readme} == set()
+    first_screen = readme.splitlines()[:50]
+    assert all(any(line.startswith(f"./sluice {name}") for line in first_screen) for name in ("demo", "test"))
+
+
+# What belongs to one machine
+
+
+def test_no_file_names_a_package_index():
+    hosts = [
+        ".".join(parts) for parts in (("py" + "pi", "org"), ("python" + "hosted", "org"), ("ana" + "conda", "org"))
+    ]
+    for name in tracked():
+        text = (PROJECT / name).read_text(encoding="utf-8", errors="replace")
+        assert not [host for host in hosts if host in text], name
+    assert "://" not in (PROJECT / "uv.lock").read_text(encoding="utf-8")
+
+
+def test_no_file_names_a_place_of_one_machine():
+    somebodys = re.compile(r"(?<![\w.$}/])/(?:home|root|Users|work|workspace|mnt)/\w")
+    found = {
+        name: match[0]
+        for name in tracked()
+        if (match := somebodys.search((PROJECT / name).read_text(encoding="utf-8", errors="replace")))
+    }
+    assert not found
