@@ -57,7 +57,8 @@ def _drained(context: Context, slave: str, expected: int) -> float:
     delivered: dict[str, object] = {}
     took = seconds(lambda: delivered.update(drain(context, Pair(SOURCE, slave), once=True)))
     if delivered["changes"] != expected:
-        raise SluiceError(942, f"{delivered['changes']} changes were delivered, {expected} were made")
+        fact = f"{delivered['changes']} changes were delivered, {expected} were made"
+        raise SluiceError(942, fact, "this is a defect: please report it with the output")
     return expected / took
 
 

@@ -84,7 +84,7 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float
         with reader, run(into, stdin=reader.stdout, env={**os.environ, **server.environment(raw)}) as writer:
             codes = (reader.wait(), writer.wait())
         if any(codes):
-            raise SluiceError(943, f"psql ended with {codes}")
+            raise SluiceError(943, f"psql ended with {codes}", "what it said is above")
 
     return seconds(pipe)
 
