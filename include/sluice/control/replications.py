@@ -78,10 +78,7 @@ def happen(
         )
         row = connection.execute(select(replication).where(_is(pair)).with_for_update()).one()
         before = Status(row.status)
-        try:
-            status = after(before, event)
-        except IllegalEvent as error:
-            raise SluiceError(20, f"{pair}: {error}", _HINTS.get(event, "")) from None
+        status = _after(pair, before, event)
         values: dict[str, object] = {"status": status}
         if event is Event.REQUEST:
             values["update_id"] = update_id
@@ -94,6 +91,11 @@ def happen(
         connection.execute(replication.update().where(_is(pair)).values(values))
         note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}")
     return before, status
+
+
+def may_happen(store: Store, pair: Pair, event: Event) -> None:
+    """Look whether an event is allowed now. Raises SluiceError SLC-020 if not; nothing is changed either way."""
+    _after(pair, get(store, pair).status, event)
 
 
 def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
@@ -147,6 +149,13 @@ def note(connection: Connection, pair: Pair, event: str, detail: str, who: str |
     """Add a line to the audit trail, in the caller's transaction."""
     values = {"source": pair.source, "slave": pair.slave, "actor": who or actor(), "event": event, "detail": detail}
     connection.execute(audit.insert().values(values))
+
+
+def _after(pair: Pair, before: Status, event: Event) -> Status:
+    try:
+        return after(before, event)
+    except IllegalEvent as error:
+        raise SluiceError(20, f"{pair}: {error}", _HINTS.get(event, "")) from None
 
 
 def _is(pair: Pair) -> ColumnElement[bool]:

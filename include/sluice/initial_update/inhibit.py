@@ -29,10 +29,13 @@ def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
     if not pairs:
         raise ConfigError(4, "no slave was named", f"configured are {', '.join(context.config.slaves_of(source))}")
     context.store.migrate()
-    number = current(context.store, pairs) or _new(context.store, source)
+    number = current(context.store, pairs)
+    wanted = [pair for pair in pairs if not _is_in(context.store, pair, number)]
+    for pair in wanted:
+        replications.may_happen(context.store, pair, Event.REQUEST)
+    number = number or _new(context.store, source)
     for pair in pairs:
-        known = replications.get(context.store, pair)
-        if (known.status, known.update_id) != (Status.INITIAL, number):
+        if pair in wanted:
             replications.happen(context.store, pair, Event.REQUEST, update_id=number)
         replications.shut(context.store, pair, Hold.INITIAL, f"initial update {number}")
         held = leases.acquire(context.store, f"drain {pair}", force=True)
@@ -47,13 +50,18 @@ def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
 
 
 def current(store: Store, pairs: Sequence[Pair]) -> int | None:
-    """The update that all of these are in already, which a retried task finds."""
+    """The update of this run that some of these are in already, which a retried task finds."""
     known = [replications.get(store, pair) for pair in pairs]
-    numbers = {one.update_id for one in known}
-    if len(numbers) != 1 or any(one.status is not Status.INITIAL for one in known):
+    numbers = {one.update_id for one in known if one.status is Status.INITIAL}
+    if len(numbers) != 1:
         return None
     number = numbers.pop()
     return number if run_of(store, number) else None
+
+
+def _is_in(store: Store, pair: Pair, number: int | None) -> bool:
+    known = replications.get(store, pair)
+    return known.status is Status.INITIAL and known.update_id == number
 
 
 def run_of(store: Store, number: int | None) -> bool:
