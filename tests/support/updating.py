@@ -10,8 +10,10 @@ from typing import Any
 
 import psycopg
 import pytest
+import yaml
 from support.world import SOURCE, Rows, World
 
+from sluice.config import CONFIG_ENV, HOME_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.dump import dump
@@ -44,6 +46,7 @@ class UpdatingWorld(World):
     def __init__(
         self, server: Any, path: Path, ddl: str, tables: Sequence[str], renamed: Mapping[str, str]
     ) -> None:
+        path.mkdir()
         super().__init__(server, path, ddl, tables, slaves=SLAVES)
         for slave in SLAVES:
             self.reader(slave).execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
@@ -75,6 +78,12 @@ class UpdatingWorld(World):
         with self.running():
             found: Any = verify(self.context, request, compare, patience_s)
         return {slave: one["different"] for slave, one in found["slaves"].items()}
+
+    def environment(self) -> dict[str, str]:
+        """What a job of this world finds in its environment."""
+        file = self.path / "replication.yaml"
+        file.write_text(yaml.safe_dump(self.settings))
+        return {CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
 
     @contextmanager
     def running(self, *slaves: str) -> Iterator[None]:

@@ -1,0 +1,200 @@
+"""How an initial update ends: for the slave that fails and for the others, after a kill, and for a second request."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from support.world import SOURCE
+
+from sluice.control import replications
+from sluice.crash import ENV as CRASH_ENV
+from sluice.crash import CrashPoint
+from sluice.errors import SluiceError
+from sluice.initial_update.release import abandon
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE t (id int PRIMARY KEY, big bigint, note text, amount numeric);
+INSERT INTO t SELECT g, g * 3000000000, 'note ' || g, g / 3.0 FROM generate_series(1, 500) AS g;
+"""
+DUMP = """
+from sluice.context import Context
+from sluice.initial_update.dump import dump
+from support.updating import SLAVES, SOURCE, load_here
+dump(Context.of_job(), SOURCE, SLAVES, load_here)
+"""
+
+
+@pytest.fixture
+def world(updating):
+    return updating(DDL, ["public.t"])
+
+
+@pytest.fixture
+def acting_as(monkeypatch):
+    """Acts as a task of a run of the initial_update DAG."""
+    return lambda run: monkeypatch.setenv("SLUICE_RUN", f"initial_update/{run}/task/1")
+
+
+def holds(world, slave):
+    return replications.holds(world.context.store, world.pair(slave))
+
+
+def killed_dump(world, point):
+    """A dump in a process of its own that dies at this point; how it ended."""
+    env = {**os.environ, **world.environment(), CRASH_ENV: point, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run([sys.executable, "-c", DUMP], env=env, timeout=60).returncode
+
+
+def test_an_update_brings_slaves_to_normal_and_a_second_one_as_well(world):
+    for _ in range(2):
+        world.update()
+        assert [world.status(slave) for slave in world.slaves] == [Status.TRANSITION] * 2
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+        assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
+        assert world.differences() == {}
+
+
+def test_what_a_slave_held_before_is_gone(world):
+    world.reader("zurich").execute("CREATE TABLE t (id int PRIMARY KEY, big bigint, note text, amount numeric)")
+    world.reader("zurich").execute("INSERT INTO t VALUES (1, 1, 'stale', 1), (9999, 1, 'stale', 1)")
+    world.update("zurich")
+    assert world.rows("zurich", "public.t") == world.rows("master", "public.t")
+
+
+REFUSED = {
+    "int4 for bigint": ("id int PRIMARY KEY, big int, note text, amount numeric", 73, "big (bigint -> integer)"),
+    "varchar(5) for text": (
+        "id int PRIMARY KEY, big bigint, note varchar(5), amount numeric", 73, "note (text -> character varying(5))",
+    ),
+    "numeric(5,2) for numeric": (
+        "id int PRIMARY KEY, big bigint, note text, amount numeric(5,2)", 73, "amount (numeric -> numeric(5,2))",
+    ),
+    "a column is missing": ("id int PRIMARY KEY, big bigint, amount numeric", 71, "public.t lacks the column note"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "code", "fact"), REFUSED.values(), ids=REFUSED)
+def test_a_slave_that_cannot_hold_the_data_is_refused_before_the_load(world, columns, code, fact):
+    there = world.reader("zurich")
+    there.execute(f"CREATE TABLE t ({columns}); INSERT INTO t (id) VALUES (1)")
+    world.inhibit()
+    failed = world.dump()["failed"]
+    assert list(failed) == ["zurich"]
+    assert failed["zurich"].startswith(f"SLC-{code:03d}: ")
+    assert fact in failed["zurich"]
+    assert "HINT: " in failed["zurich"]
+    assert there.execute("SELECT count(*) FROM t").fetchone() == (1,), "nothing was emptied"
+    world.release()
+    with pytest.raises(SluiceError, match="SLC-093: .*zurich is INCONSISTENT"):
+        world.verify(initial=True)
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
+    assert world.rows("geneva", "public.t") == world.rows("master", "public.t")
+
+
+def test_a_slave_with_wider_types_is_loaded_and_kept_up(world):
+    world.reader("zurich").execute("CREATE TABLE t (id bigint PRIMARY KEY, big numeric, note text, amount numeric, own int)")
+    world.update()
+    world.master.execute("UPDATE t SET big = big + 1, note = NULL WHERE id < 10; DELETE FROM t WHERE id = 20")
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    assert world.status("zurich") is Status.NORMAL
+
+
+def test_a_database_that_is_gone_stops_its_slave_alone(world):
+    world.inhibit()
+    gone = world.infos["zurich"].database
+    world.reader("master").execute(f"DROP DATABASE {gone} WITH (FORCE)")
+    failed = world.dump()["failed"]
+    assert failed["zurich"].startswith("SLC-032: ")
+    assert world.release() == {"released": ["geneva"]}
+    with pytest.raises(SluiceError, match="SLC-093"):
+        world.verify("geneva", "zurich", initial=True)
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
+
+
+def test_an_update_that_fails_for_every_slave_fails(world):
+    for slave in world.slaves:
+        world.reader(slave).execute("CREATE SCHEMA IF NOT EXISTS branch; CREATE TABLE public.t (id int); CREATE TABLE branch.t (id int)")
+    world.inhibit()
+    with pytest.raises(SluiceError, match="SLC-080: no slave could be loaded: .*lacks the column") as caught:
+        world.dump()
+    assert "trigger it again" in caught.value.hint
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT] * 2
+
+
+@pytest.mark.parametrize("point", [CrashPoint.CHUNK_LOADED, CrashPoint.DUMPED])
+def test_a_dump_that_was_killed_is_given_up_and_a_new_update_is_exact(world, acting_as, point):
+    acting_as("first")
+    world.inhibit()
+    assert killed_dump(world, point) == -signal.SIGKILL
+    assert abandon(world.context, SOURCE, world.slaves) == {"abandoned": list(world.slaves)}
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT] * 2
+    world.master.execute("UPDATE t SET note = 'after the kill' WHERE id % 3 = 0")
+    acting_as("second")
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    assert world.differences() == {}
+
+
+def test_a_dump_that_was_killed_is_tried_again_within_its_run(world, acting_as):
+    acting_as("first")
+    world.inhibit()
+    assert killed_dump(world, CrashPoint.CHUNK_LOADED) == -signal.SIGKILL
+    assert world.inhibit() == world.inhibit(), "a retried task finds its update"
+    world.dump()
+    world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+def test_a_second_update_is_refused_and_leaves_the_others_as_they_were(world, acting_as):
+    acting_as("first")
+    world.inhibit("zurich")
+    acting_as("second")
+    with pytest.raises(SluiceError, match="SLC-020: flights->zurich: a replication in INITIAL cannot request") as caught:
+        world.inhibit("geneva", "zurich")
+    assert "under way" in caught.value.hint
+    assert world.status("geneva") is Status.NORMAL
+    assert holds(world, "geneva") == {}
+    assert abandon(world.context, SOURCE, world.slaves) == {"abandoned": []}
+    assert world.status("zurich") is Status.INITIAL
+    acting_as("first")
+    assert abandon(world.context, SOURCE, world.slaves) == {"abandoned": ["zurich"]}
+    assert world.status("zurich") is Status.INCONSISTENT
+    assert holds(world, "zurich") == {}
+
+
+def test_an_update_of_an_unknown_or_unnamed_slave_is_refused(world):
+    with pytest.raises(SluiceError, match="SLC-003: no replication of source flights to slave paris"):
+        world.inhibit("zurich", "paris")
+    assert world.status("zurich") is Status.NORMAL
+
+
+def test_drains_wait_while_data_is_loaded_and_go_on_after_release(world):
+    world.update()
+    world.verify(initial=True)
+    world.inhibit("zurich")
+    world.master.execute("UPDATE t SET note = 'held back'")
+    world.publish()
+    waiting = world.drain("zurich")
+    assert (waiting["transactions"], waiting["standby"]) == (0, f"INITIAL: {holds(world, 'zurich')[Hold.INITIAL].reason}")
+    assert world.drain("geneva")["transactions"] == 1
+    world.dump("zurich")
+    assert world.drain("zurich")["transactions"] == 0
+    world.master.execute("UPDATE t SET note = 'after the dump'")
+    world.release("zurich")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_request_that_died_halfway_is_tried_again_within_its_run(world, acting_as):
+    acting_as("first")
+    begun = world.inhibit("zurich")
+    assert world.inhibit("zurich", "geneva")["update"] == begun["update"]
+    assert [world.status(slave) for slave in world.slaves] == [Status.INITIAL] * 2
