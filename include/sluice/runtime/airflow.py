@@ -142,7 +142,7 @@ def _is_healthy(port: int, service: Service) -> bool:
     except (OSError, ValueError):
         return False
     if service.name == API_SERVER:
-        return bool(health["metadatabase"]["status"] == "healthy")
+        return service.listens_on(port) and bool(health["metadatabase"]["status"] == "healthy")
     part = health[HEARTS[service.name]] or {}
     beat = part.get(f"latest_{HEARTS[service.name]}_heartbeat")
     process = service.process()

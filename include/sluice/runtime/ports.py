@@ -37,12 +37,3 @@ def choose(service: str, preferred: int, taken: Iterable[int] = ()) -> int:
     raise SluiceError(
         910, f"{service}: the ports {preferred} to {last - 1} of {LOOPBACK} are all taken", "end what listens there"
     )
-
-
-def answers(port: int, timeout_s: float = 1.0) -> bool:
-    """Whether something accepts connections on the port."""
-    try:
-        socket.create_connection((LOOPBACK, port), timeout_s).close()
-    except OSError:
-        return False
-    return True

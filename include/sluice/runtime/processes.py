@@ -47,6 +47,17 @@ class Service:
     def alive(self) -> bool:
         return self.process() is not None
 
+    def listens_on(self, port: int) -> bool:
+        """Whether it, and not a stranger who was quicker, has the port."""
+        for process in family([self]):
+            with contextlib.suppress(psutil.Error):
+                if any(
+                    each.status == psutil.CONN_LISTEN and each.laddr.port == port
+                    for each in process.net_connections("tcp")
+                ):
+                    return True
+        return False
+
     def wait_until(self, ready: Callable[[], bool], seconds: float) -> None:
         """Wait until it is ready.
 

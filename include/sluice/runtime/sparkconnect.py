@@ -6,6 +6,7 @@ The token is in the server's environment and in a private file, never in a comma
 from __future__ import annotations
 
 import secrets
+import shutil
 import subprocess
 from collections.abc import Mapping
 
@@ -30,7 +31,9 @@ def make_token(layout: Layout) -> None:
 def start(layout: Layout, port: int, env: Mapping[str, str]) -> Service:
     """Start the server; it does not accept connections yet."""
     temporary = layout.spark / "tmp"
-    temporary.mkdir(exist_ok=True)
+    # A server that was killed left its files there.
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
     properties = layout.spark / "connect.conf"
     properties.write_text("".join(f"{name} {value}\n" for name, value in _properties(layout, port).items()))
     return processes.start(
@@ -41,6 +44,7 @@ def start(layout: Layout, port: int, env: Mapping[str, str]) -> Service:
             **env,
             TOKEN_ENV: layout.spark_token.read_text(),
             "SPARK_LOCAL_DIRS": str(temporary),
+            "TMPDIR": str(temporary),
             "SPARK_LOCAL_IP": ports.LOOPBACK,
         },
         log=layout.log(NAME),
@@ -55,7 +59,7 @@ def warm_up(layout: Layout, service: Service, port: int, env: Mapping[str, str],
         SluiceError: SLC-930 and SLC-931, the server does not start; SLC-932, the job fails.
     """
     step.update("starting")
-    service.wait_until(lambda: ports.answers(port), READY_S)
+    service.wait_until(lambda: service.listens_on(port), READY_S)
     step.update("first job")
     first = subprocess.run(
         [BIN / "python", "-m", "sluice.spark.warm_up"],
@@ -82,7 +86,8 @@ def _properties(layout: Layout, port: int) -> dict[str, str]:
         "spark.driver.memory": "1g",
         # The rows go from Python to the databases, not through this JVM: what it needs is to be ready soon. Without the
         # second compiler a start takes half the processor time.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData "
+        f'-Djava.io.tmpdir="{layout.spark / "tmp"}"',
         "spark.driver.host": ports.LOOPBACK,
         "spark.driver.bindAddress": ports.LOOPBACK,
         "spark.connect.grpc.binding.address": ports.LOOPBACK,

@@ -101,7 +101,7 @@ def _verify(state: State, progress: Progress) -> None:
     """Every process is there; an `up` that was killed may have left some of them still starting."""
     with progress.step("looking at what runs") as step:
         spark, port = state.services[sparkconnect.NAME], state.ports[sparkconnect.NAME]
-        spark.wait_until(lambda: ports.answers(port), sparkconnect.READY_S)
+        spark.wait_until(lambda: spark.listens_on(port), sparkconnect.READY_S)
         services = {name: state.services[name] for name in airflow.SERVICES}
         airflow.wait_until_healthy(state.ports[airflow.API_SERVER], services, step)
 

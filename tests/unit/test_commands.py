@@ -1,0 +1,116 @@
+"""The launcher, the commands, the lock file and the rings of tests."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import re
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+from sluice import cli
+from sluice.config import PROJECT
+from sluice.errors import SluiceError
+from sluice.runtime import rings
+from sluice.runtime.lockfile import LOCK, without_addresses
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="a" name="good"/>
+<testcase classname="a" name="bad"><failure message="x"/></testcase>
+<testcase classname="a" name="broken"><error message="x"/></testcase>
+<testcase classname="a" name="left_out"><skipped message="no server"/></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.fixture(scope="module")
+def launcher() -> ModuleType:
+    loader = importlib.machinery.SourceFileLoader("launcher", str(PROJECT / "sluice"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("launcher", loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("command", ["demo", "test", "up", "down", "status", "check", "bench", "lock"])
+def test_each_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"./sluice {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words", [["bench", "nothing"], ["bench", "apply", "--scale", "0"], ["bench", "apply", "--scale", "nan"], []]
+)
+def test_a_wrong_command_is_refused(words):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == 2
+
+
+def test_the_launcher_needs_the_standard_library_alone():
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import runpy; runpy.run_path({str(PROJECT / 'sluice')!r})"],
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_launcher_speaks_to_an_old_python(launcher, monkeypatch):
+    monkeypatch.setattr(launcher.sys, "version_info", (3, 9, 0))
+    monkeypatch.setattr(launcher.shutil, "which", lambda _: None)
+    with pytest.raises(launcher.Failure, match=r"SLC-901: Sluice needs Python 3\.11 to 3\.14, this is 3\.9"):
+        launcher.main()
+
+
+def test_a_changed_lock_file_makes_the_environment_out_of_date(launcher, monkeypatch, tmp_path):
+    for name in ("uv.lock", "pyproject.toml", "sluice"):
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(launcher, "CHECKOUT", tmp_path)
+    before = launcher.fingerprint()
+    (tmp_path / "uv.lock").write_text("2")
+    assert launcher.fingerprint() != before
+
+
+def test_the_lock_file_names_no_package_index():
+    assert "://" not in LOCK.read_text()
+
+
+def test_a_lock_file_keeps_names_and_hashes_without_addresses():
+    text = (
+        'source = { registry = "https://index.example/simple" }\n'
+        'sdist = { url = "https://files.example/a/b/x-1%2Bcpu.tar.gz", hash = "sha256:00" }\n'
+    )
+    assert without_addresses(text) == (
+        'source = { registry = "" }\nsdist = { filename = "x-1+cpu.tar.gz", hash = "sha256:00" }\n'
+    )
+
+
+def test_a_report_is_counted():
+    count = rings.read_report(REPORT)
+    assert str(count) == "1 passed, 2 failed, 1 skipped"
+    assert count.skipped == ["a::left_out: no server"]
+
+
+@pytest.mark.parametrize(
+    ("count", "ci", "code"),
+    [
+        (rings.Count(passed=1), "true", 0),
+        (rings.Count(), "", 1),
+        (rings.Count(passed=1, failed=1), "", 1),
+        (rings.Count(passed=1, skipped=["x: no server"]), "", 0),
+        (rings.Count(passed=1, skipped=["x: no server"]), "true", 1),
+    ],
+    ids=["passed", "nothing ran", "failed", "skipped", "skipped in CI"],
+)
+def test_a_run_counts_only_if_tests_ran_and_none_failed(count, ci, code, monkeypatch, capsys):
+    monkeypatch.setenv("CI", ci)
+    assert rings._conclude(count, []) == code
+    assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", capsys.readouterr().out.splitlines()[-1])
+
+
+def test_an_unknown_ring_is_refused():
+    with pytest.raises(SluiceError, match="SLC-905: there is no ring 'unti'"):
+        rings.run(["unti"])
