@@ -1,0 +1,213 @@
+"""Verification compares values at one point of the stream (R10): it finds what was seeded, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from threading import Thread
+
+import pytest
+from support import traffic
+from support.updating import UpdatingWorld, background
+from support.world import SOURCE
+
+from sluice.connections import SEALED_ENV, seal
+from sluice.errors import SluiceError, TransientError
+from sluice.model.names import TableName
+from sluice.state.replication import Status
+from sluice.verify import points
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE keyed (id int PRIMARY KEY, note text, score float8, amount numeric);
+CREATE TABLE heap (a int, note text, score float8);
+INSERT INTO keyed SELECT g, 'note ' || g, g / 10.0, g FROM generate_series(1, 300) AS g;
+INSERT INTO keyed VALUES (1001, NULL, 0.3, 1.0);
+INSERT INTO heap SELECT g % 50, 'note', 0.3 FROM generate_series(1, 150) AS g;
+INSERT INTO heap VALUES (1001, NULL, 0.3);
+"""
+KEYED, HEAP = TableName("public", "keyed"), TableName("public", "heap")
+
+# What is done to the slave; in which table; (missing, extra, changed); the sample.
+CORRUPTIONS = {
+    "changed value": ("UPDATE keyed SET note = 'x' WHERE id = 7", KEYED, (0, 0, 1), [["changed", "(7)"]]),
+    "deleted row": ("DELETE FROM keyed WHERE id = 300", KEYED, (1, 0, 0), [["missing", "(300)"]]),
+    "extra row": ("INSERT INTO keyed VALUES (0, 'x', 0, 0)", KEYED, (0, 1, 0), [["extra", "(0)"]]),
+    "'' for NULL": ("UPDATE keyed SET note = '' WHERE id = 1001", KEYED, (0, 0, 1), [["changed", "(1001)"]]),
+    "trailing blank": ("UPDATE keyed SET note = note || ' ' WHERE id = 5", KEYED, (0, 0, 1), [["changed", "(5)"]]),
+    "last digit of a float": (
+        "UPDATE keyed SET score = 0.1::float8 + 0.2::float8 WHERE id = 1001", KEYED, (0, 0, 1), [["changed", "(1001)"]],
+    ),
+    "scale of a numeric": ("UPDATE keyed SET amount = 1.00 WHERE id = 1001", KEYED, (0, 0, 1), [["changed", "(1001)"]]),
+    "another key": ("UPDATE keyed SET id = 2001 WHERE id = 9", KEYED, (1, 1, 0), [["extra", "(2001)"], ["missing", "(9)"]]),
+    "all rows": ("UPDATE keyed SET amount = amount + 1", KEYED, (0, 0, 301), None),
+    "no key, changed value": (
+        "UPDATE heap SET note = 'x' WHERE a = 1001", HEAP, (1, 1, 0), [["missing", "(1001,,0.3)"], ["extra", "(1001,x,0.3)"]],
+    ),
+    "no key, one of three alike is gone": (
+        "DELETE FROM heap WHERE ctid = (SELECT min(ctid) FROM heap WHERE a = 4)", HEAP, (1, 0, 0), [["missing", "(4,note,0.3)"]],
+    ),
+    "no key, one more of three alike": (
+        "INSERT INTO heap VALUES (4, 'note', 0.3)", HEAP, (0, 1, 0), [["extra", "(4,note,0.3)"]],
+    ),
+    "no key, '' for NULL": (
+        "UPDATE heap SET note = '' WHERE a = 1001", HEAP, (1, 1, 0), [["extra", '(1001,"",0.3)'], ["missing", "(1001,,0.3)"]],
+    ),
+    "no key, last digit of a float": (
+        "UPDATE heap SET score = 0.1::float8 + 0.2::float8 WHERE a = 1001", HEAP, (1, 1, 0), None,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def normal(server, tmp_path_factory):
+    """Two slaves that are equal to their master, and NORMAL."""
+    world = UpdatingWorld(server, tmp_path_factory.mktemp("verify") / "world", DDL, ["public.keyed", "public.heap"], {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SEALED_ENV, seal(world.infos))
+        world.update()
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+        yield world
+    world.close()
+
+
+@pytest.fixture
+def world(normal):
+    """The same; what a test does to zurich is undone."""
+    zurich = normal.reader("zurich")
+    zurich.execute("CREATE TEMP TABLE k AS TABLE keyed; CREATE TEMP TABLE h AS TABLE heap")
+    yield normal
+    zurich.execute("TRUNCATE keyed, heap; INSERT INTO keyed TABLE k; INSERT INTO heap TABLE h; DROP TABLE k, h")
+
+
+def recorded(world):
+    """What the store keeps of the newest comparison: (table, slave) to (different, sample)."""
+    rows = world.reader("control").execute(
+        'SELECT "table", slave, different, sample FROM comparison WHERE point = (SELECT max(point) FROM comparison)'
+    )
+    return {(table, slave): (different, sample) for table, slave, different, sample in rows}
+
+
+@pytest.mark.parametrize(("harm", "table", "counts", "sample"), CORRUPTIONS.values(), ids=CORRUPTIONS)
+def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
+    world.reader("zurich").execute(harm)
+    missing, extra, changed = counts
+    with pytest.raises(SluiceError) as caught:
+        world.verify()
+    assert caught.value.code == 90
+    assert f"{table} on zurich: {missing} missing, {extra} extra, {changed} changed, first " in caught.value.fact
+    assert " on geneva" not in caught.value.fact
+    assert "initial_update" in caught.value.hint
+    found = recorded(world)
+    other = KEYED if table == HEAP else HEAP
+    assert found[str(table), "zurich"][0] == sum(counts)
+    assert sample is None or sorted(found[str(table), "zurich"][1]) == sorted(sample)
+    assert [found[str(other), "zurich"], found[str(table), "geneva"]] == [(0, []), (0, [])]
+    assert world.status("zurich") is Status.NORMAL, "a verification reports, and repairs or decides nothing"
+
+
+def test_only_the_tables_named_are_compared(world):
+    world.reader("zurich").execute("UPDATE keyed SET note = 'x'")
+    assert world.verify(tables=(HEAP,)) == {"zurich": 0, "geneva": 0}
+    assert set(recorded(world)) == {("public.heap", "zurich"), ("public.heap", "geneva")}
+
+
+def test_a_sample_takes_about_its_percent_of_the_keys_and_always_the_same(world):
+    world.reader("zurich").execute("UPDATE keyed SET amount = amount + 1")
+    counts = []
+    for _ in range(2):
+        with pytest.raises(SluiceError, match="SLC-090"):
+            world.verify("zurich", percent=20, tables=(KEYED,))
+        counts.append(recorded(world)["public.keyed", "zurich"][0])
+    assert 0 < counts[0] < 150
+    assert counts[0] == counts[1]
+
+
+def test_a_difference_at_the_end_of_an_initial_update_makes_it_inconsistent(updating):
+    world = updating(DDL, ["public.keyed", "public.heap"], {})
+    world.update()
+    world.reader("zurich").execute("DELETE FROM heap WHERE a = 1001")
+    with pytest.raises(SluiceError, match="SLC-090"):
+        world.verify(initial=True)
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
+
+
+def test_verifying_under_constant_writes_finds_nothing(updating):
+    world = updating(traffic.DDL, traffic.TABLES)
+    world.update()
+    with background(*traffic.jobs(world.session), pause_s=0.01):
+        for initial in (True, False, False):
+            assert world.verify(initial=initial) == {"zurich": 0, "geneva": 0}
+
+
+def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
+    store = normal.context.store
+    number = points.ask(store, SOURCE, ["zurich"], 60)
+    publisher = Thread(target=normal.publish, daemon=True)
+    publisher.start()
+    point = until(lambda: points.answered(store, number))
+    end = normal.context.manifest(SOURCE).end()
+    normal.master.execute("INSERT INTO heap VALUES (1, 'after the point', 1)")
+    until(lambda: normal.context.manifest(SOURCE).end() > end)
+    normal.drain("zurich")
+    normal.drain("zurich")
+    assert normal.position("zurich").ordinal == point.position.ordinal
+    normal.drain("geneva")
+    assert normal.position("geneva").ordinal > point.position.ordinal, "the other slave was not asked for"
+    points.passed(store, number, "zurich")
+    normal.drain("zurich")
+    assert normal.position("zurich") == normal.position("geneva")
+    assert publisher.is_alive(), "it holds the snapshot while somebody reads in it"
+    points.close(store, number)
+    publisher.join(30)
+    assert not publisher.is_alive()
+
+
+def test_the_barrier_of_a_verifier_that_died_expires(normal):
+    store = normal.context.store
+    number = points.ask(store, SOURCE, ["zurich"], 60)
+    publisher = Thread(target=normal.publish, daemon=True)
+    publisher.start()
+    point = until(lambda: points.answered(store, number))
+    end = normal.context.manifest(SOURCE).end()
+    normal.master.execute("INSERT INTO heap VALUES (1, 'after the point', 1)")
+    until(lambda: normal.context.manifest(SOURCE).end() > end)
+    normal.drain("zurich")
+    assert normal.position("zurich").ordinal == point.position.ordinal
+    normal.reader("control").execute("UPDATE point SET deadline = clock_timestamp() WHERE id = %s", [number])
+    assert normal.drain("zurich")["transactions"] == 1
+    publisher.join(30)
+    assert not publisher.is_alive()
+
+
+def test_a_slave_that_does_not_arrive_is_named_and_holds_nobody_up(normal):
+    normal.master.execute("INSERT INTO heap VALUES (1, 'not delivered', 1)")
+    with background(normal.publish), pytest.raises(SluiceError, match="SLC-091: slave zurich is at transaction") as caught:
+        verify_alone(normal, "zurich", patience_s=1)
+    assert "paused" in caught.value.hint
+    normal.drain("zurich")
+    assert normal.drain("zurich")["transactions"] == 0
+
+
+def test_a_publisher_that_does_not_answer_is_named(normal):
+    with pytest.raises(TransientError, match="SLC-094: no publisher of flights answered within 1 s") as caught:
+        verify_alone(normal, "zurich", patience_s=1)
+    assert "publish__flights" in caught.value.hint
+
+
+def verify_alone(world, slave, patience_s):
+    """A verification beside which no job runs."""
+    from support.updating import compare_here
+
+    from sluice.verify.job import Request, verify
+
+    return verify(world.context, Request(SOURCE, (slave,)), compare_here, patience_s)
+
+
+def until(look, seconds=30):
+    """What `look` gives, once it gives something."""
+    end = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+    return seen
