@@ -18,11 +18,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from sluice.model.layout import Layout
 
 Key = tuple[str | None, ...] | str | None
 Row = list[str | None]
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,12 @@ Net = KeyedNet | CountedNet
 
 def net(layout: Layout, changes: pa.Table) -> Net:
     """The net effect of changes of one table under one layout, in their order. Columns as in `CHANGES`."""
-    actions = changes["action"].to_pylist()
     if not layout.key:
+        actions = changes["action"].to_pylist()
         return _counted(layout, actions, changes["new"].to_pylist(), changes["old"].to_pylist())
-    new, old = keys_of(changes["new"], layout.key), keys_of(changes["old"], layout.key)
     if layout.deferrable:
-        return _by_image(layout, changes, new, old)
-    return _by_key(layout, actions, new, old)
+        return _by_image(layout, changes, keys_of(changes["new"], layout.key), keys_of(changes["old"], layout.key))
+    return _by_key(layout, changes)
 
 
 def keys_of(rows: pa.ChunkedArray, key: Sequence[int]) -> list[Key]:
@@ -82,28 +84,55 @@ def cells(rows: pa.ChunkedArray, places: Sequence[int], width: int) -> list[pa.A
     return [flat.take(pa.array(starts + column)) for column in range(width)]
 
 
-def _by_key(layout: Layout, actions: list[str], new: list[Key], old: list[Key]) -> KeyedNet:
-    last: dict[Key, tuple[int, bool]] = {}
-    fresh: set[Key] = set()
-    emptied = False
-    for place, action in enumerate(actions):
-        if action == "I" or action == "U":
-            key = new[place]
-            if action == "U" and old[place] != key:
-                last[old[place]] = (place, False)
-            elif action == "U":
-                last[key] = (place, True)
-                continue
-            if key not in last:
-                fresh.add(key)
-            last[key] = (place, True)
-        elif action == "D":
-            last[old[place]] = (place, False)
-        elif action == "T":
-            emptied = True
-            last.clear()
-            fresh.clear()
-    return _keyed(layout, emptied, last, fresh)
+def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
+    """A key's last event says whether it is present, its first one whether it was there before."""
+    inserts, updates, deletes, truncates = (
+        pc.equal(changes["action"], action).to_numpy() for action in ("I", "U", "D", "T")
+    )
+    new, old = _numbered(changes, layout.key)
+    moves = updates & (new != old)
+    emptied = bool(truncates.any())
+    begin = int(np.flatnonzero(truncates)[-1]) + 1 if emptied else 0
+    leaves = begin + np.flatnonzero((deletes | moves)[begin:])
+    comes = begin + np.flatnonzero((inserts | updates)[begin:])
+    # A change that moves a row frees its old key before it takes the new one.
+    moments = np.concatenate((2 * leaves, 2 * comes + 1))
+    in_time = np.argsort(moments, kind="stable")
+    moments = moments[in_time]
+    keys = np.concatenate((old[leaves], new[comes]))[in_time]
+    first = np.full(keys.max(initial=-1) + 1, -1)
+    last = first.copy()
+    # Where an index is repeated, numpy keeps what is assigned last.
+    last[keys] = moments
+    first[keys[::-1]] = moments[::-1]
+    first, last = first[first >= 0], last[last >= 0]
+    present = last % 2 == 1
+    known = (first % 2 == 0) | (updates & ~moves)[first // 2]
+    changed = known & (not emptied)
+    places = last // 2
+
+    def chosen(which: Flags) -> list[int]:
+        found: list[int] = np.sort(places[which]).tolist()
+        return found
+
+    known_gone = 0 if emptied else int(np.count_nonzero(known & ~present))
+    return KeyedNet(
+        layout, emptied, chosen(~present), chosen(present & changed), chosen(present & ~changed), known_gone
+    )
+
+
+def _numbered(changes: pa.Table, key: Sequence[int]) -> tuple[Numbers, Numbers]:
+    """The keys of the new and of the old images, as numbers that are equal where the keys are."""
+    numbers = np.zeros(2 * len(changes), np.int64)
+    for place in key:
+        texts = pa.chunked_array(
+            [chunk for side in ("new", "old") for chunk in pc.list_element(changes[side], place).chunks], pa.string()
+        )
+        codes = texts.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64) + 1
+        numbers = numbers * (codes.max(initial=0) + 1) + codes
+        if len(key) > 1:
+            numbers = np.unique(numbers, return_inverse=True)[1]
+    return numbers[: len(changes)], numbers[len(changes) :]
 
 
 def _by_image(layout: Layout, changes: pa.Table, new: list[Key], old: list[Key]) -> KeyedNet:

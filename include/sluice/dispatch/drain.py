@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 
 import pyarrow.compute as pc
 
@@ -71,11 +70,11 @@ class Drain:
         reached(CrashPoint.GATED)
         size = self._size
         while True:
-            found = list(islice(batches(self._files, segments, self.position, self._snapshot, size), 2))
+            found = batches(self._files, segments, self.position, self._snapshot, size)
             try:
-                return self._apply(found[0])
+                return self._apply(next(found))
             except KeyConflict:
-                if len(found) == 1 or size >= self._size * _WIDEST:
+                if next(found, None) is None or size >= self._size * _WIDEST:
                     raise
                 size *= 4
 

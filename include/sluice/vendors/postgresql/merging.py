@@ -163,7 +163,8 @@ def write_counts(connection: Connection, target: Target, net: CountedNet) -> int
 def _run(connection: Connection, name: str, target: Target, op: str | None = None) -> int:
     more = {"op": sql.Literal(op)} if op else {}
     with translated(f"writing to {target.name}"):
-        return connection.execute(composed(f"slave/{name}", **target.parts, **more)).rowcount
+        # Planned each time: a plan made for a large batch would read the whole table for each small one after it.
+        return connection.execute(composed(f"slave/{name}", **target.parts, **more), prepare=False).rowcount
 
 
 def _copy(connection: Connection, target: Target, columns: Sequence[pa.Array]) -> None:
