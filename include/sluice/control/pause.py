@@ -33,13 +33,20 @@ class PauseSwitch:
         self._dag = dag
         self._looked = float("-inf")
         self._seen: Paused | None = None
+        self._answered = api is None
+
+    def unpaused(self) -> bool:
+        """Whether the DAG is known not to be paused; without an answer nothing is known."""
+        return self.paused() is None and self._answered
 
     def paused(self) -> Paused | None:
         """Who paused the DAG, if somebody did."""
         if self._api and time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._looked = time.monotonic()
             with suppress(OSError, KeyError, ValueError):
-                if not self._api.ask(self._path)["is_paused"]:
+                is_paused = self._api.ask(self._path)["is_paused"]
+                self._answered = True
+                if not is_paused:
                     self._seen = None
                 elif self._seen is None:
                     self._seen = Paused(self._who())
@@ -58,5 +65,6 @@ class PauseSwitch:
     def _who(self) -> str:
         assert self._api is not None
         query = urlencode({"dag_id": self._dag, "event": "patch_dag", "order_by": "-when", "limit": 1})
-        entries = self._api.ask(f"/api/v2/eventLogs?{query}").get("event_logs", [])
-        return str(entries[0].get("owner") or "") if entries else ""
+        with suppress(OSError, KeyError, IndexError, ValueError):
+            return str(self._api.ask(f"/api/v2/eventLogs?{query}")["event_logs"][0]["owner"] or "")
+        return ""

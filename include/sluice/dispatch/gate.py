@@ -36,7 +36,7 @@ class Gate:
         A run that starts at all tells that its DAG is not paused: a standby by ADMIN is over then, and so is one by
         EXCEPTION, whose DAG was paused with it and is running again because somebody unpaused it.
         """
-        if not self._switch.paused():
+        if self._switch.unpaused():
             for kind in (Hold.ADMIN, Hold.EXCEPTION):
                 replications.lift(self._store, self._pair, kind, "the drain DAG was unpaused")
         return self.shut()
