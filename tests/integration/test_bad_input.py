@@ -1,0 +1,174 @@
+"""Bad input gets a clear error (code, fact, hint), and nothing is half done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.world import SOURCE, result
+
+from sluice.control import leases
+from sluice.control.bootstrap import bootstrap
+from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.runtime import ports
+from sluice.vendors.postgresql.session import connect
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, note text); CREATE TABLE bare (a int, note text)"
+
+
+@pytest.fixture
+def world(build):
+    return build(DDL, ["public.t", "public.bare"])
+
+
+def watch(world, **tables):
+    """Let the configuration name other tables."""
+    settings = {f"public.{name}": entry for name, entry in tables.items()}
+    world.configure(lambda plain: plain["sources"][SOURCE].update(tables=settings))
+
+
+def triggers(world):
+    found = world.master.execute("SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal")
+    return sorted(found.fetchall())
+
+
+# What is watched instead; the error.
+WATCHED = {
+    "a table that is missing": ({"nowhere": {}}, 40, "watched table public.nowhere does not exist", "nothing was changed"),
+    "a view": ({"seen": {}}, 40, "watched table public.seen is not a table", "nothing was changed"),
+    "a trigger that fires too early": ({"t": {"trigger": "REPL_cap"}}, 41, "REPL_cap of public.t would fire before", "such as RI_z_REPL_cap"),
+    "a trigger's name that is too long": ({"t": {"trigger": "z" * 62}}, 41, "is too long", "61 bytes"),
+    "a trigger of the table's own": ({"t": {"trigger": "zown"}}, 41, "has a trigger zown of its own", "another"),
+}
+
+
+@pytest.mark.parametrize(("tables", "code", "fact", "hint"), WATCHED.values(), ids=WATCHED)
+def test_a_table_that_cannot_be_watched_changes_nothing(world, tables, code, fact, hint):
+    world.master.execute("CREATE VIEW seen AS SELECT 1 AS id; CREATE TABLE more (id int)")
+    world.master.execute("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    world.master.execute("CREATE TRIGGER zown AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION own()")
+    before = triggers(world)
+    watch(world, more={}, **tables)
+    with pytest.raises(ConfigError) as caught:
+        bootstrap(world.context, SOURCE)
+    assert caught.value.code == code
+    assert fact in caught.value.fact
+    assert hint in caught.value.hint
+    assert triggers(world) == before
+    assert world.master.execute("SELECT count(*) FROM repl_tables WHERE tablename = 'more'").fetchone() == (0,)
+
+
+def test_an_ordinary_prefix_folds_as_the_database_folds(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert world.master.execute("SELECT DB_ACTION FROM REPL_ITEMS").fetchall() == [("INSERT",)]
+
+
+# How the connection is spoiled; the error; whether a retry may help.
+CONNECTIONS = {
+    "nobody listens": ({"port": 0}, 30, "connecting to 127.0.0.1:", "tries again", True),
+    "wrong password": ({"password": "wrong-canary"}, 31, "password authentication failed", "login and password", False),
+    "unknown role": ({"login": "nobody-here"}, 31, "authentication failed", "login and password", False),
+    "unknown database": ({"database": "nowhere"}, 32, 'database "nowhere" does not exist', "database name", False),
+}
+
+
+@pytest.mark.parametrize(("spoiled", "code", "fact", "hint", "transient"), CONNECTIONS.values(), ids=CONNECTIONS)
+def test_a_source_that_cannot_be_reached_says_why(world, spoiled, code, fact, hint, transient):
+    if "port" in spoiled:
+        spoiled = {"port": ports.choose("nobody", 45_000)}
+    world.context.connections["master"] = replace(world.infos["master"], **spoiled)
+    with pytest.raises(SluiceError) as caught:
+        world.publish()
+    assert caught.value.code == code
+    assert isinstance(caught.value, TransientError) is transient
+    assert fact in caught.value.fact
+    assert hint in caught.value.hint
+    assert "canary" not in str(caught.value)
+
+
+def test_a_control_store_that_does_not_answer_is_transient(world):
+    world.configure(lambda plain: None)
+    world.context.connections["control"] = replace(world.infos["control"], port=ports.choose("nobody", 45_000))
+    with pytest.raises(TransientError, match="SLC-060: the control store does not answer"):
+        world.publish()
+
+
+def test_a_connection_that_was_not_handed_over_is_named(world):
+    world.context.connections.pop("zurich")
+    with pytest.raises(ConfigError, match="SLC-014: there is no Airflow connection 'zurich'") as caught:
+        world.drain()
+    assert "airflow connections add zurich" in caught.value.hint
+
+
+def test_a_slave_that_lacks_a_column_stops_where_it_is_and_goes_on_when_it_has_it(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'before')")
+    world.catch_up()
+    world.reader("zurich").execute("ALTER TABLE t DROP COLUMN note")
+    world.master.execute("INSERT INTO bare VALUES (1, 'x'); INSERT INTO t VALUES (2, 'after')")
+    world.publish()
+    before = world.position()
+    with pytest.raises(SluiceError, match="SLC-071: the slave's table public.t lacks the column note") as caught:
+        world.drain()
+    assert "nothing is lost" in caught.value.hint
+    assert world.position() == before
+    assert sum(world.rows("zurich", "public.bare").values()) == 0, "nothing of the batch is applied"
+    world.reader("zurich").execute("ALTER TABLE t ADD COLUMN note text")
+    activate(world)
+    world.drain()
+    assert sum(world.rows("zurich", "public.bare").values()) == 1
+
+
+def test_a_slave_that_lacks_a_table_is_named(world):
+    world.reader("zurich").execute("DROP TABLE t")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-070: the slave has no table public\.t") as caught:
+        world.drain()
+    assert "initial_update" in caught.value.hint
+
+
+def test_a_table_without_a_primary_key_works(world):
+    world.master.execute("INSERT INTO bare VALUES (1, NULL), (1, NULL), (2, ''), (2, 'x')")
+    world.catch_up()
+    world.master.execute("DELETE FROM bare WHERE ctid = (SELECT min(ctid) FROM bare WHERE a = 1)")
+    world.master.execute("UPDATE bare SET note = NULL WHERE a = 2")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+@pytest.mark.parametrize(("name", "job"), [(f"publish {SOURCE}", "publish"), (f"drain {SOURCE}->zurich", "drain")])
+def test_a_job_started_twice_leaves_the_first_alone(world, name, job):
+    with leases.leased(world.context.store, name) as first:
+        with pytest.raises(TransientError, match=f"SLC-051: {name} is already being worked on by") as caught:
+            getattr(world, job)()
+        assert "the other goes on" in caught.value.hint
+        leases.renew(world.context.store, first)
+    getattr(world, job)()
+
+
+def test_errors_of_a_job_are_its_exit_code_and_its_last_words(world):
+    world.path.mkdir()
+    assert result(world.job("publish", "--once"))["changes"] == 0
+    world.infos["master"] = replace(world.infos["master"], password="wrong-canary")
+    refused = world.job("publish", "--once")
+    assert refused.returncode == 3
+    assert "\nSLC-031: " in f"\n{refused.stderr}"
+    assert refused.stderr.splitlines()[-1].startswith("HINT: mend login and password")
+    assert "canary" not in refused.stderr + refused.stdout
+    world.infos["master"] = replace(world.infos["master"], port=ports.choose("nobody", 45_000))
+    assert world.job("publish", "--once").returncode == 75
+
+
+def test_sessions_of_ours_are_known_by_name(world):
+    with connect(world.infos["master"], "test") as session:
+        assert session.execute("SELECT current_setting('application_name')").fetchone() == ("sluice test",)
+
+
+def activate(world):
+    """What unpausing the drain DAG does."""
+    from sluice.control import replications
+    from sluice.state.dispatcher import Hold
+
+    replications.lift(world.context.store, world.pair("zurich"), Hold.EXCEPTION, "mended")
