@@ -23,6 +23,7 @@ OFFERED = {
     "initial_update.job",
     "initial_update.plan",
     "verify.compare",
+    "verify.comparison",
     "verify.points",
 }
 # They put parts together, so they know everybody.

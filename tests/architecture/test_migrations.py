@@ -1,0 +1,36 @@
+"""The control store's migrations make exactly the tables that the code declares, on a real database."""
+
+from __future__ import annotations
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from sluice.control.store import Store
+from sluice.control.tables import metadata
+from sluice.sqlfiles import SQL
+
+
+@pytest.fixture
+def store(server):
+    made = Store(server.create_database())
+    yield made
+    made.close()
+
+
+@pytest.mark.postgres
+def test_migrations_make_what_the_code_declares(store):
+    for _ in range(2):
+        store.migrate()
+    with store.begin() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_migrations_are_numbered_in_one_line():
+    script = ScriptDirectory(str(SQL / "control"))
+    revisions = list(script.walk_revisions())
+    assert len(script.get_heads()) == 1
+    names = sorted(file.name for file in (SQL / "control" / "versions").glob("*.py"))
+    assert [int(name[:4]) for name in names] == list(range(1, len(revisions) + 1))
