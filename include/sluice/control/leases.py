@@ -1,7 +1,8 @@
 """Leases: who may publish a source or drain to a slave, told by an epoch that only grows (R6).
 
 A lease says who *should* write; the fence row in each database written says who *can*. Expiry goes by the control
-store's clock.
+store's clock. Epochs follow its milliseconds, so that those of a store that was lost or restored to an earlier state
+are still above the fences that are in the databases.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control.store import Store
@@ -46,10 +47,11 @@ def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
     """
     me = holder()
     expires = func.clock_timestamp() + timedelta(seconds=SECONDS)
-    new = insert(lease).values(name=name, epoch=1, holder=me, expires_at=expires)
+    clock = cast(func.floor(func.extract("epoch", func.clock_timestamp()) * 1000), BigInteger)
+    new = insert(lease).values(name=name, epoch=clock, holder=me, expires_at=expires)
     taken = new.on_conflict_do_update(
         index_elements=[lease.c.name],
-        set_={"epoch": lease.c.epoch + 1, "holder": me, "expires_at": expires},
+        set_={"epoch": func.greatest(lease.c.epoch + 1, clock), "holder": me, "expires_at": expires},
         where=None if force else lease.c.expires_at < func.clock_timestamp(),
     ).returning(lease.c.epoch)
     with store.begin() as connection:

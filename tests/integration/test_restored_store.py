@@ -1,0 +1,50 @@
+"""A control store that was lost: noticed by source and slaves, and left behind by a rebase and an initial update (R2, R6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.context import Context
+from sluice.control.bootstrap import bootstrap
+from sluice.errors import SluiceError
+from sluice.state.replication import Status
+from support.world import SOURCE
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def world(build, server):
+    """A source that has published, a slave that has received, and a store that knows of neither."""
+    made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    for number in range(5):
+        made.master.execute("INSERT INTO t VALUES (%s)", [number])
+        made.publish()
+    made.drain()
+    made.context.store.close()
+    made.infos["control"] = server.create_database()
+    made.context = Context(made.context.config, made.infos)
+    made.context.store.migrate()
+    return made
+
+
+def test_a_lost_store_stops_the_publisher_and_nothing_leaves_items(world):
+    world.master.execute("INSERT INTO t VALUES (5)")
+    queued = world.queued()
+    with pytest.raises(SluiceError) as stopped:
+        world.publish()
+    assert stopped.value.code == 48
+    assert world.queued() == queued != set()
+
+
+def test_a_rebase_lets_an_empty_store_go_on_with_the_source(world):
+    world.master.execute("INSERT INTO t VALUES (5)")
+    bootstrap(world.context, SOURCE, rebase=True)
+    assert world.publish()["transactions"] == 1
+    assert world.status("zurich") is Status.UNCONFIGURED
+
+
+def test_the_slave_of_a_lost_store_is_ahead_of_the_new_log(world):
+    with pytest.raises(SluiceError) as stopped:
+        world.drainer()
+    assert stopped.value.code == 52
