@@ -78,11 +78,6 @@ def test_every_model_of_the_configuration_has_its_part():
     assert models - {config._Part} == set(SECTIONS.values())
 
 
-def test_the_schema_for_editors_is_that_of_the_code():
-    written = (PROJECT / "include" / "config" / "replication.schema.json").read_text(encoding="utf-8")
-    assert json.loads(written) == config.schema()
-
-
 # Error codes
 
 
