@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 from support import traffic
-from support.updating import UpdatingWorld, background
+from support.updating import UpdatingWorld, background, compare_here
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
@@ -15,6 +15,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
 from sluice.state.replication import Status
 from sluice.verify import points
+from sluice.verify.job import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -140,6 +141,20 @@ def test_verifying_under_constant_writes_finds_nothing(updating):
             assert world.verify(initial=initial) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.parametrize("statement", ["TRUNCATE bare", "ALTER TABLE bare ALTER a TYPE bigint"])
+def test_a_table_rewritten_after_the_point_is_no_difference(updating, statement):
+    world = updating("CREATE TABLE bare (a int); INSERT INTO bare VALUES (1)", ["public.bare"])
+    world.update()
+
+    def too_late(jobs):
+        world.master.execute(statement)
+        return compare_here(jobs)
+
+    with pytest.raises(TransientError, match=r"SLC-095: public\.bare was rewritten or truncated while it was compared"):
+        world.verify(compare=too_late)
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
 def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
     store = normal.context.store
     number = points.ask(store, SOURCE, ["zurich"], 60)
@@ -197,10 +212,6 @@ def test_a_publisher_that_does_not_answer_is_named(normal):
 
 def verify_alone(world, slave, patience_s):
     """A verification beside which no job runs."""
-    from support.updating import compare_here
-
-    from sluice.verify.job import Request, verify
-
     return verify(world.context, Request(SOURCE, (slave,)), compare_here, patience_s)
 
 

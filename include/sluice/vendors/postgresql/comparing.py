@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo, open_sealed
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
-from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
@@ -71,6 +71,8 @@ def compare_table(job: Comparison) -> Difference:
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
         _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
     ):
+        for session, table in ((master, job.master.table), (replica, job.replica.table)):
+            _keep_shape(session, table)
         if job.key:
             with (
                 master.cursor().copy(_rows("verify/rows_by_key", job, job.master.table)) as ours,
@@ -83,6 +85,15 @@ def compare_table(job: Comparison) -> Difference:
             replica.cursor().copy(_rows("verify/rows", job, job.replica.table)) as theirs,
         ):
             return compare(map(bytes, ours), map(bytes, theirs))
+
+
+def _keep_shape(session: Connection, table: TableName) -> None:
+    """Let nobody rewrite the table while it is read. Raises TransientError SLC-095 if somebody did already."""
+    session.execute("SET LOCAL lock_timeout = '3s'")
+    session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(table)))
+    row = session.execute(composed("verify/rewritten"), {"relation": regclass(table)}).fetchone()
+    if row is None or row[0]:
+        raise TransientError(95, f"{table} was rewritten or truncated while it was compared", "verify it again")
 
 
 def _rows(name: str, job: Comparison, table: TableName) -> sql.Composed:
