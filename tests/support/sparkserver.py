@@ -1,0 +1,97 @@
+"""A Spark Connect server of the test session, started once: with event log and pages, which the demo's has not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sluice.config import PROJECT
+from sluice.runtime import ports
+from sluice.runtime.java import java_home
+
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+TOKEN = "token-of-the-test-session"
+READY_S = 90
+
+
+@dataclass(frozen=True)
+class SparkServer:
+    """A running server; `directory` holds its event log, its log and everything else that it writes."""
+
+    directory: Path
+    remote: str
+    pages: str
+    pid: int
+
+
+def job_environment(java: Path) -> dict[str, str]:
+    """What every process of a job needs, and no more: this Python, the package, the key, Java."""
+    kept = {name: os.environ[name] for name in ("HOME", "LANG", "TZ", "SLUICE_SEAL_KEY_FILE") if name in os.environ}
+    return {
+        **kept,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PYTHONPATH": os.pathsep.join([str(PROJECT / "include"), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "JAVA_HOME": str(java),
+        "SPARK_LOCAL_IP": ports.LOOPBACK,
+    }
+
+
+def submit() -> str:
+    """The spark-submit of this environment."""
+    return str(Path(sys.executable).with_name("spark-submit"))
+
+
+@pytest.fixture(scope="session")
+def java(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A JAVA_HOME that Spark works with."""
+    return java_home(tmp_path_factory.mktemp("java"))
+
+
+@pytest.fixture(scope="session")
+def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkServer]:
+    """The server; it ends with the session."""
+    assert seal_key.exists()
+    directory = tmp_path_factory.mktemp("connect")
+    (directory / "events").mkdir()
+    port, page = ports.choose("Spark Connect", 16_002), ports.choose("Spark's pages", 16_040)
+    conf = {
+        "spark.connect.grpc.binding.address": ports.LOOPBACK,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.host": ports.LOOPBACK,
+        "spark.driver.bindAddress": ports.LOOPBACK,
+        "spark.ui.port": str(page),
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": (directory / "events").as_uri(),
+        "spark.local.dir": str(directory / "local"),
+        "spark.sql.warehouse.dir": str(directory / "warehouse"),
+    }
+    words = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
+    command = [submit(), "--master", "local[2]", "--driver-memory", "1g", *words, "--class", SERVER, "spark-internal"]
+    with (directory / "server.log").open("wb") as log:
+        env = {**job_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
+        server = subprocess.Popen(command, env=env, cwd=directory, stdout=log, stderr=log, process_group=0)
+    try:
+        end = time.monotonic() + READY_S
+        while ports.is_free(port):
+            assert server.poll() is None, (directory / "server.log").read_text()
+            assert time.monotonic() < end, "the server did not start"
+            time.sleep(0.1)
+        yield SparkServer(directory, f"sc://localhost:{port}", f"http://{ports.LOOPBACK}:{page}", server.pid)
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait(20)
