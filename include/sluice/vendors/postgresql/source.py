@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
@@ -34,10 +35,19 @@ class PostgresSource:
             (superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()  # type: ignore[misc]
         return Capabilities(event_triggers=superuser, transactional_ddl=True, silent_triggers=superuser)
 
-    def install(self, watched: Mapping[TableName, Watch], *, recreate: bool = False) -> Installed:
+    def install(
+        self, watched: Mapping[TableName, Watch], *, recreate: bool = False, unreadable: Collection[TableName] = ()
+    ) -> Installed:
         """Install or reconcile everything in one transaction. Idempotent."""
         with translated("installing the DbResources"), connect(self.info, "bootstrap") as connection:
-            return capturing.install(connection, self.resources, watched, recreate=recreate)
+            return capturing.install(connection, self.resources, watched, recreate=recreate, unreadable=unreadable)
+
+    def unreadable(self) -> list[TableName]:
+        """Watched tables whose columns changed and nobody recorded it."""
+        if not self.is_installed():
+            return []
+        with translated("comparing the catalog with the recorded columns"):
+            return [TableName(*row) for row in self._publisher().execute(composed("publish/misread", **self.parts))]
 
     def is_installed(self) -> bool:
         """Whether the DbResources of this prefix are there."""
@@ -81,9 +91,12 @@ class PostgresSource:
             try:
                 sweep.begin(max_changes, snapshot_id)
                 yield sweep
-            finally:
-                if not session.closed and session.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                    self.close() if session.broken else session.execute("ROLLBACK")
+            except BaseException:
+                # Perhaps in the middle of its COPY, where a ROLLBACK would wait for the rest of it for ever.
+                self.close()
+                raise
+            if session.info.transaction_status != TransactionStatus.IDLE:
+                session.execute("ROLLBACK")
 
     def heal(self, epoch: int, purge: Purge, keys: Sequence[int]) -> int:
         """Purge again, by name, what a publisher that died between listing and purging left behind."""

@@ -1,0 +1,289 @@
+"""Publishing: whole transactions in the order of R1, in the log before they leave ITEMS (R2), by one publisher (R6)."""
+
+from __future__ import annotations
+
+import resource
+from itertools import groupby
+
+import pytest
+
+from sluice.control import leases
+from sluice.control.bootstrap import bootstrap
+from sluice.crash import CrashPoint
+from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.publish import publisher as publishing
+from sluice.state.replication import Status
+from support.world import SOURCE
+
+pytestmark = [pytest.mark.postgres]
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+CRASHED = "the publisher is dead"
+
+
+@pytest.fixture
+def world(build):
+    return build(PLAIN, ["public.t"])
+
+
+def bounded(build, changes, ddl=PLAIN):
+    return build(ddl, ["public.t"], source={"segments": {"max_changes": changes}})
+
+
+def transactions(world):
+    """Per transaction of the log, in its order, the ids its new images bear."""
+    whole = groupby(world.log(), key=lambda row: row["ordinal"])
+    return [[row["new"][0] for row in rows if row["new"]] for _, rows in whole]
+
+
+def dies_at(monkeypatch, point, meanwhile=None):
+    """Let the publisher end at a point, or let something else happen there once."""
+
+    def reached(at):
+        if at is point:
+            monkeypatch.undo()
+            if meanwhile is None:
+                raise RuntimeError(CRASHED)
+            meanwhile()
+
+    monkeypatch.setattr(publishing, "reached", reached)
+
+
+# R1 -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_transaction_that_commits_late_with_older_keys_is_not_lost(world):
+    late = world.session()
+    late.execute("BEGIN; INSERT INTO t VALUES (1, 'late')")
+    world.master.execute("INSERT INTO t VALUES (2, 'early')")
+    world.catch_up()
+    assert transactions(world) == [["2"]]
+    late.execute("COMMIT")
+    world.catch_up()
+    assert transactions(world) == [["2"], ["1"]]
+    assert world.differences() == {}
+
+
+def test_transactions_are_published_in_the_order_of_their_largest_keys(world):
+    first, second = world.session(), world.session()
+    first.execute("BEGIN; INSERT INTO t VALUES (1, 'a')")
+    second.execute("BEGIN; INSERT INTO t VALUES (2, 'b')")
+    first.execute("INSERT INTO t VALUES (3, 'c')")
+    second.execute("COMMIT")
+    first.execute("COMMIT")
+    world.publish()
+    assert transactions(world) == [["2"], ["1", "3"]]
+
+
+def interleaved(world):
+    """Keys 1 to 5: of the first transaction 1, 4 and 5, of the second 2, of the third 3."""
+    first = world.session()
+    first.execute("BEGIN; INSERT INTO t VALUES (1, 'first')")
+    for number in (2, 3):
+        world.master.execute("INSERT INTO t VALUES (%s, 'alone')", [number])
+    first.execute("INSERT INTO t VALUES (4, 'first'), (5, 'first')")
+    first.execute("COMMIT")
+
+
+@pytest.mark.parametrize("bound", range(1, 7))
+def test_a_bounded_sweep_takes_whole_transactions_within_its_bound_and_a_larger_one_still_gets_through(build, bound):
+    world = bounded(build, bound)
+    interleaved(world)
+    publisher, sizes = world.publisher(), []
+    while world.queued():
+        sizes.append(publisher.publish(bound).changes)
+    assert all(0 < size <= max(bound, 3) for size in sizes)
+    assert transactions(world) == [["2"], ["3"], ["1", "4", "5"]]
+
+
+@pytest.mark.parametrize("bound", [1, 2, 4])
+def test_one_run_publishes_all_that_is_queued_whatever_its_bound(build, bound):
+    world = bounded(build, bound)
+    interleaved(world)
+    world.publish()
+    assert world.queued() == set()
+    assert transactions(world) == [["2"], ["3"], ["1", "4", "5"]]
+
+
+@pytest.mark.parametrize("mode", ["DEFERRED", "IMMEDIATE"])
+@pytest.mark.parametrize("slave_key", ["", " DEFERRABLE"], ids=["checked at once on the slave", "deferrable there too"])
+def test_a_key_freed_by_a_transaction_that_committed_in_between_ends_with_its_new_bearer(build, mode, slave_key):
+    """Deferrable keys (R1): the insert draws its key first, but may commit only after the delete has."""
+    world = build(f"CREATE TABLE t (id int PRIMARY KEY{slave_key}, v text)", ["public.t"])
+    world.master.execute("ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED")
+    bootstrap(world.context, SOURCE, recreate_triggers=True)
+    world.master.execute("INSERT INTO t VALUES (5, 'old')")
+    world.catch_up()
+    second = world.session()
+    second.execute("BEGIN; INSERT INTO t VALUES (5, 'new')")
+    world.master.execute("DELETE FROM t WHERE id = 5")
+    second.execute(f"SET CONSTRAINTS ALL {mode}")
+    second.execute("COMMIT")
+    world.catch_up()
+    assert world.rows("master", "public.t") == {('{"id":5,"v":"new"}',): 1}
+    assert world.differences() == {}
+
+
+# R2 -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_commit_between_sweep_and_purge_is_not_purged(world, monkeypatch):
+    late = world.session()
+    late.execute("BEGIN; INSERT INTO t VALUES (2, 'late')")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    late.execute("SAVEPOINT between")
+    world.master.execute("INSERT INTO t VALUES (3, 'c')")
+    dies_at(monkeypatch, CrashPoint.LISTED, lambda: late.execute("COMMIT"))
+    world.publisher().publish(None)
+    assert (transactions(world), len(world.queued())) == ([["1"], ["3"]], 1)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_what_was_listed_and_not_purged_is_purged_by_its_keys_alone(world, monkeypatch):
+    """A late commit whose key lies among those of the segment survives the healing purge."""
+    late = world.session()
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    late.execute("BEGIN; INSERT INTO t VALUES (2, 'late')")
+    world.master.execute("INSERT INTO t VALUES (3, 'c')")
+    dies_at(monkeypatch, CrashPoint.LISTED)
+    with pytest.raises(RuntimeError, match=CRASHED):
+        world.publisher().publish(None)
+    late.execute("COMMIT")
+    assert len(world.queued()) == 3
+    world.catch_up()
+    assert transactions(world) == [["1"], ["3"], ["2"]]
+    assert world.differences() == {}
+
+
+def test_files_of_an_earlier_publisher_that_were_never_listed_are_removed_and_listed_ones_stay(world, monkeypatch):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    dies_at(monkeypatch, CrashPoint.WRITTEN)
+    with pytest.raises(RuntimeError, match=CRASHED):
+        world.publisher().publish(None)
+    files = world.context.files()
+    assert len(files.names()) == 2
+    foreign = world.path / "log" / "another-000000000001-1-abc.parquet"
+    foreign.write_bytes(b"a file of another source")
+    world.let_leases_expire()
+    world.publish()
+    assert set(files.names()) == world.context.manifest(SOURCE).listed_names() | {foreign.stem}
+    assert transactions(world) == [["1"], ["2"]]
+
+
+def another_incarnation(world):
+    """What a restore to another place, or a failover that lost something, does to a source."""
+    world.master.execute("UPDATE repl_state SET incarnation = gen_random_uuid()")
+
+
+def an_earlier_state(world):
+    """What a restore to a time before the last segments does."""
+    world.master.execute("UPDATE repl_state SET segment = segment - 2")
+
+
+@pytest.mark.parametrize("restored", [another_incarnation, an_earlier_state])
+def test_a_source_that_is_not_the_one_of_the_log_is_refused_until_an_operator_accepts_it(world, restored):
+    for number in range(3):
+        world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])
+        world.catch_up()
+    restored(world)
+    world.master.execute("INSERT INTO t VALUES (9, 'after')")
+    with pytest.raises(SluiceError, match="SLC-048") as refused:
+        world.publish()
+    assert not isinstance(refused.value, TransientError)
+    assert "rebase" in refused.value.hint
+    assert (world.status("zurich"), len(world.queued()), len(transactions(world))) == (Status.INCONSISTENT, 1, 3)
+    bootstrap(world.context, SOURCE, rebase=True)
+    world.publish()
+    assert transactions(world)[3:] == [["9"]]
+    assert world.status("zurich") is Status.INCONSISTENT
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[:-10], lambda text: text[:50] + b"?" + text[51:]], ids=["cut", "altered"])
+def test_a_segment_that_is_not_as_it_was_published_is_refused_before_any_of_it_is_applied(world, damage):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.catch_up()
+    world.master.execute("INSERT INTO t SELECT g, 'b' FROM generate_series(2, 100) AS g")
+    world.publish()
+    name = world.context.manifest(SOURCE).tail().written.name
+    file = world.path / "log" / f"{name}.parquet"
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(SluiceError, match="SLC-047"):
+        world.drain()
+    assert (world.position().ordinal, world.rows("zurich", "public.t").total()) == (1, 1)
+
+
+def test_a_directory_that_cannot_be_written_loses_nothing(world):
+    directory = world.path / "log"
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    kept = directory.rename(world.path / "kept")
+    directory.write_text("what hides the log while its disk is not mounted")
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    with pytest.raises(TransientError, match="SLC-046"):
+        world.publish()
+    assert len(world.queued()) == 1
+    directory.unlink()
+    kept.rename(directory)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+@pytest.fixture
+def full_disk():
+    """From now on no file of this process may grow beyond some bytes: the system refuses the write."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_loses_nothing_and_leaves_no_half_file(world, full_disk):
+    world.master.execute("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 1000) AS g")
+    publisher = world.publisher()
+    full_disk()
+    with pytest.raises(TransientError, match="SLC-046"):
+        publisher.publish(None)
+    assert (len(world.queued()), world.context.files().names()) == (1000, [])
+
+
+# R6 -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("point", [CrashPoint.SWEPT, CrashPoint.WRITTEN, CrashPoint.LISTED])
+def test_a_publisher_that_was_overtaken_can_neither_list_nor_purge(world, monkeypatch, point):
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    zombie = world.publisher()
+
+    def overtake():
+        world.master.execute("INSERT INTO t VALUES (3, 'c')")
+        world.publisher().publish(None)
+
+    dies_at(monkeypatch, point, overtake)
+    with pytest.raises(SluiceError) as ended:
+        zombie.publish(None)
+    assert isinstance(ended.value, FencedError | TransientError)
+    world.catch_up()
+    ids = [one for transaction in transactions(world) for one in transaction]
+    assert sorted(ids) == ["1", "2", "3"]
+    assert world.differences() == {}
+
+
+def test_a_publisher_started_twice_at_once_says_who_is_at_work(world):
+    with (
+        leases.leased(world.context.store, f"publish {SOURCE}") as held,
+        pytest.raises(TransientError, match=f"SLC-051.*{held.holder}"),
+    ):
+        world.publish()
+    assert world.publish()["changes"] == 0
+
+
+def test_taking_over_ends_a_publisher_that_hangs_in_its_transaction(world):
+    zombie = world.publisher()
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    with pytest.raises(SluiceError), zombie._database.sweep(zombie._held.epoch, None) as sweep:
+        assert world.publisher().publish(None).changes == 1
+        sweep.purge(publishing.Purge(1, "x"), 1)
+    world.catch_up()
+    assert world.differences() == {}
