@@ -21,6 +21,7 @@ from sluice.demo.writer import Writer
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
 from sluice.runtime.handle import Runtime
+from sluice.runtime.postgres import Cluster
 from sluice.runtime.progress import Progress
 from sluice.runtime.up import down, up
 from sluice.state.replication import Event, Status
@@ -46,7 +47,7 @@ def run(*, once: bool) -> int:
     """Run the demo; with `once` stop everything at the end. The exit code: 0 if it proved what it should."""
     progress = Progress()
     try:
-        runtime = up(progress)
+        runtime = up(progress, lambda cluster: _load(cluster, progress))
         outcome = _show(runtime, progress)
         print(status.as_table(outcome.rows))
         if not once:
@@ -64,8 +65,6 @@ def _show(runtime: Runtime, progress: Progress) -> Outcome:
     context = Context(configuration.load(), runtime.connections())
     slaves = context.config.slaves_of(SOURCE)
     api = AirflowApi(context.connection(context.config.airflow_api))
-    with progress.step("loading 336,776 flights and their airports, planes, weather into the master"):
-        _load(runtime)
     with progress.step("waiting for the DAGs"):
         dags = ["initial_update", "verify", f"publish__{SOURCE}"]
         airflow.unpause(api, dags + [drain_dag(Pair(SOURCE, slave)) for slave in slaves])
@@ -92,11 +91,11 @@ def _master(runtime: Runtime) -> psycopg.Connection[tuple[Any, ...]]:
     return psycopg.connect(runtime.admin_dsn("master"), autocommit=True)
 
 
-def _load(runtime: Runtime) -> None:
-    with _master(runtime) as session:
-        there = session.execute("SELECT to_regclass('public.flights') IS NOT NULL").fetchone()
-        if not (there and there[0]):
-            load_flights(session)
+def _load(cluster: Cluster, progress: Progress) -> None:
+    """Before any DAG can run: a source without its tables stops publishing."""
+    title = "loading 336,776 flights and their airports, planes, weather into the master"
+    with progress.step(title), cluster.admin("master") as session:
+        load_flights(session)
 
 
 def _give_up_what_was_left(context: Context, slaves: list[str]) -> None:

@@ -100,20 +100,23 @@ class _Worker(threading.Thread):
                 if self._dice.randrange(_LATE_ONE_IN) == 0:
                     rest.close()
                     rest.callback(self._begun(late, desk))
-                self._once(session, desk, self._dice.choices(actions, weights)[0])
+                if self._once(session, desk, self._dice.choices(actions, weights)[0]):
+                    # Whoever waits for a lock may wait for one who waits for our late transaction.
+                    rest.close()
 
-    def _once(self, session: Connection, desk: Desk, action: Action) -> None:
-        """One transaction, ended one way or the other."""
-        kept = list(desk.fresh)
+    def _once(self, session: Connection, desk: Desk, action: Action) -> bool:
+        """One transaction, ended one way or the other. Returns whether it was because of a lock."""
+        kept, locked = list(desk.fresh), False
         try:
             with session.transaction() as transaction:
                 action(session, desk)
             undone = transaction.status == psycopg.Transaction.Status.ROLLED_BACK_EXPLICITLY
-        except _CONFLICTS:
-            undone = True
+        except _CONFLICTS as conflict:
+            undone, locked = True, isinstance(conflict, errors.LockNotAvailable)
         if undone:
             desk.fresh[:] = kept
         self._count(undone)
+        return locked
 
     def _begun(self, late: Connection, desk: Desk) -> Callable[[], None]:
         """Change a row now; the function given commits it, some transactions later."""

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import psycopg
-
-from sluice import config
 from sluice.connections import ConnectionInfo
-from sluice.context import Context
 from sluice.runtime import airflow, environment, sparkconnect
 from sluice.runtime.databases import socket_connections
 from sluice.runtime.java import java_home
@@ -49,14 +44,6 @@ class Runtime:
         """The configured connections as this user reaches them: databases over the socket, Airflow's REST API."""
         api = ConnectionInfo("http", LOOPBACK, self.api_port, login=self.login, password=self.password)
         return {**socket_connections(self.cluster), "sluice_airflow_api": api}
-
-    def context(self) -> Context:
-        """The configuration with these connections."""
-        return Context(config.load(), self.connections())
-
-    def connect(self, database: str) -> psycopg.Connection[tuple[Any, ...]]:
-        """An autocommit session of PostgreSQL's superuser."""
-        return self.cluster.admin(database)
 
     def environment(self) -> dict[str, str]:
         """The environment of a job that is started outside of Airflow, without its sealed connections."""
