@@ -1,14 +1,14 @@
-"""A control store that was lost: noticed by source and slaves, and left behind by a rebase and an initial update (R2, R6)."""
+"""A control store that was lost: noticed by the source and its slaves, and left behind by a rebase (R2, R6)."""
 
 from __future__ import annotations
 
 import pytest
+from support.world import SOURCE
 
 from sluice.context import Context
 from sluice.control.bootstrap import bootstrap
 from sluice.errors import SluiceError
 from sluice.state.replication import Status
-from support.world import SOURCE
 
 pytestmark = [pytest.mark.postgres]
 

@@ -6,6 +6,7 @@ from sluice.context import Context
 from sluice.control import leases, replications
 from sluice.model.names import Pair
 from sluice.state.replication import Event, Status
+from sluice.vendors.protocol import Installed
 
 
 def bootstrap(
@@ -18,8 +19,7 @@ def bootstrap(
         rebase: accept the source as it is now, after a restore or a failover; its slaves become INCONSISTENT.
     """
     context.store.migrate()
-    database = context.source(source)
-    installed = database.install(context.watched(source), recreate=recreate_triggers)
+    installed = reconcile(context, source, recreate=recreate_triggers)
     if rebase:
         _rebase(context, source)
     return {
@@ -29,11 +29,33 @@ def bootstrap(
     }
 
 
-def _rebase(context: Context, source: str) -> None:
+def reconcile(context: Context, source: str, *, recreate: bool = False) -> Installed:
+    """Install or reconcile the DbResources.
+
+    If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
+    forgotten; slaves that lived on it become INCONSISTENT first. Those that are about to be loaded get it all anyway.
+    """
+    database = context.source(source)
+    try:
+        unreadable = database.unreadable()
+        if unreadable:
+            names = ", ".join(map(str, unreadable))
+            _break(context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION})
+        return database.install(context.watched(source), recreate=recreate, unreadable=unreadable)
+    finally:
+        database.close()
+
+
+def _break(context: Context, source: str, why: str, among: set[Status]) -> None:
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
-        if replications.get(context.store, pair).status not in {Status.UNCONFIGURED, Status.INCONSISTENT}:
-            replications.happen(context.store, pair, Event.BREAK, "the source was restored or failed over")
+        if replications.get(context.store, pair).status in among:
+            replications.happen(context.store, pair, Event.BREAK, why)
+
+
+def _rebase(context: Context, source: str) -> None:
+    among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
+    _break(context, source, "the source was restored or failed over", among)
     held = leases.acquire(context.store, f"publish {source}", force=True)
     database = context.source(source)
     try:

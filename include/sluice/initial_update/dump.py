@@ -16,6 +16,7 @@ from sqlalchemy import func
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.control import leases, replications
+from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.control.tables import initial_update
@@ -51,10 +52,9 @@ def dump(
     Raises:
         SluiceError: the source failed, or every slave did.
     """
+    reconcile(context, source)
     database = context.source(source)
     watched = context.watched(source)
-    database.install(watched)
-    database.close()
     targets = _targets(context, source, slaves)
     failed: dict[str, str] = {}
     with ExitStack() as stack:

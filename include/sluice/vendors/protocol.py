@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -120,8 +120,16 @@ class SourceDatabase(Protocol):
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""
 
-    def install(self, watched: Mapping[TableName, Watch], *, recreate: bool = False) -> Installed:
-        """Install or reconcile the DbResources and the triggers, in one transaction, dropping nothing that exists."""
+    def install(
+        self, watched: Mapping[TableName, Watch], *, recreate: bool = False, unreadable: Collection[TableName] = ()
+    ) -> Installed:
+        """Install or reconcile the DbResources and the triggers, in one transaction, dropping nothing that exists.
+
+        What is queued of `unreadable` tables is forgotten: their slaves must be INCONSISTENT before.
+        """
+
+    def unreadable(self) -> list[TableName]:
+        """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
 
     def is_installed(self) -> bool:
         """Whether the DbResources are there."""

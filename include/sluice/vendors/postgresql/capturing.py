@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
 
@@ -63,9 +63,18 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
 
 
 def install(
-    connection: Connection, resources: Resources, watched: Mapping[TableName, Watch], *, recreate: bool
+    connection: Connection,
+    resources: Resources,
+    watched: Mapping[TableName, Watch],
+    *,
+    recreate: bool,
+    unreadable: Collection[TableName] = (),
 ) -> Installed:
     """Everything the capture needs, inside the caller's transaction, which is committed at the end.
+
+    Args:
+        unreadable: tables whose columns changed unseen: these are recorded now, and the images of before are forgotten,
+            since none of them tells under which columns it was written.
 
     Raises:
         ConfigError: SLC-040 if a watched table is missing or is none, SLC-041 if a trigger's name would break R1.
@@ -79,7 +88,9 @@ def install(
         execute(composed(name, **parts))
     execute(composed("capture/mark_function", **parts))
     _watch_ddl(connection, resources, parts)
-    installed = _reconcile(connection, resources, parts, watched, recreate)
+    installed = _reconcile(connection, resources, parts, watched, watched if recreate else unreadable)
+    for table in unreadable:
+        connection.execute(composed("capture/forget_images", **parts), {"relation": _relation(connection, table)})
     connection.commit()
     return installed
 
@@ -99,14 +110,14 @@ def _reconcile(
     resources: Resources,
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
-    recreate: bool,
+    again: Collection[TableName],
 ) -> Installed:
     registered = _registered(connection, parts)
     wanted = {name: _entry(connection, resources, name, watch) for name, watch in watched.items()}
     added = [
         entry
         for name, entry in wanted.items()
-        if recreate or registered.get(name) != entry or not _fires(connection, entry)
+        if name in again or registered.get(name) != entry or not _fires(connection, entry)
     ]
     removed = [entry for name, entry in registered.items() if name not in watched]
     replaced = [old for entry in added if (old := registered.get(entry.name)) and not _same_triggers(old, entry)]
@@ -219,9 +230,10 @@ def _trigger_name(connection: Connection, resources: Resources, relation: int, n
 
 def _fires(connection: Connection, entry: _Entry) -> bool:
     wanted = {entry.trigger, f"{entry.trigger}_t"} if entry.actions else set()
-    return wanted == {name for name, mode in _triggers(connection, entry).items() if mode == "A"} - {
-        f"{entry.trigger}_c"
-    }
+    if entry.actions and _has_deferrable(connection, _relation(connection, entry.name)):
+        wanted.add(f"{entry.trigger}_c")
+    found = {name for name, mode in _triggers(connection, entry).items() if mode == "A"}
+    return wanted in (found, found - {f"{entry.trigger}_c"})
 
 
 def _triggers(connection: Connection, entry: _Entry) -> dict[str, str]:

@@ -1,0 +1,53 @@
+"""An ALTER that no event trigger saw, and constraints that came later: one bootstrap, and publishing goes on (R1, R7)."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from support.world import SOURCE
+
+from sluice.control.bootstrap import bootstrap
+from sluice.errors import SluiceError
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def altered(build, server):
+    """A master whose role may create no event trigger; a column was added, and a row written before and after."""
+    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"master": weak})
+    world.master.execute("INSERT INTO t VALUES (1)")
+    for name in ("master", "zurich"):
+        world.reader(name).execute("ALTER TABLE t ADD v text")
+    world.master.execute("INSERT INTO t VALUES (2, 'x')")
+    return world
+
+
+def test_an_unseen_alter_stops_the_publisher_and_nothing_leaves_items(altered):
+    with pytest.raises(SluiceError) as stopped:
+        altered.publish()
+    assert stopped.value.code == 43
+    assert len(altered.queued()) == 2
+    assert altered.status("zurich") is Status.NORMAL
+
+
+def test_a_bootstrap_gives_up_what_cannot_be_read_and_says_so(altered):
+    bootstrap(altered.context, SOURCE)
+    assert altered.status("zurich") is Status.INCONSISTENT
+    assert altered.queued() == set()
+    altered.master.execute("INSERT INTO t VALUES (3, 'y')")
+    assert altered.publish()["changes"] == 1
+    assert altered.log()[-1]["new"] == ["3", "y"]
+
+
+def test_a_constraint_that_became_deferrable_gets_its_mark_by_the_next_bootstrap(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, u int)", ["public.t"])
+    world.master.execute("ALTER TABLE t ADD UNIQUE (u) DEFERRABLE")
+    assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
+    world.master.execute("INSERT INTO t VALUES (1, 1)")
+    world.publish()
+    assert [change["action"] for change in world.log()] == ["I", "C"]
+    assert bootstrap(world.context, SOURCE)["added"] == []
