@@ -1,4 +1,4 @@
-"""An ALTER that no event trigger saw, and constraints that came later: one bootstrap, and publishing goes on (R1, R7)."""
+"""An ALTER that no event trigger saw, constraints that came later: one bootstrap, and publishing goes on (R1, R7)."""
 
 from __future__ import annotations
 
