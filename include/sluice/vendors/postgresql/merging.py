@@ -178,9 +178,11 @@ def _copy(connection: Connection, target: Target, columns: Sequence[pa.Array]) -
 
 def _parts(name: TableName, stage: str, layout: Layout, written: Sequence[int]) -> dict[str, sql.Composable]:
     columns = [sql.Identifier(layout.columns[place].name) for place in written]
+    # A key stays as it is where it is matched by itself, and an identity column may not even be set to what it is.
+    others = [sql.Identifier(layout.columns[place].name) for place in written if place not in layout.key]
     keys = [sql.Identifier(layout.columns[place].name) for place in layout.key]
 
-    def of(alias: str) -> sql.Composable:
+    def of(alias: str, columns: Sequence[sql.Identifier] = columns) -> sql.Composable:
         return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), column) for column in columns)
 
     return {
@@ -190,5 +192,7 @@ def _parts(name: TableName, stage: str, layout: Layout, written: Sequence[int]) 
         "values": of("stage"),
         "stage_values": of("stage"),
         "targets": of("target"),
+        "others": sql.SQL(", ").join(others),
+        "other_values": of("stage", others),
         "same_key": sql.SQL(" AND ").join(sql.SQL("target.{0} = stage.{0}").format(key) for key in keys),
     }

@@ -1,0 +1,242 @@
+"""Draining: the net effect reaches the slave, whatever the cuts, its own triggers and its crashes (R3, R4, R6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.crash import CrashPoint
+from sluice.dispatch import drain as draining
+from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.vendors.postgresql import slave as slaves
+
+pytestmark = [pytest.mark.postgres]
+
+
+def replicated(build, ddl, tables, *statements, **more):
+    """A world that caught up after each transaction, and again after all of them in one batch."""
+    world = build(ddl, tables, slaves=("zurich", "geneva"), **more)
+    for statement in statements:
+        world.master.execute(statement)
+        world.publish()
+        world.drain("zurich")
+    world.catch_up()
+    assert world.differences() == {}
+    return world
+
+
+SHIFT = "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE, v text, u int UNIQUE)"
+FAMILY = (
+    "CREATE TABLE parent (id int PRIMARY KEY, v text);"
+    "CREATE TABLE child (id int PRIMARY KEY, parent int REFERENCES parent ON DELETE CASCADE ON UPDATE CASCADE)"
+)
+NO_KEY = "CREATE TABLE t (a int, b text, c float8)"
+PARTED = (
+    "CREATE TABLE t (id int, k int, v text, PRIMARY KEY (id, k)) PARTITION BY RANGE (k);"
+    "CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (100);"
+    "CREATE TABLE high (v text, k int NOT NULL, gone int, id int NOT NULL); ALTER TABLE high DROP COLUMN gone;"
+    "ALTER TABLE t ATTACH PARTITION high FOR VALUES FROM (100) TO (200)"
+)
+NAMES = {
+    'public."Order.Lines"': '"Order.Lines"',
+    "public.select": '"select"',
+    'public."Größe ""x"""': '"Größe ""x"""',
+    "public.with space": '"with space"',
+}
+ODDLY_NAMED = ";".join(
+    f'CREATE TABLE {name} ("Key" int PRIMARY KEY, "order" text, "ä ""q"" %s {{}}" text)' for name in NAMES.values()
+)
+
+CASES = [
+    pytest.param(
+        SHIFT,
+        ["public.t"],
+        ["INSERT INTO t SELECT g, 'alike', g FROM generate_series(1, 5) AS g", "UPDATE t SET id = id + 1",
+         "UPDATE t SET id = id - 1, v = v || id"],
+        id="id = id + 1 on a deferrable key",
+    ),
+    pytest.param(
+        "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE)",
+        ["public.t"],
+        ["INSERT INTO t SELECT generate_series(1, 5)", "UPDATE t SET id = id + 1", "UPDATE t SET id = 8 - id"],
+        id="a table that is nothing but its key",
+    ),
+    pytest.param(
+        "CREATE TABLE t (id int PRIMARY KEY, u int UNIQUE)",
+        ["public.t"],
+        ["INSERT INTO t VALUES (1, 10), (2, 20)",
+         "BEGIN; UPDATE t SET u = -1 WHERE id = 1; UPDATE t SET u = 10 WHERE id = 2; UPDATE t SET u = 20 WHERE id = 1; COMMIT"],
+        id="unique values swapped",
+    ),
+    pytest.param(
+        FAMILY,
+        ["public.parent", "public.child"],
+        ["INSERT INTO parent VALUES (1, 'a'), (2, 'b'); INSERT INTO child VALUES (1, 1), (2, 1), (3, 2)",
+         "BEGIN; UPDATE parent SET v = 'c'; DELETE FROM parent WHERE id = 2; INSERT INTO parent VALUES (2, 'again'); COMMIT",
+         "UPDATE parent SET id = 7 WHERE id = 1", "DELETE FROM parent WHERE id = 7"],
+        id="a parent that changes, comes back, moves and goes with its children",
+    ),
+    pytest.param(
+        NO_KEY,
+        ["public.t"],
+        ["INSERT INTO t SELECT 1, NULL, 'NaN' FROM generate_series(1, 5)", "INSERT INTO t VALUES (NULL, '', 0.1), (1, NULL, NULL)",
+         "DELETE FROM t WHERE ctid IN (SELECT ctid FROM t WHERE c = 'NaN' LIMIT 2)", "UPDATE t SET b = 'x' WHERE a IS NULL",
+         "INSERT INTO t SELECT * FROM t"],
+        id="duplicate rows and nulls without a key",
+    ),
+    pytest.param(
+        FAMILY,
+        ["public.parent", "public.child"],
+        ["INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (1, 1)",
+         "BEGIN; TRUNCATE parent CASCADE; INSERT INTO parent VALUES (1, 'after'), (3, 'c'); INSERT INTO child VALUES (9, 3); COMMIT",
+         "TRUNCATE child"],
+        id="truncate",
+    ),
+    pytest.param(
+        PARTED,
+        ["public.t"],
+        ["INSERT INTO t VALUES (1, 1, 'a'), (2, 150, 'b')", "INSERT INTO low VALUES (3, 3, 'c'); INSERT INTO high VALUES ('d', 103, 4)",
+         "UPDATE t SET k = k + 100 WHERE k < 100", "DELETE FROM high WHERE id = 4", "UPDATE high SET v = v || '!'"],
+        id="partitions, one with columns in another order",
+    ),
+    pytest.param(
+        ODDLY_NAMED,
+        list(NAMES),
+        [f"INSERT INTO {name} VALUES (1, 'a', 'b'), (2, '', NULL); UPDATE {name} SET \"order\" = 'x' WHERE \"Key\" = 1"
+         for name in NAMES.values()],
+        id="names with capitals, blanks, quotes, dots, reserved words",
+    ),
+    pytest.param(
+        "CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, a int, twice int GENERATED ALWAYS AS (a * 2) STORED)",
+        ["public.t"],
+        ["INSERT INTO t (a) VALUES (1), (2)", "UPDATE t SET a = 5 WHERE id = 1", "DELETE FROM t WHERE id = 2"],
+        id="identity and generated columns",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ddl", "tables", "statements"), CASES)
+def test_slaves_equal_the_source_one_transaction_at_a_time_and_all_at_once(build, ddl, tables, statements):
+    replicated(build, ddl, tables, *statements)
+
+
+def test_the_triggers_of_a_slave_do_not_fire_and_cascades_arrive_once(build):
+    world = build(FAMILY, ["public.parent", "public.child"])
+    slave = world.session("zurich")
+    slave.execute(
+        "CREATE TABLE fired (what text); CREATE FUNCTION fire() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN INSERT INTO fired VALUES (TG_OP); RETURN NULL; END $$;"
+        "CREATE TRIGGER fire AFTER INSERT OR UPDATE OR DELETE ON child FOR EACH ROW EXECUTE FUNCTION fire()"
+    )
+    world.master.execute("INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (1, 1), (2, 1)")
+    world.catch_up()
+    world.master.execute("DELETE FROM parent")
+    world.publish()
+    assert [row["action"] for row in world.log()[-3:]] == ["D", "D", "D"]
+    assert world.drain()["tolerated"] == 0
+    assert world.differences() == {}
+    assert slave.execute("SELECT * FROM fired").fetchall() == []
+
+
+def test_the_result_does_not_depend_on_where_batches_are_cut_even_where_rows_were_not_as_expected(build):
+    sizes = {"one": 1, "three": 3, "seven": 7, "all": 1000}
+    world = build(f"{FAMILY}; {NO_KEY}; {SHIFT.replace(' t ', ' shift ')}",
+                  ["public.parent", "public.child", "public.t", "public.shift"], slaves=sizes)  # fmt: skip
+    for name, size in sizes.items():
+        world.settings["slaves"][name]["max_batch"] = size
+    world.configure(lambda settings: None)
+    world.master.execute("INSERT INTO parent SELECT g, 'p' FROM generate_series(1, 9) AS g")
+    world.master.execute("INSERT INTO child SELECT g, 1 + g % 9 FROM generate_series(1, 20) AS g")
+    world.master.execute("INSERT INTO t SELECT g % 3, 'x', NULL FROM generate_series(1, 9) AS g")
+    world.master.execute("INSERT INTO shift SELECT g, 'alike', g FROM generate_series(1, 6) AS g")
+    world.catch_up()
+    for name in sizes:
+        world.session(name).execute(
+            "DELETE FROM child WHERE id IN (3, 4, 5); INSERT INTO child VALUES (31, 1), (32, 1); UPDATE parent SET v = 'odd';"
+            "DELETE FROM t WHERE a = 1; INSERT INTO t VALUES (2, 'x', NULL); DELETE FROM shift WHERE id = 2;"
+            "INSERT INTO shift VALUES (9, 'odd', 99)"
+        )
+    for number in range(12):
+        world.master.execute(f"INSERT INTO child VALUES ({30 + number}, 1); DELETE FROM child WHERE id = {number}")
+        world.master.execute(f"UPDATE parent SET v = v || {number} WHERE id = {1 + number % 5}")
+        world.master.execute(f"UPDATE t SET b = 'y{number}' WHERE a = {number % 3}; INSERT INTO t VALUES (1, 'x', NULL)")
+        world.master.execute("UPDATE shift SET id = id + 1" if number % 2 else "UPDATE shift SET id = id - 1")
+    world.publish()
+    tolerated = {name: world.drain(name)["tolerated"] for name in sizes}
+    assert all(tolerated.values())
+    for table in ("parent", "child", "t", "shift"):
+        first, *others = (world.rows(name, f"public.{table}") for name in sizes)
+        assert all(other == first for other in others), table
+
+
+def test_a_column_added_or_dropped_between_changes_is_read_under_the_columns_of_its_time(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, a text, b text)", ["public.t"])
+    for statement in (
+        "INSERT INTO t VALUES (1, 'a', 'b')",
+        "ALTER TABLE t ADD c int DEFAULT 7",
+        "INSERT INTO t VALUES (2, 'a', 'b', 3)",
+        "ALTER TABLE t DROP COLUMN a",
+        "INSERT INTO t VALUES (3, 'b', 4); UPDATE t SET b = 'x' WHERE id = 1",
+    ):
+        world.master.execute(statement)
+    world.publish()
+    with pytest.raises(SluiceError, match="SLC-071.*lacks the column c") as refused:
+        world.drain()
+    assert "unpause" in refused.value.hint
+    world.session("zurich").execute("ALTER TABLE t ADD c int DEFAULT 7")
+    world.drain()
+    world.session("zurich").execute("ALTER TABLE t DROP COLUMN a")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+# R6 -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def world(build):
+    return build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
+
+
+@pytest.mark.parametrize("point", [CrashPoint.GATED, CrashPoint.STAGED, CrashPoint.MERGED])
+def test_a_drain_that_was_overtaken_cannot_commit(world, monkeypatch, point):
+    """Wherever it hangs, and although it holds locks on the rows that the other one writes."""
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    world.publish()
+    zombie = world.drainer()
+    seen = []
+
+    def reached(at):
+        if at is point:
+            monkeypatch.undo()
+            seen.append(world.drainer().deliver().changes)
+
+    for module in (draining, slaves):
+        monkeypatch.setattr(module, "reached", reached)
+    with pytest.raises(SluiceError) as ended:
+        zombie.deliver()
+    assert isinstance(ended.value, FencedError | TransientError)
+    assert seen == [2]
+    world.catch_up()
+    assert world.differences() == {}
+    assert world.position().ordinal == 1
+
+
+def test_a_drain_started_twice_at_once_is_told_so(world):
+    world.drainer()
+    with pytest.raises(TransientError, match="SLC-051"):
+        world.drain()
+
+
+def test_a_failing_batch_stops_its_slave_alone_and_leaves_it_as_it_was(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], slaves=("zurich", "geneva"))
+    world.session("zurich").execute("ALTER TABLE t ADD CHECK (v <> 'bad')")
+    world.master.execute("INSERT INTO t VALUES (1, 'good'), (2, 'bad')")
+    world.publish()
+    with pytest.raises(SluiceError) as refused:
+        world.drain("zurich")
+    assert not isinstance(refused.value, TransientError)
+    assert (world.position("zurich").ordinal, world.rows("zurich", "public.t").total()) == (0, 0)
+    assert world.drain("geneva")["changes"] == 2
+    world.session("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
+    world.catch_up()
+    assert world.differences() == {}
