@@ -155,12 +155,19 @@ class World:
 
     def job(self, name: str, *arguments: str, crash_at: str = "") -> subprocess.CompletedProcess[str]:
         """Run a Spark job's entry point in a process of its own, as the operator does."""
+        process = self.start(name, *arguments, crash_at=crash_at)
+        out, errors = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
+
+    def start(self, name: str, *arguments: str, crash_at: str = "") -> subprocess.Popen[str]:
+        """Start a Spark job's entry point."""
+        self.path.mkdir(exist_ok=True)
         file = self.path / "replication.yaml"
         file.write_text(yaml.safe_dump(self.settings))
         env = {**os.environ, CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
         env |= {"PYTHONPATH": str(PROJECT / "include"), CRASH_ENV: crash_at}
         command = [sys.executable, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     # What is where --------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,161 @@
+"""Jobs, sources and slaves that die: nothing is lost, and nothing arrives twice (R2, R3, R6)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import psutil
+import psycopg
+import pytest
+
+from sluice.crash import CrashPoint
+from sluice.publish import publisher as publishing
+from sluice.runtime.postgres import Cluster
+from sluice.vendors.postgresql.sweeping import PostgresSweep
+from support.world import result
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
+TABLES = ["public.t", "public.heap"]
+
+# Which job passes each point; those of the initial update are killed where it is tested.
+PUBLISH, DRAIN, ELSEWHERE = "publish", "drain", "integration/test_update_outcomes.py"
+KILLED = {
+    CrashPoint.SWEPT: PUBLISH,
+    CrashPoint.WRITTEN: PUBLISH,
+    CrashPoint.LISTED: PUBLISH,
+    CrashPoint.PURGED: PUBLISH,
+    CrashPoint.GATED: DRAIN,
+    CrashPoint.STAGED: DRAIN,
+    CrashPoint.MERGED: DRAIN,
+    CrashPoint.DELIVERED: DRAIN,
+    CrashPoint.CHUNK_LOADED: ELSEWHERE,
+    CrashPoint.DUMPED: ELSEWHERE,
+}
+
+
+def change(world):
+    """Two transactions; a row without a key would be there twice if one of them were delivered twice."""
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO heap VALUES (1, 'x'), (1, 'x')")
+    world.master.execute("UPDATE t SET v = 'c' WHERE id = 1; DELETE FROM t WHERE id = 2; INSERT INTO heap VALUES (1, 'x')")
+
+
+@pytest.mark.parametrize("point", CrashPoint)
+def test_a_job_killed_at_any_point_and_started_again_loses_nothing_and_delivers_nothing_twice(build, point):
+    job = KILLED[point]
+    if job is ELSEWHERE:
+        return
+    world = build(DDL, TABLES)
+    change(world)
+    arguments = ("--once",)
+    if job == DRAIN:
+        world.publish()
+        arguments = ("--slave", "zurich", "--once")
+    killed = world.job(job, *arguments, crash_at=point)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    world.let_leases_expire()
+    result(world.job(job, *arguments))
+    world.catch_up()
+    assert world.differences() == {}
+    keys = [row["repl_key"] for row in world.log()]
+    assert len(keys) == len(set(keys)) == 7
+
+
+def test_a_job_that_is_terminated_gives_its_lease_back(build):
+    world = build(DDL, TABLES, source={"schedule": {"linger_s": 60, "poll_s": 0.05}})
+    process = world.start("publish")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    until = time.monotonic() + 60
+    while world.queued():
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.terminate()
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM, errors
+    assert world.publish()["ordinal"] == 1
+
+
+class Fragile:
+    """A server whose commits reach the disk late, to be killed as a power failure would."""
+
+    def __init__(self, server_class, directory):
+        self.cluster = Cluster(directory)
+        self.start()
+        server = server_class(self.cluster)
+        self.create_database, self.connect = server.create_database, server.connect
+
+    def kill(self):
+        """End all of its processes at once, then start it again."""
+        leader = psutil.Process(self.cluster.service().pid)
+        every = [leader, *leader.children(recursive=True)]
+        for process in every:
+            os.kill(process.pid, signal.SIGSTOP)
+        for process in every:
+            os.kill(process.pid, signal.SIGKILL)
+        psutil.wait_procs(every, 20)
+        self.start()
+
+    def start(self):
+        """What commits without waiting is written after ten seconds."""
+        self.cluster.start("wal_writer_delay = 10s\nfsync = off\nautovacuum = off")
+
+
+@pytest.fixture(scope="module")
+def fragile(server, tmp_path_factory):
+    made = Fragile(type(server), tmp_path_factory.mktemp("fragile"))
+    yield made
+    made.cluster.remove()
+
+
+@pytest.mark.parametrize("durable", [True, False], ids=["made durable before listing", "counterproof: not made durable"])
+def test_what_the_log_holds_is_on_the_source_after_its_crash(build, fragile, monkeypatch, durable):
+    """Commits made with synchronous_commit = off are seen by a sweep, and can be lost by the source all the same."""
+    world = build(DDL, TABLES, elsewhere={"master": fragile})
+    if not durable:
+        monkeypatch.setattr(PostgresSweep, "make_durable", lambda sweep: None)
+
+    def crash(at):
+        if at is CrashPoint.LISTED:
+            fragile.kill()
+
+    monkeypatch.setattr(publishing, "reached", crash)
+    publisher = world.publisher()
+    hasty = world.session()
+    hasty.execute("SET synchronous_commit = off")
+    for number in range(5):
+        hasty.execute("INSERT INTO t VALUES (%s, 'hasty')", [number])
+    with pytest.raises(Exception, match="SLC-030"):
+        publisher.publish(None)
+    monkeypatch.setattr(publishing, "reached", lambda at: None)
+    published = {row["new"][0] for row in world.log()}
+    kept = {str(number) for (number,) in world.session().execute("SELECT id FROM t")}
+    assert published == {"0", "1", "2", "3", "4"}
+    assert kept == (published if durable else set())
+    if durable:
+        world.let_leases_expire()
+        world.publish()
+        world.drain()
+        assert len(world.log()) == 5
+        assert world.rows("zurich", "public.t").total() == 5
+
+
+def test_position_and_data_of_a_slave_fall_back_together(build, fragile):
+    world = build(DDL, TABLES, elsewhere={"zurich": fragile})
+    change(world)
+    world.catch_up()
+    before = world.position()
+    world.master.execute("INSERT INTO heap VALUES (1, 'x'), (7, 'lost and delivered again')")
+    world.publish()
+    drain = world.drainer()
+    assert drain.deliver().changes == 2
+    assert world.position().ordinal == before.ordinal + 1
+    fragile.kill()
+    with pytest.raises(psycopg.OperationalError):
+        world.reader("zurich").execute("SELECT")
+    assert (world.position(), world.rows("zurich", "public.heap").total()) == (before, 3)
+    world.catch_up()
+    assert world.differences() == {}
