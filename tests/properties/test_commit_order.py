@@ -1,0 +1,150 @@
+"""Whatever sessions do, in whatever order they commit, and whenever jobs run between them: at rest the slave is equal.
+
+R1: transactions are published in the order of their largest keys, late commits included. R4: none is ever seen split.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+DDL = """
+CREATE TABLE parent (id integer PRIMARY KEY, name text UNIQUE);
+CREATE TABLE child (id integer PRIMARY KEY DEFERRABLE, parent integer REFERENCES parent ON DELETE CASCADE, note text);
+CREATE TABLE loose (a integer, b text);
+CREATE TABLE mark (step integer, edge text, PRIMARY KEY (step, edge));
+"""
+TABLES = ["public.parent", "public.child", "public.loose", "public.mark"]
+KEYS = st.integers(1, 6)
+STATEMENTS = st.one_of(
+    st.builds("INSERT INTO parent VALUES ({0}, 'n{1}')".format, KEYS, KEYS),
+    st.builds("UPDATE parent SET name = 'n{1}' WHERE id = {0}".format, KEYS, KEYS),
+    st.builds("UPDATE parent SET name = NULL WHERE id = {0}".format, KEYS),
+    st.builds("DELETE FROM parent WHERE id = {0}".format, KEYS),
+    st.builds("INSERT INTO child VALUES ({0}, {1}, 'x')".format, KEYS, KEYS),
+    st.builds("UPDATE child SET id = id + {0}".format, st.sampled_from([1, -1, 2])),
+    st.builds("UPDATE child SET note = note || 'y' WHERE parent = {0}".format, KEYS),
+    st.builds("DELETE FROM child WHERE id = {0}".format, KEYS),
+    st.builds("INSERT INTO loose VALUES ({0}, NULL), ({0}, NULL)".format, KEYS),
+    st.builds("DELETE FROM loose WHERE ctid = (SELECT ctid FROM loose WHERE a = {0} LIMIT 1)".format, KEYS),
+    st.builds("UPDATE loose SET b = 'b{0}' WHERE a = {1}".format, KEYS, KEYS),
+    st.sampled_from(["SAVEPOINT s", "ROLLBACK TO SAVEPOINT s", "TRUNCATE loose"]),
+)
+SESSIONS = st.integers(0, 2)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("run"), SESSIONS, STATEMENTS),
+        st.tuples(st.just("run"), SESSIONS, STATEMENTS),
+        st.tuples(st.just("run"), SESSIONS, STATEMENTS),
+        st.tuples(st.just("commit"), SESSIONS, st.none()),
+        st.tuples(st.just("rollback"), SESSIONS, st.none()),
+        st.tuples(st.just("publish"), st.integers(1, 5), st.none()),
+        st.tuples(st.just("drain"), st.integers(1, 5), st.none()),
+    ),
+    min_size=10,
+    max_size=60,
+)
+
+
+class Sessions:
+    """Three clients of the master, each with at most one open transaction, framed by two marks."""
+
+    def __init__(self, world: Any) -> None:
+        self._open: dict[int, int] = {}
+        self._step = 1_000_000
+        self._sessions = [world.session() for _ in range(3)]
+        for session in self._sessions:
+            # A session that would wait for another, which cannot go on meanwhile, gives up instead.
+            session.execute("SET lock_timeout = '20ms'")
+
+    def run(self, number: int, statement: str) -> None:
+        session = self._sessions[number]
+        if number not in self._open:
+            self._step += 1
+            self._open[number] = self._step
+            session.execute("BEGIN")
+            self._mark(number, "first")
+        self._attempt(number, statement)
+
+    def commit(self, number: int) -> None:
+        if number in self._open and self._attempt(number, None):
+            del self._open[number]
+
+    def rollback(self, number: int) -> None:
+        if self._open.pop(number, None):
+            self._sessions[number].execute("ROLLBACK")
+
+    def end(self) -> None:
+        for number in range(3):
+            self.commit(number)
+
+    def _mark(self, number: int, edge: str) -> None:
+        self._sessions[number].execute("INSERT INTO mark VALUES (%s, %s)", [self._open[number], edge])
+
+    def _attempt(self, number: int, statement: str | None) -> bool:
+        try:
+            if statement is None:
+                self._mark(number, "last")
+                self._sessions[number].execute("COMMIT")
+            else:
+                self._sessions[number].execute(statement.encode())
+        except psycopg.Error:
+            self.rollback(number)
+            return False
+        return True
+
+
+@pytest.fixture
+def world(build):
+    return build(DDL, TABLES)
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(steps=STEPS)
+def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleave(world, steps):
+    sessions = Sessions(world)
+    reached = world.position()
+    for kind, number, statement in steps:
+        if kind == "run":
+            sessions.run(number, statement)
+        elif kind == "commit":
+            sessions.commit(number)
+        elif kind == "rollback":
+            sessions.rollback(number)
+        elif kind == "publish":
+            before = world.queued()
+            world.publisher().publish(number)
+            assert before - world.queued() <= {change["repl_key"] for change in world.log()}
+        else:
+            world.drainer(size=number).deliver()
+            assert reached <= world.position()
+            reached = world.position()
+            assert no_transaction_is_split(world)
+    sessions.end()
+    world.catch_up()
+    assert world.differences() == {}
+    assert no_transaction_is_split(world)
+    assert ordinals_count_transactions(world.log())
+
+
+def no_transaction_is_split(world: Any) -> bool:
+    query = "SELECT count(*) FROM mark GROUP BY step HAVING count(*) <> 2"
+    return not world.reader(world.slaves[0]).execute(query).fetchall()
+
+
+def ordinals_count_transactions(log: list[dict[str, Any]]) -> bool:
+    by_ordinal: dict[int, set[str]] = {}
+    for change in log:
+        by_ordinal.setdefault(change["ordinal"], set()).add(change["trans_key"])
+    one_each = all(len(keys) == 1 for keys in by_ordinal.values())
+    distinct = len({key for keys in by_ordinal.values() for key in keys}) == len(by_ordinal)
+    return one_each and distinct and sorted(by_ordinal) == list(range(1, len(by_ordinal) + 1))
