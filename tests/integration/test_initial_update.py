@@ -42,7 +42,7 @@ def test_updates_under_constant_writes_leave_no_difference(updating):
     from sluice.spark.loading import load
 
     world = updating(traffic.DDL, traffic.TABLES)
-    with background(*traffic.jobs(world.session), pause_s=0.01):
+    with background(*traffic.jobs(world.session)):
         for _ in range(3):
             with world.running():
                 world.update(load=load)

@@ -14,8 +14,8 @@ CREATE TABLE child (id int PRIMARY KEY, parent int REFERENCES parent ON DELETE C
 CREATE TABLE shift (id int PRIMARY KEY DEFERRABLE, label text);
 CREATE TABLE heap (a int, b text);
 INSERT INTO parent SELECT g, 'note ' || g, g FROM generate_series(1, 1500) AS g;
-INSERT INTO child SELECT g, 1 + g % 1500, decode(md5(g::text), 'hex'), g / 7.0 FROM generate_series(1, 3000) AS g;
-INSERT INTO shift SELECT g, 'label ' || g FROM generate_series(1, 200) AS g;
+INSERT INTO child SELECT g, 1 + g % 1500, decode(md5(g::text), 'hex'), g / 7.0 FROM generate_series(1, 2000) AS g;
+INSERT INTO shift SELECT g, 'label ' || g FROM generate_series(1, 30) AS g;
 INSERT INTO heap SELECT g % 50, nullif('b' || g % 3, 'b0') FROM generate_series(1, 1000) AS g;
 """
 TABLES = ("public.parent", "public.child", "public.shift", "public.heap")
