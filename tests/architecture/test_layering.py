@@ -63,7 +63,9 @@ def test_model_and_state_know_the_standard_library_and_each_other_alone(file):
 
 def test_airflow_is_imported_in_dags_and_plugins_alone():
     core = modules("include", "spark_jobs", "sql", "deploy")
-    assert not [file for file in core if "airflow" in map(top, imported(file)) or "sluice_airflow" in map(top, imported(file))]
+    assert not [
+        file for file in core if "airflow" in map(top, imported(file)) or "sluice_airflow" in map(top, imported(file))
+    ]
 
 
 def test_pyspark_is_imported_in_the_spark_package_and_in_jobs_alone():
@@ -80,7 +82,9 @@ def test_dags_and_plugins_reach_the_core_by_its_configuration_alone():
 
 def bound() -> list[Path]:
     """The modules that must keep out of other stages' insides."""
-    return [file for file in modules("include/sluice") if file.relative_to(CORE).with_suffix("").parts[0] not in COMPOSING]
+    return [
+        file for file in modules("include/sluice") if file.relative_to(CORE).with_suffix("").parts[0] not in COMPOSING
+    ]
 
 
 @pytest.mark.parametrize("file", bound(), ids=lambda file: "/".join(file.relative_to(CORE).parts))

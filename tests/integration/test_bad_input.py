@@ -36,9 +36,19 @@ def triggers(world):
 
 # What is watched instead; the error.
 WATCHED = {
-    "a table that is missing": ({"nowhere": {}}, 40, "watched table public.nowhere does not exist", "nothing was changed"),
+    "a table that is missing": (
+        {"nowhere": {}},
+        40,
+        "watched table public.nowhere does not exist",
+        "nothing was changed",
+    ),
     "a view": ({"seen": {}}, 40, "watched table public.seen is not a table", "nothing was changed"),
-    "a trigger that fires too early": ({"t": {"trigger": "REPL_cap"}}, 41, "REPL_cap of public.t would fire before", "such as RI_z_REPL_cap"),
+    "a trigger that fires too early": (
+        {"t": {"trigger": "REPL_cap"}},
+        41,
+        "REPL_cap of public.t would fire before",
+        "such as RI_z_REPL_cap",
+    ),
     "a trigger's name that is too long": ({"t": {"trigger": "z" * 62}}, 41, "is too long", "61 bytes"),
     "a trigger of the table's own": ({"t": {"trigger": "zown"}}, 41, "has a trigger zown of its own", "another"),
 }
@@ -91,13 +101,13 @@ def test_a_source_that_cannot_be_reached_says_why(world, spoiled, code, fact, hi
 def test_a_control_store_that_does_not_answer_is_transient(world):
     world.configure(lambda plain: None)
     world.context.connections["control"] = replace(world.infos["control"], port=ports.choose("nobody", 45_000))
-    with pytest.raises(TransientError, match="SLC-060: the control store does not answer"):
+    with pytest.raises(TransientError, match=r"SLC-060: the control store does not answer"):
         world.publish()
 
 
 def test_a_connection_that_was_not_handed_over_is_named(world):
     world.context.connections.pop("zurich")
-    with pytest.raises(ConfigError, match="SLC-014: there is no Airflow connection 'zurich'") as caught:
+    with pytest.raises(ConfigError, match=r"SLC-014: there is no Airflow connection 'zurich'") as caught:
         world.drain()
     assert "airflow connections add zurich" in caught.value.hint
 
@@ -109,7 +119,7 @@ def test_a_slave_that_lacks_a_column_stops_where_it_is_and_goes_on_when_it_has_i
     world.master.execute("INSERT INTO bare VALUES (1, 'x'); INSERT INTO t VALUES (2, 'after')")
     world.publish()
     before = world.position()
-    with pytest.raises(SluiceError, match="SLC-071: the slave's table public.t lacks the column note") as caught:
+    with pytest.raises(SluiceError, match=r"SLC-071: the slave's table public.t lacks the column note") as caught:
         world.drain()
     assert "nothing is lost" in caught.value.hint
     assert world.position() == before
@@ -141,7 +151,7 @@ def test_a_table_without_a_primary_key_works(world):
 @pytest.mark.parametrize(("name", "job"), [(f"publish {SOURCE}", "publish"), (f"drain {SOURCE}->zurich", "drain")])
 def test_a_job_started_twice_leaves_the_first_alone(world, name, job):
     with leases.leased(world.context.store, name) as first:
-        with pytest.raises(TransientError, match=f"SLC-051: {name} is already being worked on by") as caught:
+        with pytest.raises(TransientError, match=rf"SLC-051: {name} is already being worked on by") as caught:
             getattr(world, job)()
         assert "the other goes on" in caught.value.hint
         leases.renew(world.context.store, first)

@@ -150,7 +150,7 @@ def test_a_rewriting_alter_waits_for_the_dump_which_gives_way_and_starts_again(w
         return load_here(job)
 
     world.inhibit()
-    with pytest.raises(TransientError, match="SLC-036: reading a chunk: .*lock timeout"):
+    with pytest.raises(TransientError, match=r"SLC-036: reading a chunk: .*lock timeout"):
         world.dump(load=beside_an_alter)
     alter.join(30)
     assert not alter.is_alive()
@@ -187,5 +187,7 @@ def waiting(world, query):
 
 
 def column_type(world, slave, column):
-    found = "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'heap'::regclass AND attname = %s"
+    found = (
+        "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'heap'::regclass AND attname = %s"
+    )
     return world.reader(slave).execute(found, [column]).fetchone()[0]

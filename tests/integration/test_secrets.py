@@ -78,7 +78,9 @@ def watched() -> Iterator[tuple[Counter[str], set[str]]]:
             with suppress(OSError):
                 place = Path(f"/proc/{process.pid}")
                 command, environment = (place / "cmdline").read_bytes(), (place / "environ").read_bytes()
-                kinds.update(kind for kind in ("spark_jobs/", "pyspark.daemon", "SparkConnectServer") if kind.encode() in command)
+                kinds.update(
+                    kind for kind in ("spark_jobs/", "pyspark.daemon", "SparkConnectServer") if kind.encode() in command
+                )
                 if any(form in text for form in FORMS for text in (command, environment)):
                     found.add(command.decode(errors="replace"))
 

@@ -106,7 +106,9 @@ def holds(world):
 
 
 def audited(world):
-    rows = world.reader("control").execute("SELECT actor, event, detail FROM audit WHERE event IN ('standby', 'activate') ORDER BY id")
+    rows = world.reader("control").execute(
+        "SELECT actor, event, detail FROM audit WHERE event IN ('standby', 'activate') ORDER BY id"
+    )
     return rows.fetchall()
 
 
@@ -146,7 +148,7 @@ def test_a_running_drain_looks_at_the_gate_between_batches(world, airflow, monke
 
 def test_a_terminal_error_is_standby_with_its_text_until_somebody_unpauses(world, airflow):
     world.reader("zurich").execute("DROP TABLE t")
-    with pytest.raises(SluiceError, match="SLC-070") as caught:
+    with pytest.raises(SluiceError, match=r"SLC-070") as caught:
         world.drain()
     note = holds(world)[Hold.EXCEPTION]
     assert note.reason == str(caught.value)

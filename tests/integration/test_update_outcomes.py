@@ -72,13 +72,17 @@ def test_what_a_slave_held_before_is_gone(world):
 REFUSED = {
     "int4 for bigint": ("id int PRIMARY KEY, big int, note text, amount numeric", 73, "big (bigint -> integer)"),
     "varchar(5) for text": (
-        "id int PRIMARY KEY, big bigint, note varchar(5), amount numeric", 73, "note (text -> character varying(5))",
+        "id int PRIMARY KEY, big bigint, note varchar(5), amount numeric",
+        73,
+        "note (text -> character varying(5))",
     ),
     "numeric(5,2) for numeric": (
-        "id int PRIMARY KEY, big bigint, note text, amount numeric(5,2)", 73, "amount (numeric -> numeric(5,2))",
+        "id int PRIMARY KEY, big bigint, note text, amount numeric(5,2)",
+        73,
+        "amount (numeric -> numeric(5,2))",
     ),
     "a column is missing": ("id int PRIMARY KEY, big bigint, amount numeric", 71, "public.t lacks the column note"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("columns", "code", "fact"), REFUSED.values(), ids=REFUSED)
@@ -93,14 +97,16 @@ def test_a_slave_that_cannot_hold_the_data_is_refused_before_the_load(world, col
     assert "HINT: " in failed["zurich"]
     assert there.execute("SELECT count(*) FROM t").fetchone() == (1,), "nothing was emptied"
     world.release()
-    with pytest.raises(SluiceError, match="SLC-093: .*zurich is INCONSISTENT"):
+    with pytest.raises(SluiceError, match=r"SLC-093: .*zurich is INCONSISTENT"):
         world.verify(initial=True)
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
     assert world.rows("geneva", "public.t") == world.rows("master", "public.t")
 
 
 def test_a_slave_with_wider_types_is_loaded_and_kept_up(world):
-    world.reader("zurich").execute("CREATE TABLE t (id bigint PRIMARY KEY, big numeric, note text, amount numeric, own int)")
+    world.reader("zurich").execute(
+        "CREATE TABLE t (id bigint PRIMARY KEY, big numeric, note text, amount numeric, own int)"
+    )
     world.update()
     world.master.execute("UPDATE t SET big = big + 1, note = NULL WHERE id < 10; DELETE FROM t WHERE id = 20")
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
@@ -114,16 +120,18 @@ def test_a_database_that_is_gone_stops_its_slave_alone(world):
     failed = world.dump()["failed"]
     assert failed["zurich"].startswith("SLC-032: ")
     assert world.release() == {"released": ["geneva"]}
-    with pytest.raises(SluiceError, match="SLC-093"):
+    with pytest.raises(SluiceError, match=r"SLC-093"):
         world.verify("geneva", "zurich", initial=True)
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
 
 def test_an_update_that_fails_for_every_slave_fails(world):
     for slave in world.slaves:
-        world.reader(slave).execute("CREATE SCHEMA IF NOT EXISTS branch; CREATE TABLE public.t (id int); CREATE TABLE branch.t (id int)")
+        world.reader(slave).execute(
+            "CREATE SCHEMA IF NOT EXISTS branch; CREATE TABLE public.t (id int); CREATE TABLE branch.t (id int)"
+        )
     world.inhibit()
-    with pytest.raises(SluiceError, match="SLC-080: no slave could be loaded: .*lacks the column") as caught:
+    with pytest.raises(SluiceError, match=r"SLC-080: no slave could be loaded: .*lacks the column") as caught:
         world.dump()
     assert "trigger it again" in caught.value.hint
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT] * 2
@@ -157,7 +165,9 @@ def test_a_second_update_is_refused_and_leaves_the_others_as_they_were(world, ac
     acting_as("first")
     world.inhibit("zurich")
     acting_as("second")
-    with pytest.raises(SluiceError, match="SLC-020: flights->zurich: a replication in INITIAL cannot request") as caught:
+    with pytest.raises(
+        SluiceError, match=r"SLC-020: flights->zurich: a replication in INITIAL cannot request"
+    ) as caught:
         world.inhibit("geneva", "zurich")
     assert "under way" in caught.value.hint
     assert world.status("geneva") is Status.NORMAL
@@ -171,7 +181,7 @@ def test_a_second_update_is_refused_and_leaves_the_others_as_they_were(world, ac
 
 
 def test_an_update_of_an_unknown_or_unnamed_slave_is_refused(world):
-    with pytest.raises(SluiceError, match="SLC-003: no replication of source flights to slave paris"):
+    with pytest.raises(SluiceError, match=r"SLC-003: no replication of source flights to slave paris"):
         world.inhibit("zurich", "paris")
     assert world.status("zurich") is Status.NORMAL
 
@@ -183,7 +193,10 @@ def test_drains_wait_while_data_is_loaded_and_go_on_after_release(world):
     world.master.execute("UPDATE t SET note = 'held back'")
     world.publish()
     waiting = world.drain("zurich")
-    assert (waiting["transactions"], waiting["standby"]) == (0, f"INITIAL: {holds(world, 'zurich')[Hold.INITIAL].reason}")
+    assert (waiting["transactions"], waiting["standby"]) == (
+        0,
+        f"INITIAL: {holds(world, 'zurich')[Hold.INITIAL].reason}",
+    )
     assert world.drain("geneva")["transactions"] == 1
     world.dump("zurich")
     assert world.drain("zurich")["transactions"] == 0

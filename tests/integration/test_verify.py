@@ -37,27 +37,50 @@ CORRUPTIONS = {
     "'' for NULL": ("UPDATE keyed SET note = '' WHERE id = 1001", KEYED, (0, 0, 1), [["changed", "(1001)"]]),
     "trailing blank": ("UPDATE keyed SET note = note || ' ' WHERE id = 5", KEYED, (0, 0, 1), [["changed", "(5)"]]),
     "last digit of a float": (
-        "UPDATE keyed SET score = 0.1::float8 + 0.2::float8 WHERE id = 1001", KEYED, (0, 0, 1), [["changed", "(1001)"]],
+        "UPDATE keyed SET score = 0.1::float8 + 0.2::float8 WHERE id = 1001",
+        KEYED,
+        (0, 0, 1),
+        [["changed", "(1001)"]],
     ),
     "scale of a numeric": ("UPDATE keyed SET amount = 1.00 WHERE id = 1001", KEYED, (0, 0, 1), [["changed", "(1001)"]]),
-    "another key": ("UPDATE keyed SET id = 2001 WHERE id = 9", KEYED, (1, 1, 0), [["extra", "(2001)"], ["missing", "(9)"]]),
+    "another key": (
+        "UPDATE keyed SET id = 2001 WHERE id = 9",
+        KEYED,
+        (1, 1, 0),
+        [["extra", "(2001)"], ["missing", "(9)"]],
+    ),
     "all rows": ("UPDATE keyed SET amount = amount + 1", KEYED, (0, 0, 301), None),
     "no key, changed value": (
-        "UPDATE heap SET note = 'x' WHERE a = 1001", HEAP, (1, 1, 0), [["missing", "(1001,,0.3)"], ["extra", "(1001,x,0.3)"]],
+        "UPDATE heap SET note = 'x' WHERE a = 1001",
+        HEAP,
+        (1, 1, 0),
+        [["missing", "(1001,,0.3)"], ["extra", "(1001,x,0.3)"]],
     ),
     "no key, one of three alike is gone": (
-        "DELETE FROM heap WHERE ctid = (SELECT min(ctid) FROM heap WHERE a = 4)", HEAP, (1, 0, 0), [["missing", "(4,note,0.3)"]],
+        "DELETE FROM heap WHERE ctid = (SELECT min(ctid) FROM heap WHERE a = 4)",
+        HEAP,
+        (1, 0, 0),
+        [["missing", "(4,note,0.3)"]],
     ),
     "no key, one more of three alike": (
-        "INSERT INTO heap VALUES (4, 'note', 0.3)", HEAP, (0, 1, 0), [["extra", "(4,note,0.3)"]],
+        "INSERT INTO heap VALUES (4, 'note', 0.3)",
+        HEAP,
+        (0, 1, 0),
+        [["extra", "(4,note,0.3)"]],
     ),
     "no key, '' for NULL": (
-        "UPDATE heap SET note = '' WHERE a = 1001", HEAP, (1, 1, 0), [["extra", '(1001,"",0.3)'], ["missing", "(1001,,0.3)"]],
+        "UPDATE heap SET note = '' WHERE a = 1001",
+        HEAP,
+        (1, 1, 0),
+        [["extra", '(1001,"",0.3)'], ["missing", "(1001,,0.3)"]],
     ),
     "no key, last digit of a float": (
-        "UPDATE heap SET score = 0.1::float8 + 0.2::float8 WHERE a = 1001", HEAP, (1, 1, 0), None,
+        "UPDATE heap SET score = 0.1::float8 + 0.2::float8 WHERE a = 1001",
+        HEAP,
+        (1, 1, 0),
+        None,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +140,7 @@ def test_a_sample_takes_about_its_percent_of_the_keys_and_always_the_same(world)
     world.reader("zurich").execute("UPDATE keyed SET amount = amount + 1")
     counts = []
     for _ in range(2):
-        with pytest.raises(SluiceError, match="SLC-090"):
+        with pytest.raises(SluiceError, match=r"SLC-090"):
             world.verify("zurich", percent=20, tables=(KEYED,))
         counts.append(recorded(world)["public.keyed", "zurich"][0])
     assert 0 < counts[0] < 150
@@ -128,7 +151,7 @@ def test_a_difference_at_the_end_of_an_initial_update_makes_it_inconsistent(upda
     world = updating(DDL, ["public.keyed", "public.heap"], {})
     world.update()
     world.reader("zurich").execute("DELETE FROM heap WHERE a = 1001")
-    with pytest.raises(SluiceError, match="SLC-090"):
+    with pytest.raises(SluiceError, match=r"SLC-090"):
         world.verify(initial=True)
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
@@ -197,7 +220,10 @@ def test_the_barrier_of_a_verifier_that_died_expires(normal):
 
 def test_a_slave_that_does_not_arrive_is_named_and_holds_nobody_up(normal):
     normal.master.execute("INSERT INTO heap VALUES (1, 'not delivered', 1)")
-    with background(normal.publish), pytest.raises(SluiceError, match="SLC-091: slave zurich is at transaction") as caught:
+    with (
+        background(normal.publish),
+        pytest.raises(SluiceError, match=r"SLC-091: slave zurich is at transaction") as caught,
+    ):
         verify_alone(normal, "zurich", patience_s=1)
     assert "paused" in caught.value.hint
     normal.drain("zurich")
@@ -205,7 +231,7 @@ def test_a_slave_that_does_not_arrive_is_named_and_holds_nobody_up(normal):
 
 
 def test_a_publisher_that_does_not_answer_is_named(normal):
-    with pytest.raises(TransientError, match="SLC-094: no publisher of flights answered within 1 s") as caught:
+    with pytest.raises(TransientError, match=r"SLC-094: no publisher of flights answered within 1 s") as caught:
         verify_alone(normal, "zurich", patience_s=1)
     assert "publish__flights" in caught.value.hint
 

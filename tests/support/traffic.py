@@ -64,7 +64,9 @@ class Writer:
         """A transaction that stays open for a while, over whatever snapshot is taken meanwhile."""
         with self._session.transaction(force_rollback=self._chance.random() < 0.3):
             self._session.execute("INSERT INTO heap VALUES (99, 'long')")
-            self._session.execute("UPDATE child SET amount = amount + 1 WHERE id %% 97 = %s", [self._chance.randrange(97)])
+            self._session.execute(
+                "UPDATE child SET amount = amount + 1 WHERE id %% 97 = %s", [self._chance.randrange(97)]
+            )
             self._session.execute("SELECT pg_sleep(%s)", [self._chance.random() * 0.4])
 
 

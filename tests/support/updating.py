@@ -20,10 +20,10 @@ from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.job import ChunkLoaded, LoadJob
 from sluice.initial_update.release import release
+from sluice.vendors.registry import vendor
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
 from sluice.verify.job import Request, verify
-from sluice.vendors.registry import vendor
 
 Load = Callable[[LoadJob], list[ChunkLoaded]]
 CompareAll = Callable[[list[Comparison]], list[Difference]]
@@ -43,9 +43,7 @@ def compare_here(jobs: list[Comparison]) -> list[Difference]:
 class UpdatingWorld(World):
     """Two slaves without a table, of which geneva renames schemas."""
 
-    def __init__(
-        self, server: Any, path: Path, ddl: str, tables: Sequence[str], renamed: Mapping[str, str]
-    ) -> None:
+    def __init__(self, server: Any, path: Path, ddl: str, tables: Sequence[str], renamed: Mapping[str, str]) -> None:
         path.mkdir()
         super().__init__(server, path, ddl, tables, slaves=SLAVES)
         for slave in SLAVES:
@@ -72,7 +70,9 @@ class UpdatingWorld(World):
         self.dump(*slaves, load=load)
         self.release(*slaves)
 
-    def verify(self, *slaves: str, compare: CompareAll = compare_here, patience_s: float = 60, **asked: Any) -> dict[str, Any]:
+    def verify(
+        self, *slaves: str, compare: CompareAll = compare_here, patience_s: float = 60, **asked: Any
+    ) -> dict[str, Any]:
         """Verify while a publisher and the drains run beside, as their DAGs do; how many rows differ, by slave."""
         request = Request(SOURCE, slaves or SLAVES, **asked)
         with self.running():

@@ -24,15 +24,24 @@ CASES = {
     "one for another": ([b"1\ta\n"], [b"2\ta\n"], (2, 1, 1, 0), [("missing", "1"), ("extra", "2")]),
     "all missing": ([b"1\ta\n", b"2\ta\n"], [], (2, 2, 0, 0), [("missing", "1"), ("missing", "2")]),
     "no key, one of three alike": (
-        [b"(a)\t(a)\n"] * 3, [b"(a)\t(a)\n"] * 2, (3, 1, 0, 0), [("missing", "(a)")],
+        [b"(a)\t(a)\n"] * 3,
+        [b"(a)\t(a)\n"] * 2,
+        (3, 1, 0, 0),
+        [("missing", "(a)")],
     ),
     "by bytes, as C sorts": (
-        [b"(Z)\t1\n", b"(a)\t1\n", b"(\xc3\xa4)\t1\n"], [b"(Z)\t1\n", b"(\xc3\xa4)\t1\n"], (3, 1, 0, 0), [("missing", "(a)")],
+        [b"(Z)\t1\n", b"(a)\t1\n", b"(\xc3\xa4)\t1\n"],
+        [b"(Z)\t1\n", b"(\xc3\xa4)\t1\n"],
+        (3, 1, 0, 0),
+        [("missing", "(a)")],
     ),
     "an escaped key sorts as what it stands for": (
-        [b"(\\t)\t1\n", b"( )\t1\n"], [b"( )\t1\n"], (2, 1, 0, 0), [("missing", "(\t)")],
+        [b"(\\t)\t1\n", b"( )\t1\n"],
+        [b"( )\t1\n"],
+        (2, 1, 0, 0),
+        [("missing", "(\t)")],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("master", "slave", "counts", "sample"), CASES.values(), ids=CASES)

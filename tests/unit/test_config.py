@@ -61,7 +61,10 @@ def test_a_path_is_relative_to_the_home_and_a_url_is_kept(read, monkeypatch):
 
 FAULTS = {
     "misspelt key": ("conection: master", "sources.flights.conection: unknown key; did you mean connection?"),
-    "misspelt key of a table": ("connection: master, tables: {a.b: {action: I}}", "a.b.action: unknown key; did you mean actions?"),
+    "misspelt key of a table": (
+        "connection: master, tables: {a.b: {action: I}}",
+        "a.b.action: unknown key; did you mean actions?",
+    ),
     "unknown key": ("connection: master, colour: blue", "sources.flights.colour: unknown key"),
     "prefix with quotes": ("""connection: m, prefix: 'RE"PL_'""", "is no prefix"),
     "prefix with a space": ("connection: m, prefix: RE PL_", "'RE PL_' is no prefix"),
@@ -91,13 +94,22 @@ def test_a_fault_in_a_source_is_named_with_its_place(read, source, fault):
 
 FILES = {
     "two slaves of one name": (
-        EXAMPLE.replace("  geneva: {", "  zurich: {"), 1, "'zurich' stands here twice", "mend the file",
+        EXAMPLE.replace("  geneva: {", "  zurich: {"),
+        1,
+        "'zurich' stands here twice",
+        "mend the file",
     ),
     "a replication of an unknown slave": (
-        EXAMPLE.replace("slave: geneva", "slave: genf"), 2, "no slave is called 'genf'; there is zurich, geneva", "check",
+        EXAMPLE.replace("slave: geneva", "slave: genf"),
+        2,
+        "no slave is called 'genf'; there is zurich, geneva",
+        "check",
     ),
     "a replication listed twice": (
-        EXAMPLE.replace("slave: geneva", "slave: zurich"), 2, "flights to zurich is listed twice", "check",
+        EXAMPLE.replace("slave: geneva", "slave: zurich"),
+        2,
+        "flights to zurich is listed twice",
+        "check",
     ),
     "a slave's name with capitals": (EXAMPLE.replace("zurich", "Zurich"), 2, "'Zurich' is no name", "check"),
     "a slave's name of 60 characters": (EXAMPLE.replace("zurich", "z" * 60), 2, "at most 40 long", "check"),
@@ -106,9 +118,11 @@ FILES = {
     "no mapping": ("- 5", 2, "(the file)", "check"),
     "two sources of one prefix": (
         EXAMPLE.replace("slaves:\n", "  other: {connection: master, prefix: repl_, tables: {a.b: {}}}\nslaves:\n", 1),
-        2, "sources flights and other have the same prefix in the same schema", "check",
+        2,
+        "sources flights and other have the same prefix in the same schema",
+        "check",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "code", "fact", "hint"), FILES.values(), ids=FILES)
@@ -129,12 +143,14 @@ def test_every_fault_of_a_file_is_named_at_once(read):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ConfigError, match="SLC-001: .*nowhere.yaml cannot be read") as caught:
+    with pytest.raises(ConfigError, match=r"SLC-001: .*nowhere.yaml cannot be read") as caught:
         config.load(Path(tmp_path / "nowhere.yaml"))
     assert "SLUICE_CONFIG" in caught.value.hint
 
 
-@pytest.mark.parametrize("ask", [lambda c: c.source("x"), lambda c: c.slave("x"), lambda c: c.replication("flights", "x")])
+@pytest.mark.parametrize(
+    "ask", [lambda c: c.source("x"), lambda c: c.slave("x"), lambda c: c.replication("flights", "x")]
+)
 def test_asking_for_what_is_not_configured_names_it(read, ask):
     with pytest.raises(ConfigError) as caught:
         ask(read(EXAMPLE))
@@ -158,5 +174,5 @@ def test_a_table_is_written_as_schema_and_name(written, parts):
 
 @pytest.mark.parametrize("written", ["a", "a.b.c", ".b", "a.", 'a"b.c', ""])
 def test_what_is_no_table_is_refused(written):
-    with pytest.raises(ValueError, match="is no table"):
+    with pytest.raises(ValueError, match=r"is no table"):
         config.split_table(written)

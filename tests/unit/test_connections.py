@@ -45,7 +45,7 @@ def test_a_job_opens_what_its_environment_holds(key_file, monkeypatch):
 def test_another_key_does_not_open(key_file):
     text = seal({"master": INFO})
     new_key_file(key_file)
-    with pytest.raises(ConfigError, match="SLC-012: .*sealed with another key") as caught:
+    with pytest.raises(ConfigError, match=r"SLC-012: .*sealed with another key") as caught:
         open_sealed(text)
     assert KEY_FILE_ENV in caught.value.hint
 
@@ -53,14 +53,14 @@ def test_another_key_does_not_open(key_file):
 @pytest.mark.usefixtures("key_file")
 def test_an_altered_text_does_not_open():
     text = seal({"master": INFO})
-    with pytest.raises(ConfigError, match="SLC-012"):
+    with pytest.raises(ConfigError, match=r"SLC-012"):
         open_sealed(text[:-6] + "AAAA==")
 
 
 @pytest.mark.usefixtures("key_file")
 def test_a_job_without_connections_says_how_to_start_it(monkeypatch):
     monkeypatch.delenv(SEALED_ENV, raising=False)
-    with pytest.raises(ConfigError, match=f"SLC-011: .*{SEALED_ENV} is not set") as caught:
+    with pytest.raises(ConfigError, match=rf"SLC-011: .*{SEALED_ENV} is not set") as caught:
         connections.sealed_text()
     assert "DAG" in caught.value.hint
 
@@ -71,6 +71,6 @@ def test_a_bad_key_file_is_named(tmp_path, monkeypatch, content):
     if content is not None:
         path.write_bytes(content)
     monkeypatch.setenv(KEY_FILE_ENV, str(path))
-    with pytest.raises(ConfigError, match="SLC-013: .*seal.key") as caught:
+    with pytest.raises(ConfigError, match=r"SLC-013: .*seal.key") as caught:
         seal({})
     assert KEY_FILE_ENV in caught.value.hint

@@ -27,15 +27,19 @@ def test_every_event_in_every_status(status, event):
     if expected:
         assert after(status, event) is Status(expected)
     else:
-        with pytest.raises(IllegalEvent, match=f"^a replication in {status} cannot {event}$") as caught:
+        with pytest.raises(IllegalEvent, match=rf"^a replication in {status} cannot {event}$") as caught:
             after(status, event)
         assert (caught.value.status, caught.value.event) == (status, event)
 
 
 def test_every_status_has_the_lamp_of_the_guide():
     assert {status: status.colour for status in Status} == {
-        "UNCONFIGURED": "grey", "INITIAL": "blue", "TRANSITION": "yellow", "NORMAL": "green", "INCONSISTENT": "red",
-    }  # fmt: skip
+        "UNCONFIGURED": "grey",
+        "INITIAL": "blue",
+        "TRANSITION": "yellow",
+        "NORMAL": "green",
+        "INCONSISTENT": "red",
+    }
 
 
 @pytest.mark.parametrize(

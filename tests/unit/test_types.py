@@ -10,7 +10,10 @@ import pytest
 from sluice.vendors.postgresql.types import holds
 
 ACCEPTED = [
-    *((same, same) for same in ("integer", "numeric(5,2)", "text[]", "character varying(5)", "timestamp(3) without time zone")),
+    *(
+        (same, same)
+        for same in ("integer", "numeric(5,2)", "text[]", "character varying(5)", "timestamp(3) without time zone")
+    ),
     ("smallint", "integer"),
     ("smallint", "bigint"),
     ("integer", "bigint"),
