@@ -11,6 +11,11 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.world import SOURCE
+
+from sluice.control.leases import acquire
+from sluice.dispatch.drain import Drain
+from sluice.publish.publisher import Publisher
 
 DDL = """
 CREATE TABLE parent (id integer PRIMARY KEY, name text UNIQUE);
@@ -53,19 +58,19 @@ STEPS = st.lists(
 class Sessions:
     """Three clients of the master, each with at most one open transaction, framed by two marks."""
 
-    def __init__(self, world: Any) -> None:
+    _step = 0
+
+    def __init__(self, clients: list[psycopg.Connection[Any]]) -> None:
         self._open: dict[int, int] = {}
-        self._step = 1_000_000
-        self._sessions = [world.session() for _ in range(3)]
-        for session in self._sessions:
-            # A session that would wait for another, which cannot go on meanwhile, gives up instead.
-            session.execute("SET lock_timeout = '20ms'")
+        self._sessions = clients
+        for session in clients:
+            session.execute("ROLLBACK")
 
     def run(self, number: int, statement: str) -> None:
         session = self._sessions[number]
         if number not in self._open:
-            self._step += 1
-            self._open[number] = self._step
+            Sessions._step += 1
+            self._open[number] = Sessions._step
             session.execute("BEGIN")
             self._mark(number, "first")
         self._attempt(number, statement)
@@ -100,7 +105,18 @@ class Sessions:
 
 @pytest.fixture
 def world(build):
-    return build(DDL, TABLES)
+    made = build(DDL, TABLES)
+    made.catch_up()
+    return made
+
+
+@pytest.fixture
+def clients(world):
+    sessions = [world.session() for _ in range(3)]
+    for session in sessions:
+        # A session that would wait for another, which cannot go on meanwhile, gives up instead.
+        session.execute("SET lock_timeout = '20ms'")
+    return sessions
 
 
 @settings(
@@ -110,8 +126,8 @@ def world(build):
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=STEPS)
-def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleave(world, steps):
-    sessions = Sessions(world)
+def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleave(world, clients, steps):
+    sessions = Sessions(clients)
     reached = world.position()
     for kind, number, statement in steps:
         if kind == "run":
@@ -122,10 +138,10 @@ def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleav
             sessions.rollback(number)
         elif kind == "publish":
             before = world.queued()
-            world.publisher().publish(number)
+            publish(world, number)
             assert before - world.queued() <= {change["repl_key"] for change in world.log()}
         else:
-            world.drainer(size=number).deliver()
+            drain(world, number)
             assert reached <= world.position()
             reached = world.position()
             assert no_transaction_is_split(world)
@@ -134,6 +150,26 @@ def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleav
     assert world.differences() == {}
     assert no_transaction_is_split(world)
     assert ordinals_count_transactions(world.log())
+
+
+def publish(world: Any, bound: int) -> None:
+    """One sweep of at most about so many changes, by a publisher that takes over from whoever was there."""
+    database = world.context.source(SOURCE)
+    held = acquire(world.context.store, f"publish {SOURCE}", force=True)
+    publisher = Publisher(SOURCE, database, world.context.manifest(SOURCE), world.context.files(), held)
+    publisher.begin()
+    publisher.publish(bound)
+    database.close()
+
+
+def drain(world: Any, size: int) -> None:
+    """One batch of at least so many changes, by a drain that takes over from whoever was there."""
+    pair = world.pair(world.slaves[0])
+    slave = world.context.slave(pair)
+    one = Drain(slave, world.context.manifest(SOURCE), world.context.files(), size)
+    one.begin(acquire(world.context.store, f"drain {pair}", force=True).epoch)
+    one.deliver()
+    slave.close()
 
 
 def no_transaction_is_split(world: Any) -> bool:
