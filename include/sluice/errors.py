@@ -33,8 +33,8 @@ class TransientError(SluiceError):
     """A retry may succeed: a lost connection, a lock timeout, a serialization failure."""
 
 
-class FencedError(SluiceError):
-    """Somebody else holds a newer lease on what we were writing (R6); this process must end."""
+class FencedError(TransientError):
+    """Somebody else holds a newer lease on what we were writing (R6); this process ends, the next one looks again."""
 
 
 class KeyConflict(SluiceError):

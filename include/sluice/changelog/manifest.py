@@ -125,8 +125,7 @@ class Manifest:
                 42,
                 f"slave {slave} is at transaction {position.ordinal}, but the change log of {self._source} was trimmed "
                 f"past that and starts later",
-                f"run initial_update for it: airflow dags trigger initial_update --conf "
-                f'\'{{"source": "{self._source}", "slaves": ["{slave}"]}}\'',
+                f'trigger the initial_update DAG with {{"source": "{self._source}", "slaves": ["{slave}"]}}',
             )
         return [_segment(row) for row in rows if row.stop is None or row.last_ordinal <= row.stop]
 

@@ -92,6 +92,7 @@ def dump(
         rows = loaded[0].tables.progress()[1] if loaded else 0
     for slave, error in failed.items():
         _give_up(context.store, Pair(source, slave), update, error.splitlines()[0])
+    _finish(context.store, update, "LOADED" if loaded else "FAILED")
     if not loaded:
         raise SluiceError(
             80, f"no slave could be loaded: {'; '.join(failed.values())}", "mend that, then trigger it again"
@@ -164,3 +165,9 @@ def _progress(store: Store, update: int, state: str, position: Position, snapsho
                 started_at=func.clock_timestamp(),
             )
         )
+
+
+def _finish(store: Store, update: int, state: str) -> None:
+    with store.begin() as connection:
+        ended = initial_update.update().where(initial_update.c.id == update)
+        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))

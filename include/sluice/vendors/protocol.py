@@ -72,7 +72,7 @@ class Sweep(Protocol):
     bound: int | None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in order, columns as in `sluice.changelog.segment.SWEPT`; none if nothing is queued."""
+        """The changes in order, columns as in `sluice.changelog.schema.SWEPT`; none if nothing is queued."""
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that images of this sweep were written under, by id."""
