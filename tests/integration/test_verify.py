@@ -230,15 +230,27 @@ def test_a_slave_that_does_not_arrive_is_named_and_holds_nobody_up(normal):
     assert normal.drain("zurich")["transactions"] == 0
 
 
+def test_a_slave_that_does_not_arrive_keeps_no_other_from_normal(updating):
+    world = updating(DDL, ["public.keyed", "public.heap"])
+    world.update()
+    world.master.execute("INSERT INTO heap VALUES (1, 'not delivered', 1)")
+    with (
+        background(world.publish, lambda: world.drain("geneva")),
+        pytest.raises(SluiceError, match=r"SLC-091: slave zurich"),
+    ):
+        verify_alone(world, "zurich", "geneva", patience_s=10, initial=True)
+    assert [world.status(slave) for slave in world.slaves] == [Status.TRANSITION, Status.NORMAL]
+
+
 def test_a_publisher_that_does_not_answer_is_named(normal):
     with pytest.raises(TransientError, match=r"SLC-094: no publisher of flights answered within 1 s") as caught:
         verify_alone(normal, "zurich", patience_s=1)
     assert "publish__flights" in caught.value.hint
 
 
-def verify_alone(world, slave, patience_s):
+def verify_alone(world, *slaves, patience_s, initial=False):
     """A verification beside which no job runs."""
-    return verify(world.context, Request(SOURCE, (slave,)), compare_here, patience_s)
+    return verify(world.context, Request(SOURCE, slaves, initial=initial), compare_here, patience_s)
 
 
 def until(look, seconds=30):

@@ -45,14 +45,16 @@ def verify(
     """Compare, record what was found, and, at the end of an initial update, let NORMAL or INCONSISTENT happen.
 
     Raises:
-        SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
+        SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared;
+            SLC-091 if one does not arrive at the point. The other slaves were compared even so (R8).
     """
     ready, refused = _ready(context, request)
+    late: dict[str, SluiceError] = {}
     results: dict[str, dict[str, Difference]] = {}
     if ready:
         number = points.ask(context.store, request.source, ready, _DEADLINE_S)
         with _KeptUp(context, number):
-            results = _compare(context, request, ready, number, compare_all, patience_s)
+            results = _compare(context, request, ready, number, compare_all, patience_s, late)
     for slave, tables in results.items():
         different = sum(one.different for one in tables.values())
         event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
@@ -60,6 +62,8 @@ def verify(
             pair = Pair(request.source, slave)
             replications.happen(context.store, pair, Event.FAIL if different else Event.VERIFIED)
     _complain(results, refused)
+    if late:
+        raise min(late.values(), key=lambda error: not isinstance(error, TransientError))
     return {
         "slaves": {
             slave: {
@@ -86,6 +90,7 @@ def _compare(
     number: int,
     compare_all: CompareAll,
     patience_s: float,
+    late: dict[str, SluiceError],
 ) -> dict[str, dict[str, Difference]]:
     point = _await(context, request, number, patience_s)
     event("point", source=request.source, position=point.position)
@@ -97,8 +102,14 @@ def _compare(
     with ExitStack() as stack:
         for slave in slaves:
             port = context.slave(Pair(request.source, slave))
-            snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
-            points.passed(context.store, number, slave)
+            try:
+                snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
+            except SluiceError as error:
+                event("not aligned", slave=slave, why=error.fact)
+                late[slave] = error
+                continue
+            finally:
+                points.passed(context.store, number, slave)
             event("aligned", slave=slave, position=point.position)
             for name in names:
                 columns, key = shapes[name]
@@ -110,7 +121,7 @@ def _compare(
                     )
                 )
         found = compare_all(jobs)
-    results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves}
+    results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in zip(jobs, found, strict=True):
         results[job.slave][str(job.name)] = difference
     _record(context, request.source, number, results)
@@ -144,8 +155,9 @@ def _record(context: Context, source: str, number: int, results: dict[str, dict[
         for slave, tables in results.items()
         for table, found in tables.items()
     ]
-    with context.store.begin() as connection:
-        connection.execute(comparison.insert(), rows)
+    if rows:
+        with context.store.begin() as connection:
+            connection.execute(comparison.insert(), rows)
 
 
 def _complain(results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
