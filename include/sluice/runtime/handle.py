@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import psycopg
+
+from sluice import config
 from sluice.connections import ConnectionInfo
-from sluice.runtime import airflow, environment, sparkconnect
+from sluice.context import Context
+from sluice.runtime import airflow, environment
 from sluice.runtime.databases import socket_connections
 from sluice.runtime.java import java_home
 from sluice.runtime.layout import Layout
@@ -45,10 +50,13 @@ class Runtime:
         api = ConnectionInfo("http", LOOPBACK, self.api_port, login=self.login, password=self.password)
         return {**socket_connections(self.cluster), "sluice_airflow_api": api}
 
-    def environment(self) -> dict[str, str]:
-        """The environment of a job that is started outside of Airflow, without its sealed connections."""
-        shared = environment.shared(self.layout, java_home(self.layout.spark / "java"))
-        return {**shared, **sparkconnect.client_environment(self.layout, self.spark_port)}
+    def context(self) -> Context:
+        """The configuration with these connections."""
+        return Context(config.load(), self.connections())
+
+    def connect(self, database: str) -> psycopg.Connection[tuple[Any, ...]]:
+        """An autocommit session of PostgreSQL's superuser."""
+        return self.cluster.admin(database)
 
     def airflow_environment(self) -> dict[str, str]:
         """The environment of a process that asks Airflow itself, as its own services do."""

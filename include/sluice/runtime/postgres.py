@@ -14,10 +14,12 @@ import signal
 import subprocess
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from sluice.errors import SluiceError
 from sluice.runtime import placement, ports, processes
@@ -104,7 +106,8 @@ class Cluster:
         if not (self._data / "PG_VERSION").exists():
             self._initdb()
         port = ports.choose("PostgreSQL", port, self._taken)
-        where = f"port = {port}\nunix_socket_directories = '{self.sockets}'\n"
+        sockets = str(self.sockets).replace('"', '""').replace("'", "''")
+        where = f"port = {port}\nunix_socket_directories = '\"{sockets}\"'\n"
         (self._data / "sluice.conf").write_text(f"{_SETTINGS}{settings}\n{where}")
         service = processes.start(
             "postgres",
@@ -134,11 +137,11 @@ class Cluster:
 
     def admin_dsn(self, database: str = "postgres", user: str = SUPERUSER) -> str:
         """A libpq connection string over the socket: it needs no password, and works for our own user only."""
-        return f"host={self.sockets} port={self.port} dbname={database} user={user}"
+        return make_conninfo(host=str(self.sockets), port=self.port, dbname=database, user=user)
 
     def sqlalchemy_url(self, database: str) -> str:
         """The SQLAlchemy address of a database over the socket, as the role of that name; without a password."""
-        return f"postgresql+psycopg://{database}@/{database}?host={self.sockets}&port={self.port}"
+        return f"postgresql+psycopg://{database}@/{database}?host={quote(str(self.sockets))}&port={self.port}"
 
     def create_database(self, name: str, role: str, password: str, *, superuser: bool = False) -> None:
         """Make a database and its owner if they are missing, and give the owner this password."""

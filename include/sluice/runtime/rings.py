@@ -33,6 +33,7 @@ RINGS = (
     "e2e",
 )
 _NO_TESTS = 5
+_HEARTBEAT_S = 30
 _LINTERS = (
     ("ruff check", ("ruff", "check")),
     ("ruff format --check", ("ruff", "format", "--check")),
@@ -104,12 +105,23 @@ def _tests(ring: str) -> Count:
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
         command = [sys.executable, "-m", "pytest", f"tests/{ring}", f"--junit-xml={report}", "--durations=3"]
-        done = subprocess.run(command, cwd=config.PROJECT)
+        code = _shown(ring, command)
         count = read_report(report.read_text()) if report.exists() else Count()
     # An interrupted or broken run has no failed test, and is no success.
-    if done.returncode not in (0, _NO_TESTS) and not count.failed:
+    if code not in (0, _NO_TESTS) and not count.failed:
         count.failed += 1
     return count
+
+
+def _shown(ring: str, command: Sequence[str]) -> int:
+    """Run it; a test that takes minutes is no silent minute."""
+    began = time.monotonic()
+    with subprocess.Popen(command, cwd=config.PROJECT) as child:
+        while True:
+            try:
+                return child.wait(_HEARTBEAT_S)
+            except subprocess.TimeoutExpired:
+                print(f" ... {ring} {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
 
 
 def read_report(text: str) -> Count:

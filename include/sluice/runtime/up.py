@@ -6,13 +6,12 @@ made for one start. PostgreSQL stays if it runs. Independent parts start side by
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from sluice import config, connections
+from sluice import connections
 from sluice.runtime import airflow, ending, environment, ports, sparkconnect
 from sluice.runtime.databases import DATABASES, tcp_connections
 from sluice.runtime.handle import Runtime
@@ -22,7 +21,7 @@ from sluice.runtime.postgres import PREFERRED_PORT, Cluster
 from sluice.runtime.progress import Progress
 from sluice.runtime.state import State, alone
 
-__all__ = ["Runtime", "airflow_environment", "down", "running", "up"]
+__all__ = ["Runtime", "down", "running", "up"]
 
 
 def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], None] | None = None) -> Runtime:
@@ -59,18 +58,6 @@ def running() -> Runtime | None:
     state = State(layout)
     cluster = _cluster(layout)
     return _runtime(layout, state, cluster) if _complete(state, cluster) else None
-
-
-def airflow_environment() -> dict[str, str]:
-    """The environment of an `airflow` command: this home's Airflow if PostgreSQL runs, else our own environment's."""
-    layout = Layout.of_environment()
-    cluster = _cluster(layout) if layout.state_file.exists() else None
-    if cluster is None or cluster.service() is None:
-        plugins = str(config.PROJECT / "plugins")
-        return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [plugins, os.environ.get("PYTHONPATH")]))}
-    shared = environment.shared(layout, java_home(layout.spark / "java"))
-    port = State(layout).ports[airflow.API_SERVER]
-    return airflow.environment(layout, shared, port, cluster.sqlalchemy_url(airflow.DATABASE))
 
 
 def down(progress: Progress | None = None) -> None:
