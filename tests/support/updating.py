@@ -43,9 +43,11 @@ def compare_here(jobs: list[Comparison]) -> list[Difference]:
 class UpdatingWorld(World):
     """Two slaves without a table, of which geneva renames schemas."""
 
-    def __init__(self, server: Any, path: Path, ddl: str, tables: Sequence[str], renamed: Mapping[str, str]) -> None:
+    def __init__(
+        self, server: Any, path: Path, ddl: str, tables: Sequence[str], renamed: Mapping[str, str], **more: Any
+    ) -> None:
         path.mkdir()
-        super().__init__(server, path, ddl, tables, slaves=SLAVES)
+        super().__init__(server, path, ddl, tables, slaves=SLAVES, **more)
         for slave in SLAVES:
             self.reader(slave).execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         self.configure(lambda settings: settings["slaves"]["geneva"].update(schemas=dict(renamed)))
@@ -128,8 +130,10 @@ def updating(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     """Makes worlds with empty slaves: ``updating(ddl, ["public.t"])``."""
     made: list[UpdatingWorld] = []
 
-    def one(ddl: str, tables: Sequence[str], renamed: Mapping[str, str] = {"public": "branch"}) -> UpdatingWorld:
-        world = UpdatingWorld(server, tmp_path / f"world{len(made)}", ddl, tables, renamed)
+    def one(
+        ddl: str, tables: Sequence[str], renamed: Mapping[str, str] = {"public": "branch"}, **more: Any
+    ) -> UpdatingWorld:
+        world = UpdatingWorld(server, tmp_path / f"world{len(made)}", ddl, tables, renamed, **more)
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
         made.append(world)
         return world
