@@ -64,37 +64,39 @@ CASES = [
         "CREATE TABLE t (id int PRIMARY KEY, u int UNIQUE)",
         ["public.t"],
         ["INSERT INTO t VALUES (1, 10), (2, 20)",
-         "BEGIN; UPDATE t SET u = -1 WHERE id = 1; UPDATE t SET u = 10 WHERE id = 2; UPDATE t SET u = 20 WHERE id = 1; COMMIT"],
+         "UPDATE t SET u = -1 WHERE id = 1; UPDATE t SET u = 10 WHERE id = 2; UPDATE t SET u = 20 WHERE id = 1"],
         id="unique values swapped",
     ),
     pytest.param(
         FAMILY,
         ["public.parent", "public.child"],
         ["INSERT INTO parent VALUES (1, 'a'), (2, 'b'); INSERT INTO child VALUES (1, 1), (2, 1), (3, 2)",
-         "BEGIN; UPDATE parent SET v = 'c'; DELETE FROM parent WHERE id = 2; INSERT INTO parent VALUES (2, 'again'); COMMIT",
+         "UPDATE parent SET v = 'c'; DELETE FROM parent WHERE id = 2; INSERT INTO parent VALUES (2, 'again')",
          "UPDATE parent SET id = 7 WHERE id = 1", "DELETE FROM parent WHERE id = 7"],
         id="a parent that changes, comes back, moves and goes with its children",
     ),
     pytest.param(
         NO_KEY,
         ["public.t"],
-        ["INSERT INTO t SELECT 1, NULL, 'NaN' FROM generate_series(1, 5)", "INSERT INTO t VALUES (NULL, '', 0.1), (1, NULL, NULL)",
-         "DELETE FROM t WHERE ctid IN (SELECT ctid FROM t WHERE c = 'NaN' LIMIT 2)", "UPDATE t SET b = 'x' WHERE a IS NULL",
-         "INSERT INTO t SELECT * FROM t"],
+        ["INSERT INTO t SELECT 1, NULL, 'NaN' FROM generate_series(1, 5)",
+         "INSERT INTO t VALUES (NULL, '', 0.1), (1, NULL, NULL)",
+         "DELETE FROM t WHERE ctid IN (SELECT ctid FROM t WHERE c = 'NaN' LIMIT 2)",
+         "UPDATE t SET b = 'x' WHERE a IS NULL", "INSERT INTO t SELECT * FROM t"],
         id="duplicate rows and nulls without a key",
     ),
     pytest.param(
         FAMILY,
         ["public.parent", "public.child"],
         ["INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (1, 1)",
-         "BEGIN; TRUNCATE parent CASCADE; INSERT INTO parent VALUES (1, 'after'), (3, 'c'); INSERT INTO child VALUES (9, 3); COMMIT",
+         "TRUNCATE parent CASCADE; INSERT INTO parent VALUES (1, 'after'), (3, 'c'); INSERT INTO child VALUES (9, 3)",
          "TRUNCATE child"],
         id="truncate",
     ),
     pytest.param(
         PARTED,
         ["public.t"],
-        ["INSERT INTO t VALUES (1, 1, 'a'), (2, 150, 'b')", "INSERT INTO low VALUES (3, 3, 'c'); INSERT INTO high VALUES ('d', 103, 4)",
+        ["INSERT INTO t VALUES (1, 1, 'a'), (2, 150, 'b')",
+         "INSERT INTO low VALUES (3, 3, 'c'); INSERT INTO high VALUES ('d', 103, 4)",
          "UPDATE t SET k = k + 100 WHERE k < 100", "DELETE FROM high WHERE id = 4", "UPDATE high SET v = v || '!'"],
         id="partitions, one with columns in another order",
     ),
@@ -106,7 +108,7 @@ CASES = [
         id="names with capitals, blanks, quotes, dots, reserved words",
     ),
     pytest.param(
-        "CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, a int, twice int GENERATED ALWAYS AS (a * 2) STORED)",
+        "CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, a int, b int GENERATED ALWAYS AS (a) STORED)",
         ["public.t"],
         ["INSERT INTO t (a) VALUES (1), (2)", "UPDATE t SET a = 5 WHERE id = 1", "DELETE FROM t WHERE id = 2"],
         id="identity and generated columns",
@@ -151,14 +153,16 @@ def test_the_result_does_not_depend_on_where_batches_are_cut_even_where_rows_wer
     world.catch_up()
     for name in sizes:
         world.session(name).execute(
-            "DELETE FROM child WHERE id IN (3, 4, 5); INSERT INTO child VALUES (31, 1), (32, 1); UPDATE parent SET v = 'odd';"
-            "DELETE FROM t WHERE a = 1; INSERT INTO t VALUES (2, 'x', NULL); DELETE FROM shift WHERE id = 2;"
+            "DELETE FROM child WHERE id IN (3, 4, 5); INSERT INTO child VALUES (31, 1), (32, 1);"
+            "UPDATE parent SET v = 'odd'; DELETE FROM t WHERE a = 1;"
+            "INSERT INTO t VALUES (2, 'x', NULL); DELETE FROM shift WHERE id = 2;"
             "INSERT INTO shift VALUES (9, 'odd', 99)"
         )
     for number in range(12):
         world.master.execute(f"INSERT INTO child VALUES ({30 + number}, 1); DELETE FROM child WHERE id = {number}")
         world.master.execute(f"UPDATE parent SET v = v || {number} WHERE id = {1 + number % 5}")
-        world.master.execute(f"UPDATE t SET b = 'y{number}' WHERE a = {number % 3}; INSERT INTO t VALUES (1, 'x', NULL)")
+        world.master.execute(f"UPDATE t SET b = 'y{number}' WHERE a = {number % 3}")
+        world.master.execute("INSERT INTO t VALUES (1, 'x', NULL)")
         world.master.execute("UPDATE shift SET id = id + 1" if number % 2 else "UPDATE shift SET id = id - 1")
     world.publish()
     tolerated = {name: world.drain(name)["tolerated"] for name in sizes}
@@ -179,7 +183,7 @@ def test_a_column_added_or_dropped_between_changes_is_read_under_the_columns_of_
     ):
         world.master.execute(statement)
     world.publish()
-    with pytest.raises(SluiceError, match="SLC-071.*lacks the column c") as refused:
+    with pytest.raises(SluiceError, match=r"SLC-071.*lacks the column c") as refused:
         world.drain()
     assert "unpause" in refused.value.hint
     world.session("zurich").execute("ALTER TABLE t ADD c int DEFAULT 7")
@@ -212,9 +216,8 @@ def test_a_drain_that_was_overtaken_cannot_commit(world, monkeypatch, point):
 
     for module in (draining, slaves):
         monkeypatch.setattr(module, "reached", reached)
-    with pytest.raises(SluiceError) as ended:
+    with pytest.raises((FencedError, TransientError)):
         zombie.deliver()
-    assert isinstance(ended.value, FencedError | TransientError)
     assert seen == [2]
     world.catch_up()
     assert world.differences() == {}

@@ -6,6 +6,7 @@ import resource
 from itertools import groupby
 
 import pytest
+from support.world import SOURCE
 
 from sluice.control import leases
 from sluice.control.bootstrap import bootstrap
@@ -13,7 +14,6 @@ from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.publish import publisher as publishing
 from sluice.state.replication import Status
-from support.world import SOURCE
 
 pytestmark = [pytest.mark.postgres]
 
@@ -166,7 +166,7 @@ def test_files_of_an_earlier_publisher_that_were_never_listed_are_removed_and_li
     files = world.context.files()
     assert len(files.names()) == 2
     foreign = world.path / "log" / "another-000000000001-1-abc.parquet"
-    foreign.write_bytes(b"a file of another source")
+    foreign.touch()
     world.let_leases_expire()
     world.publish()
     assert set(files.names()) == world.context.manifest(SOURCE).listed_names() | {foreign.stem}
@@ -201,7 +201,15 @@ def test_a_source_that_is_not_the_one_of_the_log_is_refused_until_an_operator_ac
     assert world.status("zurich") is Status.INCONSISTENT
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[:-10], lambda text: text[:50] + b"?" + text[51:]], ids=["cut", "altered"])
+def cut(segment):
+    return segment[:-10]
+
+
+def altered(segment):
+    return segment[:50] + b"?" + segment[51:]
+
+
+@pytest.mark.parametrize("damage", [cut, altered])
 def test_a_segment_that_is_not_as_it_was_published_is_refused_before_any_of_it_is_applied(world, damage):
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.catch_up()
@@ -261,9 +269,8 @@ def test_a_publisher_that_was_overtaken_can_neither_list_nor_purge(world, monkey
         world.publisher().publish(None)
 
     dies_at(monkeypatch, point, overtake)
-    with pytest.raises(SluiceError) as ended:
+    with pytest.raises((FencedError, TransientError)):
         zombie.publish(None)
-    assert isinstance(ended.value, FencedError | TransientError)
     world.catch_up()
     ids = [one for transaction in transactions(world) for one in transaction]
     assert sorted(ids) == ["1", "2", "3"]
@@ -271,19 +278,23 @@ def test_a_publisher_that_was_overtaken_can_neither_list_nor_purge(world, monkey
 
 
 def test_a_publisher_started_twice_at_once_says_who_is_at_work(world):
-    with (
-        leases.leased(world.context.store, f"publish {SOURCE}") as held,
-        pytest.raises(TransientError, match=f"SLC-051.*{held.holder}"),
-    ):
+    held = leases.acquire(world.context.store, f"publish {SOURCE}")
+    with pytest.raises(TransientError, match=f"SLC-051.*{held.holder}"):
         world.publish()
+    leases.release(world.context.store, held)
     assert world.publish()["changes"] == 0
 
 
 def test_taking_over_ends_a_publisher_that_hangs_in_its_transaction(world):
     zombie = world.publisher()
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
-    with pytest.raises(SluiceError), zombie._database.sweep(zombie._held.epoch, None) as sweep:
-        assert world.publisher().publish(None).changes == 1
-        sweep.purge(publishing.Purge(1, "x"), 1)
+
+    def purge_late():
+        with zombie._database.sweep(zombie._held.epoch, None) as sweep:
+            assert world.publisher().publish(None).changes == 1
+            sweep.purge(publishing.Purge(1, "x"), 1)
+
+    with pytest.raises(TransientError, match="SLC-030"):
+        purge_late()
     world.catch_up()
     assert world.differences() == {}

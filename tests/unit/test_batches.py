@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import pyarrow as pa
 import pytest
@@ -30,7 +30,8 @@ def log(*segments):
     files, listed, first = Kept(), [], 1
     for number, records in enumerate(segments, 1):
         name = f"s{number}"
-        files.records[name] = [pa.RecordBatch.from_pylist([_change(*row) for row in record], CHANGES) for record in records]
+        rows = [[_change(*row) for row in record] for record in records]
+        files.records[name] = [pa.RecordBatch.from_pylist(part, CHANGES) for part in rows]
         last = records[-1][-1][0]
         listed.append(Segment(number, Written(name, "", 0), first, last, sum(map(len, records)), "", ""))
         first = last + 1
@@ -62,7 +63,7 @@ def test_batches_hold_whole_transactions_each_once(segments, size):
     every = [ordinal for records in segments for record in records for (ordinal, *_) in record]
     delivered = [batch.changes["ordinal"].to_pylist() for batch in found]
     assert [ordinal for batch in delivered for ordinal in batch] == every
-    assert all(before[-1] < after[0] for before, after in zip(delivered, delivered[1:], strict=False))
+    assert all(before[-1] < after[0] for before, after in pairwise(delivered))
     assert [batch.end.ordinal for batch in found] == [batch[-1] for batch in delivered]
     assert list(accumulate(batch.transactions for batch in found)) == [batch.end.ordinal for batch in found]
     assert all(batch.end.ordinal <= listed[batch.end.segment - 1].last_ordinal for batch in found)

@@ -16,7 +16,7 @@ FORMS = [
     pytest.param("v", "a\tb\nc", '<col name="v">a\tb\nc</col>', id="tab and newline"),
     pytest.param("raw", b"\x00\xff", '<col name="raw" encoding="base64">AP8=</col>', id="binary"),
     pytest.param('a "b"', "1", '<col name="a &quot;b&quot;">1</col>', id="name with double quotes"),
-    pytest.param('a "b" \'c\' <d>', "1", '<col name="a &quot;b&quot; \'c\' &lt;d&gt;">1</col>', id="name with quotes"),
+    pytest.param("a \"b\" 'c' <d>", "1", "<col name=\"a &quot;b&quot; 'c' &lt;d&gt;\">1</col>", id="name with quotes"),
 ]
 
 

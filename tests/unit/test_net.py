@@ -89,9 +89,7 @@ def test_a_truncate_forgets_what_came_before_it_and_keeps_what_comes_after():
 @pytest.mark.parametrize("step", [1, -1])
 def test_every_key_moved_by_one_keeps_every_row(values, step):
     before = Counter((str(number), value) for number, value in enumerate(values, 1))
-    moves = [
-        update((str(number), value), (str(number + step), value)) for number, value in enumerate(values, 1)
-    ]
+    moves = [update((str(number), value), (str(number + step), value)) for number, value in enumerate(values, 1)]
     after = Counter((str(number + step), value) for number, value in enumerate(values, 1))
     assert applied(before, SHIFTED, moves) == after
     assert applied(before, SHIFTED, moves[::-1]) == after
