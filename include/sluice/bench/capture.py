@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Callable, Mapping
 
 from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import Server, private_server
@@ -35,31 +36,39 @@ _BULK = "UPDATE wide SET c_int = c_int + 1, c_num = c_num + 0.5, c_ts = now(), c
 
 def measure(scale: float, progress: Progress) -> Report:
     """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture."""
-    run_s, rows = max(1, round(8 * scale)), max(100, round(50_000 * scale))
+    run_s, rows = max(1, round(6 * scale)), max(100, round(50_000 * scale))
     with private_server(progress) as server:
         infos = {side: _prepared(server, side, rows, progress) for side in SIDES}
-        fast = {side: _Pgbench(server, info, run_s, durable=False) for side, info in infos.items()}
-        durable = {side: _Pgbench(server, info, run_s, durable=True) for side, info in infos.items()}
+
+        def ratio(what: str, measures: Mapping[str, Callable[[], float]]) -> tuple[float, float, float]:
+            """With / without, and both."""
+            named = {f"{what} {side} capture": measure for side, measure in measures.items()}
+            without, with_ = alternating(progress, named).values()
+            return with_ / without, with_, without
+
+        def pgbench(what: str, *, durable: bool, protocol: str = "simple") -> tuple[float, float, float]:
+            runs = {side: _Pgbench(server, info, run_s, durable, protocol) for side, info in infos.items()}
+            return ratio(f"{what} transactions/s", runs)
+
+        fast = pgbench("unflushed", durable=False)
+        prepared = pgbench("prepared unflushed", durable=False, protocol="prepared")
+        durable = pgbench("durable", durable=True)
         bulk = {side: _Bulk(server, info, rows) for side, info in infos.items()}
-        for side in SIDES:
-            bulk[side]()
-        oltp = alternating(progress, {f"transactions/s {side} capture": fast[side] for side in SIDES})
-        safe = alternating(progress, {f"durable transactions/s {side} capture": durable[side] for side in SIDES})
-        large = alternating(progress, {f"seconds of the bulk UPDATE {side} capture": bulk[side] for side in SIDES})
-    without, with_ = list(oltp.values())
-    safe_without, safe_with = list(safe.values())
-    bulk_without, bulk_with = list(large.values())
+        for once in bulk.values():
+            once()
+        large = ratio("seconds of the bulk UPDATE", bulk)
     return Report(
         "capture",
-        {"workload": "pgbench TPC-B-like, prepared", "clients": CLIENTS, "run_s": run_s, "bulk_rows": rows},
+        {"workload": "pgbench TPC-B-like", "clients": CLIENTS, "run_s": run_s, "bulk_rows": rows},
         {
-            "oltp_ratio": with_ / without,
-            "oltp_ratio_durable": safe_with / safe_without,
-            "bulk_ratio": bulk_with / bulk_without,
-            "oltp_with_per_s": with_,
-            "oltp_without_per_s": without,
-            "bulk_with_s": bulk_with,
-            "bulk_without_s": bulk_without,
+            "oltp_ratio": fast[0],
+            "oltp_ratio_prepared": prepared[0],
+            "oltp_ratio_durable": durable[0],
+            "bulk_ratio": large[0],
+            "oltp_with_per_s": fast[1],
+            "oltp_without_per_s": fast[2],
+            "bulk_with_s": large[1],
+            "bulk_without_s": large[2],
         },
     )
 
@@ -81,17 +90,17 @@ def _prepared(server: Server, side: str, rows: int, progress: Progress) -> Conne
 class _Pgbench:
     """One run of pgbench: transactions a second."""
 
-    def __init__(self, server: Server, info: ConnectionInfo, run_s: int, *, durable: bool) -> None:
+    def __init__(self, server: Server, info: ConnectionInfo, run_s: int, durable: bool, protocol: str) -> None:
         self._server = server
         self._info = info
         self._run_s = run_s
         self._durable = durable
+        self._protocol = protocol
 
     def __call__(self) -> float:
         _settled(self._server, self._info)
         options = "" if self._durable else "-c synchronous_commit=off"
-        clients = str(CLIENTS)
-        command = ("-n", "-M", "prepared", "-c", clients, "-j", clients, "-T", str(self._run_s), "--random-seed=7")
+        command = ("-n", "-M", self._protocol, "-c", str(CLIENTS), "-T", str(self._run_s), "--random-seed=7")
         found = re.search(r"^tps = ([\d.]+)", _run(self._server, self._info, *command, options=options), re.MULTILINE)
         return float(found[1]) if found else 0.0
 
