@@ -17,7 +17,8 @@ from xml.etree import ElementTree
 
 from sluice import config
 from sluice.errors import SluiceError
-from sluice.runtime.layout import BIN
+from sluice.runtime.java import java_home
+from sluice.runtime.layout import BIN, Layout
 
 LINT = "lint"
 RINGS = (
@@ -116,12 +117,21 @@ def _tests(ring: str) -> Count:
 def _shown(ring: str, command: Sequence[str]) -> int:
     """Run it; a test that takes minutes is no silent minute."""
     began = time.monotonic()
-    with subprocess.Popen(command, cwd=config.PROJECT) as child:
+    with subprocess.Popen(command, cwd=config.PROJECT, env=_environment()) as child:
         while True:
             try:
                 return child.wait(_HEARTBEAT_S)
             except subprocess.TimeoutExpired:
                 print(f" ... {ring} {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with a Java for the tests that start Spark themselves."""
+    layout = Layout.of_environment()
+    layout.make()
+    java = java_home(layout.spark / "java")
+    path = os.pathsep.join([str(BIN), str(java / "bin"), os.environ.get("PATH", os.defpath)])
+    return {**os.environ, "PATH": path, "JAVA_HOME": str(java)}
 
 
 def read_report(text: str) -> Count:
