@@ -113,10 +113,14 @@ def test_a_slave_with_wider_types_is_loaded_and_kept_up(world):
     assert world.status("zurich") is Status.NORMAL
 
 
-def test_a_database_that_is_gone_stops_its_slave_alone(world):
-    world.inhibit()
-    gone = world.infos["zurich"].database
-    world.reader("master").execute(f"DROP DATABASE {gone} WITH (FORCE)")
+@pytest.mark.parametrize("first", ["it goes", "inhibit"])
+def test_a_database_that_is_gone_stops_its_slave_alone(world, first):
+    drop = f"DROP DATABASE {world.infos['zurich'].database} WITH (FORCE)"
+    if first == "inhibit":
+        world.inhibit()
+    world.reader("master").execute(drop)
+    if first == "it goes":
+        world.inhibit()
     failed = world.dump()["failed"]
     assert failed["zurich"].startswith("SLC-032: ")
     assert world.release() == {"released": ["geneva"]}
