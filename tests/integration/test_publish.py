@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import resource
+import shutil
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 from support.world import SOURCE
@@ -47,9 +49,6 @@ def dies_at(monkeypatch, point, meanwhile=None):
             meanwhile()
 
     monkeypatch.setattr(publishing, "reached", reached)
-
-
-# R1 -------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_transaction_that_commits_late_with_older_keys_is_not_lost(world):
@@ -122,9 +121,6 @@ def test_a_key_freed_by_a_transaction_that_committed_in_between_ends_with_its_ne
     world.catch_up()
     assert world.rows("master", "public.t") == {('{"id":5,"v":"new"}',): 1}
     assert world.differences() == {}
-
-
-# R2 -------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_commit_between_sweep_and_purge_is_not_purged(world, monkeypatch):
@@ -223,17 +219,18 @@ def test_a_segment_that_is_not_as_it_was_published_is_refused_before_any_of_it_i
     assert (world.position().ordinal, world.rows("zurich", "public.t").total()) == (1, 1)
 
 
-def test_a_directory_that_cannot_be_written_loses_nothing(world):
+@pytest.mark.parametrize("instead", [Path.touch, Path.mkdir, Path.is_dir], ids=["a file", "a directory", "nothing"])
+def test_a_log_that_vanishes_with_its_disk_loses_nothing_and_is_not_begun_again_elsewhere(world, instead):
     directory = world.path / "log"
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()
     kept = directory.rename(world.path / "kept")
-    directory.write_text("what hides the log while its disk is not mounted")
+    instead(directory)
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     with pytest.raises(TransientError, match="SLC-046"):
         world.publish()
     assert len(world.queued()) == 1
-    directory.unlink()
+    directory.unlink() if directory.is_file() else shutil.rmtree(directory, ignore_errors=True)
     kept.rename(directory)
     world.catch_up()
     assert world.differences() == {}
@@ -254,9 +251,6 @@ def test_a_full_disk_loses_nothing_and_leaves_no_half_file(world, full_disk):
     with pytest.raises(TransientError, match="SLC-046"):
         publisher.publish(None)
     assert (len(world.queued()), world.context.files().names()) == (1000, [])
-
-
-# R6 -------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("point", [CrashPoint.SWEPT, CrashPoint.WRITTEN, CrashPoint.LISTED])

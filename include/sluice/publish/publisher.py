@@ -19,7 +19,7 @@ from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import CHANGES
 from sluice.control.leases import Lease
 from sluice.crash import CrashPoint, reached
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.model.position import START
 from sluice.vendors.protocol import Purge, SourceDatabase, SourceState, Sweep
 
@@ -66,10 +66,21 @@ class Publisher:
         self._held = held
 
     def begin(self) -> None:
-        """Fence out an earlier publisher, then throw away files it wrote and never listed."""
+        """Fence out an earlier publisher, then throw away files it wrote and never listed.
+
+        Raises:
+            TransientError: SLC-046, nothing of the log is there: a disk that is not mounted, not one to begin on.
+        """
         self._database.take_over(self._held.epoch)
         listed = self._manifest.listed_names()
-        for name in self._files.names():
+        names = self._files.names()
+        if listed and listed.isdisjoint(names):
+            raise TransientError(
+                46,
+                f"none of the {len(listed)} segments of {self._source} is where the change log should be",
+                "no change is lost, they stay in ITEMS; mount the directory, the next run goes on",
+            )
+        for name in names:
             if name not in listed and _epoch(name, self._source) < self._held.epoch:
                 self._files.remove(name)
 
