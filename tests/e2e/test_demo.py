@@ -106,7 +106,8 @@ def test_a_slave_with_another_schema_has_the_same_rows(runtime):
     counts = []
     for database, schema in (("master", "public"), ("zurich", "public"), ("geneva", "branch")):
         with psycopg.connect(runtime.admin_dsn(database)) as session:
-            counts.append(session.execute(f"SELECT count(*), sum(hashtext(f::text)) FROM {schema}.flights AS f").fetchone())
+            query = f"SELECT count(*), sum(hashtext(f::text)) FROM {schema}.flights AS f"
+            counts.append(session.execute(query).fetchone())
     assert counts[0] == counts[1] == counts[2]
 
 
