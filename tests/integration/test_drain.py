@@ -101,6 +101,13 @@ CASES = [
         id="partitions, one with columns in another order",
     ),
     pytest.param(
+        "CREATE TABLE t (id int, PRIMARY KEY (id) DEFERRABLE) PARTITION BY RANGE (id);"
+        "CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (5); CREATE TABLE high PARTITION OF t DEFAULT",
+        ["public.t"],
+        ["INSERT INTO t SELECT generate_series(1, 9)", "UPDATE t SET id = id + 1", "DELETE FROM t WHERE id = 5"],
+        id="partitions with a deferrable key",
+    ),
+    pytest.param(
         ODDLY_NAMED,
         list(NAMES),
         [f"INSERT INTO {name} VALUES (1, 'a', 'b'), (2, '', NULL); UPDATE {name} SET \"order\" = 'x' WHERE \"Key\" = 1"
