@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from sluice import connections
+from sluice.control.store import Store
 from sluice.runtime import airflow, ending, environment, ports, sparkconnect
-from sluice.runtime.databases import DATABASES, tcp_connections
+from sluice.runtime.databases import DATABASES, socket_connections, tcp_connections
 from sluice.runtime.handle import Runtime
 from sluice.runtime.java import java_home
 from sluice.runtime.layout import Layout
@@ -100,16 +101,18 @@ def _start(
     sparkconnect.make_token(layout)
     airflow.make_secrets(layout)
     shared = environment.shared(layout, java_home(layout.spark / "java"))
-    with ThreadPoolExecutor(2, thread_name_prefix="up") as pool:
+    with ThreadPoolExecutor(3, thread_name_prefix="up") as pool:
         try:
             spark = pool.submit(_start_spark, layout, state, shared, progress)
             passwords = _start_databases(state, cluster, progress)
+            store = pool.submit(_migrate_store, cluster, progress)
             load = pool.submit(before_airflow, cluster) if before_airflow else None
             env = airflow.environment(
                 layout, shared, state.ports[airflow.API_SERVER], cluster.sqlalchemy_url(airflow.DATABASE)
             )
             with progress.step("Airflow's database"):
                 airflow.prepare(layout, env, _connections(layout, state, passwords))
+            store.result()
             if load:
                 load.result()
             _start_airflow(layout, state, env, progress)
@@ -156,6 +159,11 @@ def _start_databases(state: State, cluster: Cluster, progress: Progress) -> dict
                 database.name, database.role, passwords[database.role], superuser=database.superuser
             )
     return passwords
+
+
+def _migrate_store(cluster: Cluster, progress: Progress) -> None:
+    with progress.step("control store"):
+        Store(socket_connections(cluster)["sluice_control"]).migrate()
 
 
 def _start_airflow(layout: Layout, state: State, env: Mapping[str, str], progress: Progress) -> None:
