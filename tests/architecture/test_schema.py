@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import pytest
 import yaml
 
@@ -21,7 +22,6 @@ def test_the_json_schema_is_up_to_date():
 
 @pytest.mark.parametrize("file", ["include/config/replication.yaml", "deploy/replication.yaml"])
 def test_the_examples_name_the_schema_and_fit_it(file):
-    jsonschema = pytest.importorskip("jsonschema")
     path = config.PROJECT / file
     text = path.read_text(encoding="utf-8")
     jsonschema.validate(yaml.safe_load(text), config.schema())
