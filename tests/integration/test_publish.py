@@ -165,7 +165,7 @@ def test_files_of_an_earlier_publisher_that_were_never_listed_are_removed_and_li
     foreign.touch()
     world.let_leases_expire()
     world.publish()
-    assert set(files.names()) == world.context.manifest(SOURCE).listed_names() | {foreign.stem}
+    assert set(files.names()) == {one.written.name for one in world.context.manifest(SOURCE).kept()} | {foreign.stem}
     assert transactions(world) == [["1"], ["2"]]
 
 
@@ -227,13 +227,26 @@ def test_a_log_that_vanishes_with_its_disk_loses_nothing_and_is_not_begun_again_
     kept = directory.rename(world.path / "kept")
     instead(directory)
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
-    with pytest.raises(TransientError, match="SLC-046"):
+    with pytest.raises(TransientError, match="SLC-053"):
         world.publish()
     assert len(world.queued()) == 1
     directory.unlink() if directory.is_file() else shutil.rmtree(directory, ignore_errors=True)
     kept.rename(directory)
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_a_log_that_is_lost_for_good_is_left_behind_by_a_rebase(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    shutil.rmtree(world.path / "log")
+    with pytest.raises(TransientError, match="SLC-053"):
+        world.publish()
+    world.let_leases_expire()
+    bootstrap(world.context, SOURCE, rebase=True)
+    assert world.status(world.slaves[0]) == "INCONSISTENT"
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    assert world.publish()["changes"] == 1
 
 
 @pytest.fixture
@@ -248,7 +261,7 @@ def test_a_full_disk_loses_nothing_and_leaves_no_half_file(world, full_disk):
     world.master.execute("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 1000) AS g")
     publisher = world.publisher()
     full_disk()
-    with pytest.raises(TransientError, match="SLC-046"):
+    with pytest.raises(TransientError, match="SLC-053"):
         publisher.publish(None)
     assert (len(world.queued()), world.context.files().names()) == (1000, [])
 
