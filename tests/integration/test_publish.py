@@ -261,7 +261,7 @@ def test_a_full_disk_loses_nothing_and_leaves_no_half_file(world, full_disk):
     world.master.execute("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 1000) AS g")
     publisher = world.publisher()
     full_disk()
-    with pytest.raises(TransientError, match="SLC-053"):
+    with pytest.raises(TransientError, match="SLC-046"):
         publisher.publish(None)
     assert (len(world.queued()), world.context.files().names()) == (1000, [])
 
