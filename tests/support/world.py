@@ -187,11 +187,11 @@ class World:
                     found[slave, table] = (ours - theirs, theirs - ours)
         return found
 
-    def log(self) -> list[dict[str, Any]]:
-        """Every change of the change log, in order."""
+    def log(self, after: int = 0) -> list[dict[str, Any]]:
+        """Every change of the change log beyond an ordinal, in order."""
         files, manifest = self.context.files(), self.context.manifest(SOURCE)
-        segments = manifest.ahead("nobody", Position(0, 0))
-        return [row for one in segments for batch in files.read(one.written, 0) for row in batch.to_pylist()]
+        segments = manifest.ahead("nobody", Position(0, after))
+        return [row for one in segments for batch in files.read(one.written, after) for row in batch.to_pylist()]
 
     def queued(self) -> set[int]:
         """The committed keys of ITEMS."""
