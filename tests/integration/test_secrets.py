@@ -59,7 +59,7 @@ def job(world, spark_server, java, tmp_path):
     def run(name, *arguments):
         words = [sys.executable, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
         with (logs / f"{name}.out").open("wb") as out, (logs / f"{name}.err").open("wb") as err:
-            ended = subprocess.run(words, env={**env, **world.environment()}, stdout=out, stderr=err, timeout=180)
+            ended = subprocess.run(words, env={**env, **world.environment()}, stdout=out, stderr=err, timeout=300)
         said = (logs / f"{name}.out").read_text() + (logs / f"{name}.err").read_text()
         return ended.returncode, said
 

@@ -38,14 +38,14 @@ def job(request, java):
     def run(world, name, *arguments):
         file = PROJECT / "spark_jobs" / f"{name}.py"
         words = [*command, str(file), "--source", SOURCE, *arguments]
-        done = subprocess.run(words, env={**env, **world.environment()}, capture_output=True, text=True, timeout=180)
+        done = subprocess.run(words, env={**env, **world.environment()}, capture_output=True, text=True, timeout=300)
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         return done, json.loads(lines[-1]) if lines else None
 
     return run
 
 
-def test_dump_and_verify(updating, job):
+def test_a_dump_is_exact_and_a_verification_finds_what_is_wrong_with_one_slave(updating, job):
     world = updating(DDL, ["public.t", "public.heap"])
     world.inhibit()
     done, dumped = job(world, "dump", *SLAVES)
@@ -53,14 +53,11 @@ def test_dump_and_verify(updating, job):
     assert (dumped["rows"], dumped["failed"]) == (2500, {})
     world.release()
     world.master.execute("UPDATE t SET amount = -amount WHERE id < 100; DELETE FROM heap WHERE a = 1")
+    world.reader("zurich").execute("UPDATE t SET amount = 0 WHERE id = 777")
     with world.running():
-        done, verified = job(world, "verify", *SLAVES, "--initial")
-        assert done.returncode == 0, done.stderr
-        assert {slave: one["different"] for slave, one in verified["slaves"].items()} == {"zurich": 0, "geneva": 0}
-        assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
-        world.reader("zurich").execute("UPDATE t SET amount = 0 WHERE id = 7")
-        done, _ = job(world, "verify", *SLAVES, "--table", "public.t")
+        done, _ = job(world, "verify", *SLAVES, "--initial")
     assert done.returncode == 3
     said = done.stderr + done.stdout
     assert "SLC-090: the slaves are not what the master is: public.t on zurich: 0 missing, 0 extra, 1 changed" in said
     assert "\nHINT: run initial_update" in said
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]

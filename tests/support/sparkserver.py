@@ -19,7 +19,7 @@ from sluice.runtime.java import java_home
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "token-of-the-test-session"
-READY_S = 90
+READY_S = 180
 
 
 @dataclass(frozen=True)
