@@ -151,6 +151,11 @@ class Manifest:
         with self._store.begin() as connection:
             return [_segment(row) for row in connection.execute(old)]
 
+    def kept(self) -> list[Segment]:
+        """Every segment that is still part of the log."""
+        with self._store.begin() as connection:
+            return [_segment(row) for row in connection.execute(self._all().where(segment.c.trimmed_at.is_(None)))]
+
     def mark_trimmed(self, segments: list[Segment]) -> None:
         """First the manifest says that they are gone, then the files go."""
         with self._store.begin() as connection:
@@ -169,12 +174,6 @@ class Manifest:
                 .where(segment.c.source == self._source, segment.c.number == newest)
                 .values(incarnation=incarnation)
             )
-
-    def listed_names(self) -> set[str]:
-        """Names of all files that are still part of the log."""
-        kept = select(segment.c.name).where(segment.c.source == self._source, segment.c.trimmed_at.is_(None))
-        with self._store.begin() as connection:
-            return set(connection.execute(kept).scalars())
 
     def bytes(self) -> int:
         """Size of the log as it is kept now."""

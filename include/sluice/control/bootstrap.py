@@ -60,10 +60,15 @@ def _rebase(context: Context, source: str) -> None:
     database = context.source(source)
     try:
         database.take_over(held.epoch)
-        tail = context.manifest(source).tail()
+        manifest = context.manifest(source)
+        tail = manifest.tail()
         number, sha256 = (tail.number, tail.written.sha256) if tail else (0, "")
-        incarnation = database.accept(held.epoch, number, sha256)
-        context.manifest(source).rebase(incarnation)
+        manifest.rebase(database.accept(held.epoch, number, sha256))
+        # No slave goes on from here, so nobody needs what is left of the old log, or what is missing of it.
+        if kept := manifest.kept():
+            manifest.mark_trimmed(kept)
+            for segment in kept:
+                context.files().remove(segment.written.name)
     finally:
         database.close()
         leases.release(context.store, held)

@@ -69,14 +69,14 @@ class Publisher:
         """Fence out an earlier publisher, then throw away files it wrote and never listed.
 
         Raises:
-            TransientError: SLC-046, nothing of the log is there: a disk that is not mounted, not one to begin on.
+            TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
         self._database.take_over(self._held.epoch)
-        listed = self._manifest.listed_names()
+        listed = {segment.written.name for segment in self._manifest.kept()}
         names = self._files.names()
         if listed and listed.isdisjoint(names):
             raise TransientError(
-                46,
+                53,
                 f"none of the {len(listed)} segments of {self._source} is where the change log should be",
                 "no change is lost, they stay in ITEMS; mount the directory, the next run goes on",
             )
