@@ -1,0 +1,89 @@
+"""The change log's disk: full, away, lost, or with segments that are not what they were (R2)."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from pathlib import Path
+
+import pytest
+from support.world import SOURCE
+
+from sluice.control.bootstrap import bootstrap
+from sluice.errors import SluiceError, TransientError
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def world(build):
+    return build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
+
+
+def cut(segment):
+    return segment[:-10]
+
+
+def altered(segment):
+    return segment[:50] + b"?" + segment[51:]
+
+
+@pytest.mark.parametrize("damage", [cut, altered])
+def test_a_segment_that_is_not_as_it_was_published_is_refused_before_any_of_it_is_applied(world, damage):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.catch_up()
+    world.master.execute("INSERT INTO t SELECT g, 'b' FROM generate_series(2, 100) AS g")
+    world.publish()
+    name = world.context.manifest(SOURCE).tail().written.name
+    file = world.path / "log" / f"{name}.parquet"
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(SluiceError, match="SLC-047"):
+        world.drain()
+    assert (world.position().ordinal, world.rows("zurich", "public.t").total()) == (1, 1)
+
+
+@pytest.mark.parametrize("instead", [Path.touch, Path.mkdir, Path.is_dir], ids=["a file", "a directory", "nothing"])
+def test_a_log_that_vanishes_with_its_disk_loses_nothing_and_is_not_begun_again_elsewhere(world, instead):
+    directory = world.path / "log"
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    kept = directory.rename(world.path / "kept")
+    instead(directory)
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    with pytest.raises(TransientError, match="SLC-053"):
+        world.publish()
+    assert len(world.queued()) == 1
+    directory.unlink() if directory.is_file() else shutil.rmtree(directory, ignore_errors=True)
+    kept.rename(directory)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_log_that_is_lost_for_good_is_left_behind_by_a_rebase(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    shutil.rmtree(world.path / "log")
+    with pytest.raises(TransientError, match="SLC-053"):
+        world.publish()
+    world.let_leases_expire()
+    bootstrap(world.context, SOURCE, rebase=True)
+    assert world.status(world.slaves[0]) == "INCONSISTENT"
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    assert world.publish()["changes"] == 1
+
+
+@pytest.fixture
+def full_disk():
+    """From now on no file of this process may grow beyond some bytes: the system refuses the write."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_loses_nothing_and_leaves_no_half_file(world, full_disk):
+    world.master.execute("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 1000) AS g")
+    publisher = world.publisher()
+    full_disk()
+    with pytest.raises(TransientError, match="SLC-046"):
+        publisher.publish(None)
+    assert (len(world.queued()), world.context.files().names()) == (1000, [])
