@@ -153,13 +153,17 @@ class World:
         """What time does to the leases of those who died."""
         self.reader("control").execute("UPDATE lease SET expires_at = clock_timestamp() - interval '1 second'")
 
-    def job(self, name: str, *arguments: str, crash_at: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a Spark job's entry point in a process of its own, as the operator does."""
-        process = self.start(name, *arguments, crash_at=crash_at)
+    def job(
+        self, name: str, *arguments: str, crash_at: str = "", limit: Callable[[], None] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a Spark job's entry point in a process of its own, as the operator does; `limit` runs in it first."""
+        process = self.start(name, *arguments, crash_at=crash_at, limit=limit)
         out, errors = process.communicate(timeout=120)
         return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
-    def start(self, name: str, *arguments: str, crash_at: str = "") -> subprocess.Popen[str]:
+    def start(
+        self, name: str, *arguments: str, crash_at: str = "", limit: Callable[[], None] | None = None
+    ) -> subprocess.Popen[str]:
         """Start a Spark job's entry point."""
         self.path.mkdir(exist_ok=True)
         file = self.path / "replication.yaml"
@@ -167,7 +171,9 @@ class World:
         env = {**os.environ, CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
         env |= {"PYTHONPATH": str(PROJECT / "include"), CRASH_ENV: crash_at}
         command = [sys.executable, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
-        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit
+        )
 
     # What is where --------------------------------------------------------------------------------------------------
 

@@ -88,8 +88,10 @@ def test_a_lock_file_keeps_names_and_hashes_without_addresses():
     )
 
 
-def test_a_report_is_counted():
-    count = rings.read_report(REPORT)
+def test_a_report_is_counted(tmp_path):
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT)
+    count = rings.read_report(report)
     assert str(count) == "1 passed, 2 failed, 1 skipped"
     assert count.skipped == ["a::left_out: no server"]
 
