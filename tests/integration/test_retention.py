@@ -1,0 +1,80 @@
+"""Trimming the change log: never what a slave has not made durable, never what is younger than its time (R3)."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+import pytest
+from support.world import SOURCE
+
+from sluice.control import replications
+from sluice.errors import SluiceError
+from sluice.publish.retention import trim
+from sluice.state.replication import Event
+
+pytestmark = [pytest.mark.postgres]
+AT_ONCE = timedelta(0)
+
+
+@pytest.fixture
+def world(build):
+    made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=("zurich", "geneva"))
+    for number in range(4):
+        made.master.execute("INSERT INTO t VALUES (%s)", [number])
+        made.publish()
+    return made
+
+
+def trimmed(world, keep=AT_ONCE, warn_bytes=10**9):
+    return trim(world.context, SOURCE, keep=keep, warn_bytes=warn_bytes)
+
+
+def test_what_one_slave_still_needs_stays(world):
+    world.drain("zurich")
+    assert trimmed(world) == 0
+    world.drain("geneva")
+    assert world.differences() == {}
+
+
+def test_what_every_slave_has_goes_but_the_newest_segment(world):
+    before = world.context.files().names()
+    world.drain("zurich")
+    world.drain("geneva")
+    assert trimmed(world) == 3
+    assert world.context.files().names() == before[-1:]
+    assert trimmed(world) == 0
+    world.master.execute("INSERT INTO t VALUES (9)")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_nothing_goes_before_its_time(world):
+    world.drain("zurich")
+    world.drain("geneva")
+    assert trimmed(world, keep=timedelta(hours=1)) == 0
+
+
+def test_a_slave_that_needs_an_initial_update_anyway_holds_nothing_back(world):
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK)
+    world.drain("zurich")
+    assert trimmed(world) == 3
+
+
+def test_a_slave_behind_the_trimmed_part_is_told_to_start_an_initial_update(world):
+    world.drain("zurich")
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK)
+    trimmed(world)
+    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+        replications.happen(world.context.store, world.pair("geneva"), event)
+    with pytest.raises(SluiceError, match="SLC-042: slave geneva") as told:
+        world.drain("geneva")
+    assert "initial_update" in told.value.hint
+    assert not world.rows("geneva", "public.t")
+
+
+def test_a_log_that_grew_large_warns(world, caplog):
+    with caplog.at_level(logging.INFO, logger="sluice"):
+        trimmed(world, warn_bytes=1)
+    assert "change log is large" in caplog.text
+    assert f"source={SOURCE}" in caplog.text
