@@ -25,13 +25,13 @@ Read the error and its HINT in the task's log, mend the cause, and unpause.
 """
 
 
-def drain(replication: config.Replication) -> DAG:
+def drain(replication: config.Replication, master: config.Source) -> DAG:
     source, slave, schedule = replication.source, replication.slave, replication.schedule
     with DAG(
         dag_id=f"drain__{source}__{slave}",
         description=f"changes of {source}: the change log to {slave}",
         doc_md=DOC.format(source=source, slave=slave, **schedule.model_dump()),
-        tags=["sluice", "drain", f"source:{source}", f"slave:{slave}"],
+        tags=conventions.tags("drain", source, master, f"slave:{slave}"),
         # One run at a time: what is published meanwhile asks for one more run, however often it happens.
         schedule=AssetOrTimeSchedule(
             timetable=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
@@ -53,5 +53,6 @@ def drain(replication: config.Replication) -> DAG:
     return dag
 
 
-for _pair in config.load().replications:
-    globals()[f"drain__{_pair.source}__{_pair.slave}"] = drain(_pair)
+_configured = config.load()
+for _pair in _configured.replications:
+    globals()[f"drain__{_pair.source}__{_pair.slave}"] = drain(_pair, _configured.source(_pair.source))

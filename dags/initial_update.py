@@ -13,7 +13,7 @@ DOC = """
 | task | what it does | afterwards |
 |---|---|---|
 | `inhibit` | closes the slaves' gates, clears their holdback | INITIAL, dispatcher STANDBY |
-| `dump` | copies the watched tables out of one snapshot to all the slaves | TRANSITION |
+| `dump` | copies the watched tables out of one snapshot to all the slaves | INITIAL, dispatcher STANDBY |
 | `release` | opens the gates: changes newer than the snapshot are delivered | TRANSITION, dispatcher ACTIVE |
 | `verify` | compares value by value at one point of the stream | NORMAL |
 | `abandon` | only if one of these failed | INCONSISTENT |

@@ -27,7 +27,7 @@ def publish(source: str, entry: config.Source) -> DAG:
         dag_id=f"publish__{source}",
         description=f"changes of {source}: ITEMS to the change log",
         doc_md=DOC.format(source=source, **schedule.model_dump()),
-        tags=["sluice", "publish", f"source:{source}"],
+        tags=conventions.tags("publish", source, entry),
         schedule=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
         **conventions.DAG_SETTINGS,
     ) as dag:

@@ -2,9 +2,9 @@
 
 import argparse
 
-from sluice.config import split_table
 from sluice.context import Context
 from sluice.model.names import TableName
+from sluice.model.wanted import split_table
 from sluice.spark.comparing import compare_all
 from sluice.spark.job import arguments, run
 from sluice.verify.job import Request, verify

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice.errors import SluiceError
@@ -12,7 +13,7 @@ from sluice.errors import SluiceError
 if TYPE_CHECKING:
     from sluice.runtime.handle import Runtime
 
-BENCHES = ("capture", "apply", "initial-update", "latency")
+BENCHES = ("capture", "publish", "apply", "initial-update", "latency")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,6 +58,33 @@ def parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="validate the configuration and test every connection")
     check.set_defaults(run=_check)
+
+    export = commands.add_parser("export", help="write a range of a source's change log as XML or JSON lines")
+    export.add_argument("source", metavar="SOURCE", help="name of the source in the configuration")
+    export.add_argument(
+        "--from", dest="first", type=_ordinal, metavar="ORDINAL", help="first transaction (default: all)"
+    )
+    export.add_argument("--to", dest="last", type=_ordinal, metavar="ORDINAL", help="last transaction (default: all)")
+    export.add_argument("--format", default="xml", choices=("xml", "jsonl"), help="xml (default) or jsonl")
+    export.add_argument("--output", type=Path, metavar="FILE", help="a file, whole or not there (default: print)")
+    export.set_defaults(run=_export)
+    statement = commands.add_parser("statement", help="execute an SQL statement on the master and on every slave")
+    statement.add_argument("source", metavar="SOURCE", help="the master, as the configuration calls it")
+    statement.add_argument("--sql-file", required=True, metavar="FILE", help="the statement; - reads it from stdin")
+    statement.add_argument("--schema", default="public", help="where plain names are looked up (default: public)")
+    statement.add_argument(
+        "--allow-varying", action="store_true", help="although it may do something else on each node"
+    )
+    statement.add_argument("--wait", type=float, default=60, metavar="S", help="wait so long for slaves (default: 60)")
+    statement.set_defaults(run=_statement)
+
+    grants = commands.add_parser("grants", help="print the script that gives a source's role what capture needs")
+    grants.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    grants.set_defaults(run=_grants)
+
+    clean = commands.add_parser("cleanup", help="remove all that was installed on a source that is replicated no more")
+    clean.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    clean.set_defaults(run=_cleanup)
 
     bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
     bench.add_argument("name", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
@@ -107,6 +135,36 @@ def _check(_: argparse.Namespace) -> int:
     return shell.show_check()
 
 
+def _export(options: argparse.Namespace) -> int:
+    from sluice import shell
+
+    return shell.export(options.source, options.first, options.last, options.format, options.output)
+
+
+def _statement(options: argparse.Namespace) -> int:
+    from sluice import shell
+
+    try:
+        text = sys.stdin.read() if options.sql_file == "-" else Path(options.sql_file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SluiceError(106, f"the statement cannot be read: {error}", "name a file of UTF-8 text, or -") from None
+    return shell.issue_statement(
+        options.source, text, schema=options.schema, varying=options.allow_varying, patience_s=options.wait
+    )
+
+
+def _grants(options: argparse.Namespace) -> int:
+    from sluice import shell
+
+    return shell.show_grants(options.source)
+
+
+def _cleanup(options: argparse.Namespace) -> int:
+    from sluice import shell
+
+    return shell.clean_up(options.source)
+
+
 def _bench(options: argparse.Namespace) -> int:
     from sluice import bench
 
@@ -124,6 +182,13 @@ def _show(runtime: Runtime) -> None:
     print(f"PostgreSQL     psql '{runtime.admin_dsn('master')}'")
     print(f"Spark Connect  sc://localhost:{runtime.spark_port}")
     print("End it with ./sluice down")
+
+
+def _ordinal(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("transactions are counted from 1")
+    return value
 
 
 def _positive(text: str) -> float:

@@ -7,61 +7,31 @@ are not here: `connection` is the id of an Airflow connection.
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
-import re
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sluice.errors import ConfigError
+from sluice.model.names import meeting
+from sluice.model.wanted import Pattern, split_pattern
+from sluice.spelling import Actions, Identifier, Label, Name, Prefix
+from sluice.yamlfile import StrictLoader
 
 PROJECT = Path(__file__).resolve().parents[2]
 CONFIG_ENV = "SLUICE_CONFIG"
 HOME_ENV = "SLUICE_HOME"
 
 _T = TypeVar("_T")
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 
 
 def home() -> Path:
     """Where everything that exists only at run time lives."""
     return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
-
-
-def _name(value: str) -> str:
-    if not _NAME.fullmatch(value):
-        raise ValueError(
-            f"{value!r} is no name: lower-case letters, digits and _, starting with a letter, at most 40 long "
-            "(it becomes part of DAG ids)"
-        )
-    return value
-
-
-def _prefix(value: str) -> str:
-    if not _PREFIX.fullmatch(value):
-        raise ValueError(
-            f"{value!r} is no prefix: letters, digits and _, starting with a letter, at most 30 long "
-            "(so that PREFIX_ITEMS is an ordinary table name that folds as the database folds)"
-        )
-    return value
-
-
-def _actions(value: str) -> str:
-    if value == "none":
-        return value
-    letters = value.upper()
-    if not letters or set(letters) - set("IUD") or len(set(letters)) != len(letters):
-        raise ValueError(f"{value!r} is no set of actions: any of the letters I, U and D, each once, or none")
-    return "".join(letter for letter in "IUD" if letter in letters)
-
-
-Name = Annotated[str, AfterValidator(_name)]
-Prefix = Annotated[str, AfterValidator(_prefix)]
-Actions = Annotated[str, AfterValidator(_actions)]
 
 
 class _Part(BaseModel):
@@ -79,9 +49,17 @@ class Schedule(_Part):
 class WatchedTable(_Part):
     """One entry of Table 2.5 of the guide: what to capture of a table, and how its trigger is called."""
 
+    exclude: Annotated[bool, Field(description="not watched, although a wildcard says so")] = False
     actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
     trigger: Annotated[str | None, Field(max_length=63, description="the trigger's name; made if not given")] = None
     sequence: Annotated[int, Field(description="order of loading; negative: before all others")] = -1
+    debug: Annotated[Literal[0, 1], Field(description="1: each change leaves a line in DEBUG_TABLE")] = 0
+
+    @model_validator(mode="after")
+    def _what_is_excluded_has_no_settings(self) -> WatchedTable:
+        if self.exclude and self.model_fields_set != {"exclude"}:
+            raise ValueError("a table that is excluded has no other settings")
+        return self
 
 
 class Segments(_Part):
@@ -92,30 +70,65 @@ class Segments(_Part):
     warn_bytes: Annotated[int, Field(ge=1, description="warn when the change log is larger")] = 10_000_000_000
 
 
+class Messages(_Part):
+    """What of the changes is published, and what messages made of them say."""
+
+    send_unchanged_updates: Annotated[bool, Field(description="publish updates that left their row as it was")] = True
+    transformer: Annotated[str | None, Field(description="entry point of sluice.transformers, or module:attribute")] = (
+        None
+    )
+    max_collected_statements: Annotated[
+        int, Field(ge=0, description="transactions share a message until it has so many rows; 0: none does")
+    ] = 0
+    db_id: Annotated[Label | None, Field(description="DBID; the database's name if not given")] = None
+    version: Annotated[Label, Field(description="VERSION: which version of the source this is")] = "0.0"
+
+
 class Source(_Part):
     """A master database, identified by the prefix of its DbResources."""
 
     connection: str
     vendor: Literal["postgresql"] = "postgresql"
     prefix: Prefix = "REPL_"
-    schema_: Annotated[str, Field(alias="schema", description="schema that holds the DbResources")] = "public"
-    tables: Annotated[dict[str, WatchedTable], Field(min_length=1, description="schema.table: how it is watched")]
+    schema_: Annotated[Identifier, Field(alias="schema", description="schema that holds the DbResources")] = "public"
+    tables: Annotated[
+        dict[str, WatchedTable],
+        Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),
+    ]
+    group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None
+    bootstrap_warnings: Annotated[bool, Field(description="bootstrap repeats what the server has to say")] = False
+    detect_ddl: Annotated[bool, Field(description="CREATE, ALTER and DROP go into the stream")] = True
+    initial_content: Annotated[bool, Field(description="a CREATE brings the rows the table has already")] = True
+    char_width: Annotated[int, Field(ge=1, le=10_000, description="least width of columns that hold names")] = 50
+    char_width_small: Annotated[int, Field(ge=1, le=10_000, description="least width of columns of short texts")] = 10
     schedule: Schedule = Schedule()
+    statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
     segments: Segments = Segments()
+    messages: Messages = Messages()
+
+    @cached_property
+    def patterns(self) -> dict[Pattern, WatchedTable]:
+        """The entries of `tables`, taken apart."""
+        return {split_pattern(name, excluded=entry.exclude): entry for name, entry in self.tables.items()}
 
     @cached_property
     def watched(self) -> dict[tuple[str, str], WatchedTable]:
-        """The watched tables by (schema, table)."""
-        return {split_table(name): entry for name, entry in self.tables.items()}
+        """The tables that are named, by (schema, table); what wildcards take is not among them."""
+        named = (one for one in self.patterns.items() if not one[0].wildcard and not one[0].excluded)
+        return {(pattern.schema, pattern.table): entry for pattern, entry in named}
 
     @model_validator(mode="after")
-    def _tables_are_named_once(self) -> Source:
-        seen: dict[tuple[str, str], str] = {}
-        for name in self.tables:
-            key = split_table(name)
+    def _entries_make_sense(self) -> Source:
+        seen: dict[Pattern, str] = {}
+        for name, entry in self.tables.items():
+            key = split_pattern(name)
             if key in seen:
                 raise ValueError(f"{seen[key]} and {name} are the same table")
+            if key.wildcard and entry.trigger:
+                raise ValueError(f"{name} is a wildcard, and each table's trigger has a name of its own")
             seen[key] = name
+        if all(entry.exclude for entry in self.tables.values()):
+            raise ValueError("every table is excluded")
         return self
 
 
@@ -124,7 +137,7 @@ class Slave(_Part):
 
     connection: str
     vendor: Literal["postgresql"] = "postgresql"
-    schema_: Annotated[str, Field(alias="schema", description="schema that holds the position tables")] = "public"
+    schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
     schemas: Annotated[dict[str, str], Field(description="master's schema: slave's schema")] = {}
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
 
@@ -135,6 +148,7 @@ class Replication(_Part):
     source: str
     slave: str
     schedule: Schedule = Schedule()
+    statements: Annotated[bool, Field(description="the slave executes statements that are issued")] = True
 
 
 class Config(_Part):
@@ -162,12 +176,14 @@ class Config(_Part):
 
     @model_validator(mode="after")
     def _prefixes_do_not_meet(self) -> Config:
-        seen: dict[tuple[str, str, str], str] = {}
-        for name, source in self.sources.items():
-            key = (source.connection, source.schema_, source.prefix.lower())
-            if key in seen:
-                raise ValueError(f"sources {seen[key]} and {name} have the same prefix in the same schema")
-            seen[key] = name
+        for (one, first), (other, second) in itertools.combinations(self.sources.items(), 2):
+            if (first.connection, first.schema_) != (second.connection, second.schema_):
+                continue
+            prefixes = (first.prefix.lower(), second.prefix.lower())
+            if prefixes[0] == prefixes[1]:
+                raise ValueError(f"sources {one} and {other} have the same prefix in the same schema")
+            if same := meeting(*prefixes):
+                raise ValueError(f"sources {one} and {other} would both have a {same}: choose another prefix")
         return self
 
     def source(self, name: str) -> Source:
@@ -197,15 +213,6 @@ class Config(_Part):
         return self.change_log if "://" in self.change_log else str(home() / self.change_log)
 
 
-def split_table(name: str) -> tuple[str, str]:
-    """`schema.table` as its two parts; a part with a dot is written in double quotes."""
-    match = re.fullmatch(r'("(?:[^"]|"")+"|[^".]+)\.("(?:[^"]|"")+"|[^".]+)', name.strip())
-    if not match:
-        raise ValueError(f"{name!r} is no table: write schema.table, with double quotes around a part that has a dot")
-    schema, table = (part[1:-1].replace('""', '"') if part.startswith('"') else part for part in match.groups())
-    return schema, table
-
-
 def path() -> Path:
     """The configuration file in force."""
     return Path(os.environ.get(CONFIG_ENV) or PROJECT / "include" / "config" / "replication.yaml")
@@ -220,7 +227,7 @@ def load(file: Path | None = None) -> Config:
     file = file or path()
     try:
         text = file.read_text(encoding="utf-8")
-        raw = yaml.load(text, Loader=_UniqueKeys)
+        raw = yaml.load(text, Loader=StrictLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(1, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or mend the file") from None
     try:
@@ -233,20 +240,6 @@ def load(file: Path | None = None) -> Config:
 def schema() -> dict[str, object]:
     """The JSON schema of the file, for editors."""
     return Config.model_json_schema()
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """YAML takes the last of two equal keys without a word; two slaves of one name would become one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.MarkedYAMLError(problem=f"{key!r} stands here twice", problem_mark=key_node.start_mark)
-            seen.add(key)
-        mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
-        return mapping
 
 
 def _known(name: str, known: dict[str, Source] | dict[str, Slave], kind: str) -> None:
@@ -277,5 +270,5 @@ def _reason(fault: object) -> str:
 
 
 def _all_keys() -> list[str]:
-    models = (Config, Source, Slave, Replication, Schedule, WatchedTable, Segments)
+    models = (Config, Source, Slave, Replication, Schedule, WatchedTable, Segments, Messages)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -16,8 +16,10 @@ from sluice.control.airflow_api import AirflowApi
 from sluice.control.pause import PauseSwitch, drain_dag
 from sluice.control.store import Store
 from sluice.errors import ConfigError
+from sluice.model.appearance import Appearance
 from sluice.model.names import Pair, TableName
-from sluice.vendors.protocol import SlaveDatabase, SourceDatabase, Watch
+from sluice.model.wanted import Wanted, Watch, chosen
+from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 from sluice.vendors.registry import vendor
 
 
@@ -61,12 +63,28 @@ class Context:
         info = self.connection(slave.connection)
         return vendor(slave.vendor).slave(info, pair, slave.schema_, Mapper(slave.schemas))
 
-    def watched(self, source: str) -> dict[TableName, Watch]:
-        """The watched tables of a source."""
-        entries = self.config.source(source).watched
-        return {
-            TableName(*name): Watch(entry.actions, entry.trigger, entry.sequence) for name, entry in entries.items()
+    def wanted(self, source: str) -> Wanted:
+        """What of the configuration the source itself must know."""
+        settings = self.config.source(source)
+        entries = {
+            pattern: Watch(entry.actions, entry.trigger, entry.sequence, entry.debug)
+            for pattern, entry in settings.patterns.items()
         }
+        said = settings.messages
+        appearance = Appearance(said.db_id, said.version, settings.char_width, settings.char_width_small)
+        return Wanted(entries, settings.detect_ddl, settings.initial_content, appearance)
+
+    def watched(self, source: str) -> dict[TableName, Watch]:
+        """The watched tables of a source: those that are named, and those that its wildcards take today."""
+        entries = self.wanted(source).entries
+        names = [TableName(*name) for name in self.config.source(source).watched]
+        if schemas := {pattern.schema for pattern in entries if pattern.wildcard}:
+            database = self.source(source)
+            try:
+                names += [name for name in database.eligible(schemas) if name not in names]
+            finally:
+                database.close()
+        return {name: entries[pattern] for name in names if (pattern := chosen(entries, name))}
 
     def manifest(self, source: str) -> Manifest:
         """The manifest of a source's change log."""

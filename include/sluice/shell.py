@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from sluice import config as configuration
 from sluice.config import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
 from sluice.context import Context
-from sluice.control import check, status
+from sluice.control import answers, check, statements, status
+from sluice.control.cleanup import cleanup
+from sluice.control.grants import grants
 from sluice.errors import ConfigError
+from sluice.messages import export as exporting
 from sluice.runtime.layout import Layout
 from sluice.runtime.up import running
 
@@ -31,6 +35,42 @@ def show_check() -> int:
     for one in found:
         print(f"{'ok  ' if one.good else 'FAIL'} {one.subject}: {one.text}")
     return 0 if all(one.good for one in found) else 1
+
+
+def export(source: str, first: int | None, last: int | None, form: str, to: Path | None) -> int:
+    """Write a range of a change log as messages."""
+    count = exporting.export(_context(), source, first, last, form, to)
+    print(f"exported {count} transactions of {source}", file=sys.stderr)
+    return 0
+
+
+def issue_statement(source: str, text: str, *, schema: str, varying: bool, patience_s: float) -> int:
+    """Execute a statement everywhere and print what each node answered. 0 unless it failed on one of them."""
+    context = _context()
+    done = statements.issue(context, source, text, schema=schema, varying=varying)
+    found = statements.awaited(context, done.id, patience_s)
+    print(f"statement {done.id}")
+    for one in found:
+        print("  ".join(filter(None, [one.slave or f"{source} (master)", one.status, one.detail])))
+        if done.reads and one.status is not answers.Standing.WAITING:
+            for row in (one.answer.columns, *one.answer.rows):
+                print("\t".join("NULL" if value is None else value for value in row))
+        elif not one.detail and one.status is answers.Standing.OK:
+            print(f"{one.answer.count} rows changed")
+    return 1 if any(one.status is answers.Standing.FAILED for one in found) else 0
+
+
+def show_grants(source: str) -> int:
+    """Print the script that gives the role of a source what it needs."""
+    print(f"{grants(_context(), source).strip()};")
+    return 0
+
+
+def clean_up(source: str) -> int:
+    """Remove the DbResources of a source, and print what there was."""
+    for one in cleanup(_context(), source):
+        print(f"dropped {one}")
+    return 0
 
 
 def _context() -> Context:
@@ -66,4 +106,4 @@ def _from_airflow(settings: Config) -> Context:
 def _ids(settings: Config) -> list[str]:
     sources = [one.connection for one in settings.sources.values()]
     slaves = [one.connection for one in settings.slaves.values()]
-    return list(dict.fromkeys([settings.control, settings.airflow_api, *sources, *slaves]))
+    return list(dict.fromkeys([settings.control, settings.airflow_api, settings.spark, *sources, *slaves]))

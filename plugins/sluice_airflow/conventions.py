@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import Asset, Param, RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowTaskTimeout
 
-from sluice.config import Config
+from sluice.config import Config, Source
 from sluice_airflow.operator import JobPostponed
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -26,6 +26,11 @@ DAG_SETTINGS: dict[str, Any] = {
     "is_paused_upon_creation": False,
     "default_args": DEFAULT_ARGS,
 }
+
+
+def tags(kind: str, name: str, source: Source, *more: str) -> list[str]:
+    """What Airflow's list of DAGs can be filtered by."""
+    return ["sluice", kind, f"source:{name}", *([f"group:{source.group}"] if source.group else []), *more]
 
 
 def change_log_asset(source: str) -> Asset:
@@ -55,13 +60,18 @@ def slaves_param(config: Config) -> Param:
 
 
 def tables_param(config: Config) -> Param:
-    """A multiple choice of the watched tables; none chosen means all."""
-    names = sorted({table for source in config.sources.values() for table in source.tables})
+    """A multiple choice of the watched tables; none chosen means all. What a wildcard takes only the source knows, so
+    where there is one, other names may be written too."""
+    entries = [
+        entry for source in config.sources.values() for entry in zip(source.tables, source.patterns, strict=True)
+    ]
+    names = sorted({name for name, pattern in entries if not (pattern.wildcard or pattern.excluded)})
+    open_ended = any(pattern.wildcard for _, pattern in entries)
     return Param(
         [],
         type="array",
         uniqueItems=True,
-        items={"type": "string", "enum": names},
+        items={"type": "string"} if open_ended else {"type": "string", "enum": names},
         examples=names,
         description="nothing chosen: every watched table of the source",
     )

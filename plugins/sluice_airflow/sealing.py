@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from airflow.sdk import BaseHook
@@ -17,8 +18,8 @@ from airflow.sdk.log import mask_secret
 from sluice.config import Config
 from sluice.connections import ConnectionInfo, seal
 
-# Only a drain looks at, and sets, its own DAG's pause switch.
-JOBS_THAT_ASK_AIRFLOW = frozenset({"drain"})
+# They look at, and set, the pause switch of a drain's DAG.
+JOBS_THAT_ASK_AIRFLOW = frozenset({"drain", "release"})
 
 
 def needed_connections(config: Config, job: str, source: str, slaves: Iterable[str] = ()) -> list[str]:
@@ -48,13 +49,13 @@ def info(connection: Any) -> ConnectionInfo:
 
 
 def seal_connections(ids: Iterable[str], get: Callable[[str], Any] = BaseHook.get_connection) -> str:
-    """Look the connections up and seal them into one text.
+    """Look the connections up and seal them into one text; one that `get` has nothing for is left out.
 
     Raises:
-        AirflowNotFoundException: there is no connection of that id.
+        AirflowNotFoundException: there is no connection of that id, says `get`.
         ConfigError: the sealing key cannot be read.
     """
-    text = seal({conn_id: info(get(conn_id)) for conn_id in ids})
+    text = seal({conn_id: info(found) for conn_id in ids if (found := get(conn_id))})
     # Sealed is not secret, but a log is read by more people than the key file.
     mask_secret(text)
     return text
@@ -69,9 +70,16 @@ def main(argv: list[str] | None = None) -> None:
     stdout = os.dup(1)
     os.dup2(2, 1)
     # The Task SDK looks into the metadata database only on behalf of a running task.
+    from airflow.exceptions import AirflowNotFoundException
     from airflow.models import Connection
 
-    text = seal_connections(ids, Connection.get_connection_from_secrets)
+    def known(conn_id: str) -> Connection | None:
+        """Who asks at a shell wants to hear of all that is missing, not of the first."""
+        with suppress(AirflowNotFoundException):
+            return Connection.get_connection_from_secrets(conn_id)
+        return None
+
+    text = seal_connections(ids, known)
     os.write(stdout, f"{text}\n".encode())
 
 

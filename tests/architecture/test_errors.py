@@ -22,7 +22,6 @@ SHARED = {
     41: "trigger",
     46: "cannot be written",
     50: "took over|taken over|with an epoch above",
-    71: "lacks the column",
     74: "would act a second time",
 }
 

@@ -63,4 +63,4 @@ def test_a_file_holds_one_statement(file):
 def test_identifiers_are_placeholders_and_never_pasted(file):
     text = file.read_text(encoding="utf-8")
     assert "{}" not in text
-    assert not re.search(r"(?<!%)%s\b", text) or "format('%s" in text
+    assert not re.search(r"(?<!%)%s\b", text) or "format('" in text

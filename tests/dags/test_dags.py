@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -83,6 +84,25 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
     assert "sluice" in dag.tags
     assert {task.owner for task in dag.tasks} == {"sluice"}
     assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, 1, False)
+
+
+def test_sources_that_belong_together_share_a_tag(tmp_path, monkeypatch):
+    shipped = config.path().read_text(encoding="utf-8")
+    file = tmp_path / "replication.yaml"
+    file.write_text(shipped.replace("  flights:\n", "  flights:\n    group: travel\n", 1))
+    monkeypatch.setenv("SLUICE_CONFIG", str(file))
+    dags = DagBag(dag_folder=str(PROJECT / "dags")).dags
+    tagged = {dag_id for dag_id, dag in dags.items() if "group:travel" in dag.tags}
+    assert tagged == {"publish__flights", "drain__flights__zurich", "drain__flights__geneva"}
+
+
+def test_the_form_of_an_update_tells_what_each_task_leaves_behind(bag):
+    rows = re.findall(r"^\| `(inhibit|dump|release)` \|.*\| (.*) \|$", bag.dags["initial_update"].doc_md, re.MULTILINE)
+    assert dict(rows) == {
+        "inhibit": "INITIAL, dispatcher STANDBY",
+        "dump": "INITIAL, dispatcher STANDBY",
+        "release": "TRANSITION, dispatcher ACTIVE",
+    }
 
 
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))

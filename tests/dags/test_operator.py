@@ -87,6 +87,7 @@ def test_a_job_says_where_it_runs_and_what_configures_it(deployment, context):
     [
         ("publish", {"test_control", "test_master", "test_zurich"}),
         ("drain", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
+        ("release", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
     ],
 )
 def test_a_job_gets_the_connections_it_needs_and_no_other(deployment, context, job, ids):

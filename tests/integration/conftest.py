@@ -1,7 +1,8 @@
 """The small world for every test here."""
 
+from support.airflow import airflow
 from support.sparkserver import java, spark_server
 from support.updating import updating
 from support.world import build
 
-__all__ = ["build", "java", "spark_server", "updating"]
+__all__ = ["airflow", "build", "java", "spark_server", "updating"]

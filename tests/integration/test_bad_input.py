@@ -105,6 +105,16 @@ def test_a_control_store_that_does_not_answer_is_transient(world):
         world.publish()
 
 
+@pytest.mark.parametrize("spoiled", [{"password": "wrong-canary"}, {"database": "nowhere"}, {"login": "nobody-here"}])
+def test_a_control_store_that_refuses_the_login_is_not_asked_again_and_again(world, spoiled):
+    world.configure(lambda plain: None)
+    world.context.connections["control"] = replace(world.infos["control"], **spoiled)
+    with pytest.raises(SluiceError, match=r"SLC-062: the control store does not answer") as caught:
+        world.publish()
+    assert not isinstance(caught.value, TransientError)
+    assert "canary" not in str(caught.value)
+
+
 def test_a_connection_that_was_not_handed_over_is_named(world):
     world.context.connections.pop("zurich")
     with pytest.raises(ConfigError, match=r"SLC-014: there is no Airflow connection 'zurich'") as caught:
@@ -159,7 +169,7 @@ def test_a_job_started_twice_leaves_the_first_alone(world, name, job):
 
 
 def test_errors_of_a_job_are_its_exit_code_and_its_last_words(world):
-    world.path.mkdir()
+    world.path.mkdir(exist_ok=True)
     assert result(world.job("publish", "--once"))["changes"] == 0
     world.infos["master"] = replace(world.infos["master"], password="wrong-canary")
     refused = world.job("publish", "--once")

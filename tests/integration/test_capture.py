@@ -10,6 +10,7 @@ import pytest
 from support.world import SOURCE
 
 from sluice.control.bootstrap import bootstrap
+from sluice.control.check import findings
 from sluice.errors import ConfigError
 from sluice.model import content
 
@@ -57,7 +58,9 @@ def test_items_shows_the_columns_of_the_guide_and_its_literals(build):
     ]
 
 
-ODD_NAMES = 'CREATE TABLE t (id int PRIMARY KEY, "a ""q"" & <x>" text, "Größe" bytea, "line\nbreak" text, n numeric[])'
+ODD_NAMES = (
+    'CREATE TABLE t (id int PRIMARY KEY, "a ""q"" & <x>" text, "Größe" bytea, "line\nbreak" text, "n\x01" numeric[])'
+)
 ODD_VALUES = [chr(code) for code in (*range(1, 0x21), 0x7F, 0x85, 0xFEFF, 0xFFFE, 0xFFFF, 0x1F600)]
 ODD_VALUES += ["", " ", '"', "\\", '""', "\\\\", "a,b", "(a)", "]]>", "<![CDATA[x]]>", "&amp;", "'", "\r\n", "\\."]
 
@@ -70,7 +73,7 @@ def test_python_and_the_database_write_the_same_literal_for_every_value(build):
     ]
     with world.master.cursor() as cursor:
         cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s, %s)", rows)
-    names = ["id", 'a "q" & <x>', "Größe", "line\nbreak", "n"]
+    names = ["id", 'a "q" & <x>', "Größe", "line\nbreak", "n\x01"]
     expected = [content.render(names, [str(i), a, b, c, f"{{{i},NULL}}"]) for i, a, b, c, _ in rows]
     assert [literal for *_, literal in keys(world)] == expected
     world.catch_up()
@@ -112,7 +115,8 @@ def test_bootstrap_twice_changes_nothing_and_drops_nothing(build):
         " SELECT oid, tgname FROM pg_trigger UNION ALL SELECT oid, proname FROM pg_proc WHERE proname LIKE 'repl%'"
     )
     before = world.master.execute(catalog).fetchall(), keys(world)
-    assert bootstrap(world.context, SOURCE) == {"source": SOURCE, "added": [], "removed": []}
+    changed = bootstrap(world.context, SOURCE)
+    assert (changed["added"], changed["removed"]) == ([], [])
     assert (world.master.execute(catalog).fetchall(), keys(world)) == before
 
 
@@ -143,13 +147,15 @@ def test_a_trigger_that_was_dropped_by_hand_is_made_again(build):
     assert actions(world) == ["INSERT"]
 
 
-@pytest.mark.parametrize(("name", "last"), [("RI_z_repl_capture", "child"), ("A_capture", "parent")])
+@pytest.mark.parametrize(("name", "last"), [("RI_z_capture", "child"), ("A_capture", "parent")])
 def test_a_child_that_waits_for_its_parent_draws_its_key_after_the_wait(build, name, last):
     """Named before RI_ConstraintTrigger_, the trigger would draw the child's key first, as the counterproof shows."""
     ddl = "CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE child (id int REFERENCES parent)"
     world = build(ddl, ["public.parent", "public.child"])
     world.master.execute("INSERT INTO parent VALUES (1)")
-    world.master.execute(f'ALTER TRIGGER "RI_z_repl_capture" ON child RENAME TO "{name}"')
+    query = "SELECT trigger_name FROM REPL_TABLES WHERE tablename = 'child'"
+    (given,) = world.master.execute(query).fetchone()
+    world.master.execute(f'ALTER TRIGGER "{given}" ON child RENAME TO "{name}"')
     first, second = world.session(), world.session()
     first.execute("BEGIN; UPDATE parent SET id = 2 WHERE id = 1; UPDATE parent SET id = 1 WHERE id = 2")
     with ThreadPoolExecutor(1) as threads:
@@ -242,3 +248,31 @@ def test_a_role_that_may_only_write_its_table_is_captured_and_cannot_touch_the_q
         world.master.execute("DELETE FROM repl_queue")
     world.master.execute("RESET ROLE")
     assert actions(world) == ["INSERT"]
+
+
+def test_increment_draws_the_next_key_of_the_sequence(build):
+    world = build(PLAIN, ["public.t"])
+    (first,), (second,) = (world.master.execute("SELECT repl_increment()").fetchone() for _ in range(2))
+    assert second == first + 1
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert [key for key, *_ in keys(world)] == [second + 1]
+
+
+def test_current_tables_holds_each_watched_table_by_relation(build):
+    world = build(f"{PLAIN}; CREATE SCHEMA other; CREATE TABLE other.t (id int PRIMARY KEY)", ["public.t", "other.t"])
+    query = (
+        "SELECT relid = format('%I.%I', schemaname, relname)::regclass, schemaname, relname FROM repl_current_tables"
+    )
+    assert sorted(world.master.execute(query).fetchall()) == [(True, "other", "t"), (True, "public", "t")]
+
+
+@pytest.mark.parametrize(("name", "warned"), [("again", False), ("Again", True)])
+def test_check_warns_of_triggers_that_run_before_the_capture(build, name, warned):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    world.master.execute(f'CREATE TRIGGER "{name}" AFTER UPDATE ON t FOR EACH ROW EXECUTE FUNCTION own()')
+    world.master.execute('CREATE TRIGGER "Before" BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION own()')
+    told = {finding.subject: finding for finding in findings(world.context)}[f"source {SOURCE}"]
+    assert told.good
+    assert ("Again on public.t: runs before the capture" in told.text) is warned
+    assert "Before on" not in told.text

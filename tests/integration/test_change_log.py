@@ -60,6 +60,39 @@ def test_a_log_that_vanishes_with_its_disk_loses_nothing_and_is_not_begun_again_
     assert world.differences() == {}
 
 
+@pytest.mark.parametrize("instead", [Path.mkdir, Path.is_dir], ids=["an empty directory", "nothing"])
+def test_a_log_that_vanishes_under_a_publisher_at_work_is_not_begun_again_elsewhere(world, instead):
+    """What shows when a disk is gone is the empty directory that it was mounted on."""
+    directory = world.path / "log"
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    publisher = world.publisher()
+    publisher.publish(None)
+    kept = directory.rename(world.path / "kept")
+    instead(directory)
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    with pytest.raises(TransientError, match=r"SLC-046|SLC-053"):
+        publisher.publish(None)
+    assert len(world.queued()) == 1
+    shutil.rmtree(directory, ignore_errors=True)
+    kept.rename(directory)
+    publisher.publish(None)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_slave_waits_for_a_log_that_is_not_mounted(world):
+    directory = world.path / "log"
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    kept = directory.rename(world.path / "kept")
+    directory.mkdir()
+    with pytest.raises(TransientError, match="SLC-053"):
+        world.drain()
+    directory.rmdir()
+    kept.rename(directory)
+    assert world.drain()["changes"] == 1
+
+
 def test_a_log_that_is_lost_for_good_is_left_behind_by_a_rebase(world):
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()

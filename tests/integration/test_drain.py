@@ -4,12 +4,42 @@ from __future__ import annotations
 
 import pytest
 
+from sluice.control import replications
 from sluice.crash import CrashPoint
 from sluice.dispatch import drain as draining
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors.postgresql import slave as slaves
 
 pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def stricter(build):
+    """A slave with a unique key of its own; batches of one transaction; two rows that cannot both be there."""
+    world = build("CREATE TABLE t (id int PRIMARY KEY, u int)", ["public.t"], slave={"max_batch": 1})
+    world.reader("zurich").execute("ALTER TABLE t ADD UNIQUE (u)")
+    world.master.execute("INSERT INTO t VALUES (1, 1)")
+    world.master.execute("INSERT INTO t VALUES (2, 1)")
+    return world
+
+
+def test_a_key_that_a_later_transaction_frees_is_no_error(stricter):
+    stricter.master.execute("DELETE FROM t WHERE id = 1")
+    stricter.catch_up()
+    assert stricter.differences() == {}
+    assert stricter.rows("zurich", "public.t").total() == 1
+
+
+def test_a_key_that_no_later_transaction_frees_stops_the_slave_where_it_is(stricter):
+    stricter.master.execute("INSERT INTO t VALUES (3, 3)")
+    stricter.publish()
+    for _ in range(2):
+        with pytest.raises(SluiceError, match=r"SLC-072: ") as caught:
+            stricter.drain()
+        assert "remove" in caught.value.hint
+        assert stricter.position().ordinal == 1
+        assert stricter.rows("zurich", "public.t").total() == 1
+        assert "EXCEPTION" in replications.holds(stricter.context.store, stricter.pair("zurich"))
 
 
 def replicated(build, ddl, tables, *statements, **more):
@@ -250,3 +280,20 @@ def test_a_failing_batch_stops_its_slave_alone_and_leaves_it_as_it_was(build):
     world.session("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_the_longest_and_strangest_names_are_data_wherever_they_go(build):
+    schema, table = ((start + "x" * 60)[:60] for start in ('it\'s; "no" schema ', 'drop table "t"; -- {} %s '))
+    quoted = ['"' + name.replace('"', '""') + '"' for name in (schema, table)]
+    name = ".".join(quoted)
+    ddl = f'CREATE SCHEMA {quoted[0]}; CREATE TABLE {name} ("the ""key""; " int PRIMARY KEY, v text)'
+    world = build(ddl, [name])
+    for statement in (
+        f"INSERT INTO {name} SELECT g, 'v' FROM generate_series(1, 4) AS g",
+        f'UPDATE {name} SET v = \'w\' WHERE "the ""key""; " < 3',
+        f"DELETE FROM {name} WHERE v = 'v'",
+    ):
+        world.master.execute(statement.encode())
+        world.catch_up()
+    there = world.reader("zurich").execute(f"SELECT * FROM {name} ORDER BY 1".encode()).fetchall()
+    assert there == [(1, "w"), (2, "w")]

@@ -9,7 +9,8 @@ import pytest
 from support import traffic
 from support.updating import background, load_here
 
-from sluice.errors import TransientError
+from sluice.changelog.manifest import Manifest
+from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import plan
 from sluice.state.replication import Status
 from sluice.vendors.postgresql.copying import load_chunk
@@ -50,6 +51,26 @@ def test_updates_under_constant_writes_leave_no_difference(updating):
             assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_what_is_published_while_the_end_of_the_log_is_read_is_in_the_snapshot(world, monkeypatch):
+    """Were the end read after the snapshot, this row would be in neither of them."""
+    world.inhibit()
+    end = Manifest.end
+
+    def meanwhile(manifest):
+        monkeypatch.setattr(Manifest, "end", end)
+        world.session().execute("INSERT INTO heap VALUES (1, 'meanwhile')")
+        assert world.publish()["changes"] == 1
+        return end(manifest)
+
+    monkeypatch.setattr(Manifest, "end", meanwhile)
+    world.dump()
+    assert Manifest.end is end, "it was read"
+    world.release()
+    world.catch_up()
+    assert world.differences() == {}
+    assert count(world, "zurich", "meanwhile") == 1
 
 
 def test_a_transaction_open_at_the_snapshot_arrives_after_its_commit(world):
@@ -158,6 +179,27 @@ def test_a_rewriting_alter_waits_for_the_dump_which_gives_way_and_starts_again(w
     world.release()
     assert world.differences() == {}
     assert column_type(world, "zurich", "a") == "bigint"
+
+
+def test_a_dump_whose_snapshot_is_lost_fails_and_takes_no_other(world):
+    world.update()
+    world.verify(initial=True)
+    world.master.execute("INSERT INTO heap VALUES (1, 'queued')")
+    world.publish()
+    before = [world.position(slave) for slave in world.slaves]
+
+    def without_snapshot(job):
+        holder = "SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database()"
+        assert len(world.master.execute(f"{holder} AND application_name = 'sluice snapshot'").fetchall()) == 1
+        return load_here(job)
+
+    world.inhibit()
+    with pytest.raises(SluiceError, match=r"SLC-083: the snapshot that this dump reads is lost") as caught:
+        world.dump(load=without_snapshot)
+    assert not isinstance(caught.value, TransientError)
+    assert "trigger initial_update again" in caught.value.hint
+    assert [world.position(slave) for slave in world.slaves] == before
+    assert {world.status(slave) for slave in world.slaves} == {Status.INITIAL}
 
 
 def test_an_alter_that_came_first_is_waited_for(world):

@@ -48,3 +48,22 @@ def test_the_slave_of_a_lost_store_is_ahead_of_the_new_log(world):
     with pytest.raises(SluiceError) as stopped:
         world.drainer()
     assert stopped.value.code == 52
+
+
+def test_what_a_logical_restore_of_the_master_brings_along_is_not_applied_on_top(updating):
+    """Its queue bears transaction ids of another cluster, which look as if they came after the load."""
+    world = updating("CREATE TABLE log (v text)", ["public.log"])
+    world.update()
+    world.master.execute("INSERT INTO log VALUES ('published')")
+    world.catch_up()
+    world.master.execute("INSERT INTO log VALUES ('queued')")
+    world.master.execute(
+        "UPDATE repl_state SET incarnation = gen_random_uuid();"
+        "UPDATE repl_queue SET trans_key = (trans_key::text::bigint + 1000000)::text::xid8"
+    )
+    with pytest.raises(SluiceError, match="SLC-048"):
+        world.publish()
+    bootstrap(world.context, SOURCE, rebase=True)
+    world.update()
+    world.catch_up()
+    assert world.differences() == {}

@@ -7,18 +7,22 @@ import pyarrow as pa
 import pytest
 
 from sluice.changelog.files import PlainDirectory, SegmentFiles, Written
-from sluice.changelog.schema import CHANGES
+from sluice.changelog.schema import LOGGED
 from sluice.errors import SluiceError
 
 
 @pytest.fixture(params=["plain directory", "hadoop filesystem"])
 def files(request: pytest.FixtureRequest, tmp_path: Path) -> SegmentFiles:
+    made: SegmentFiles
     if request.param == "plain directory":
-        return PlainDirectory(str(tmp_path / "log"))
-    request.getfixturevalue("spark")
-    from sluice.spark.segments import HadoopDirectory
+        made = PlainDirectory(str(tmp_path / "log"))
+    else:
+        request.getfixturevalue("spark")
+        from sluice.spark.segments import HadoopDirectory
 
-    return HadoopDirectory(f"file://{tmp_path}/log")
+        made = HadoopDirectory(f"file://{tmp_path}/log")
+    made.begin(new=True)
+    return made
 
 
 def changes(first: int, count: int) -> pa.RecordBatch:
@@ -31,14 +35,16 @@ def changes(first: int, count: int) -> pa.RecordBatch:
             "action": "U",
             "new": [str(number), None, "", "a\nb"],
             "old": None if number % 3 else ["x", None],
+            "attributes": None if number % 4 else [("origin", "till"), ("note", None)],
+            "description": [("day", "monday")] if number % 2 else [],
         }
         for number in range(count)
     ]
-    return pa.RecordBatch.from_pylist(rows, schema=CHANGES)
+    return pa.RecordBatch.from_pylist(rows, schema=LOGGED)
 
 
 def read(files: SegmentFiles, written: Written, after: int = 0) -> list[dict[str, object]]:
-    return [row for batch in files.read(written, after) for row in batch.to_pylist()]
+    return [row for batch in files.read(written, after, LOGGED) for row in batch.to_pylist()]
 
 
 def test_what_is_written_is_read_back_in_order(files: SegmentFiles) -> None:
@@ -62,8 +68,9 @@ def test_a_name_is_never_overwritten(files: SegmentFiles) -> None:
 
 @pytest.mark.parametrize("harm", ["truncated", "one byte flipped", "gone"])
 def test_an_altered_segment_is_refused(files: SegmentFiles, tmp_path: Path, harm: str) -> None:
+    files.write("src-2-1-b", [changes(51, 4)])
     written = files.write("src-1-1-a", [changes(1, 50)])
-    (path,) = [path for path in (tmp_path / "log").rglob("*.parquet") if path.is_file()]
+    (path,) = [path for path in (tmp_path / "log").rglob("*.parquet") if path.is_file() and "src-1-1-a" in str(path)]
     content = path.read_bytes()
     (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
     if harm == "gone":
@@ -78,8 +85,10 @@ def test_an_altered_segment_is_refused(files: SegmentFiles, tmp_path: Path, harm
 
 def test_a_removed_segment_holds_nothing(files: SegmentFiles) -> None:
     written = files.write("src-1-1-a", [changes(1, 4)])
+    files.write("src-2-1-b", [changes(5, 4)])
     files.remove("src-1-1-a")
     files.remove("src-1-1-a")
+    assert files.names() == ["src-2-1-b"]
     with pytest.raises(SluiceError, match="SLC-047"):
         read(files, written)
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from urllib.parse import parse_qs, urlsplit
-
 import pytest
 
-from sluice.connections import ConnectionInfo
 from sluice.control import pause, replications
 from sluice.errors import SluiceError
 from sluice.state.dispatcher import Hold
@@ -18,78 +11,6 @@ from sluice.state.dispatcher import Hold
 pytestmark = [pytest.mark.postgres]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, note text)"
-DAG = "drain__flights__zurich"
-
-
-class Airflow(ThreadingHTTPServer):
-    """The four calls of Airflow's REST API that a drain makes, in the shape that Airflow 3.3 gives them.
-
-    Attributes:
-        paused_at_look: the DAG is paused by somebody at this look (1 is the first one).
-    """
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Calls)
-        self.paused = False
-        self.actor = ""
-        self.tells_who = True
-        self.looks = 0
-        self.paused_at_look = 0
-
-    def info(self) -> ConnectionInfo:
-        """The connection that a job is given."""
-        return ConnectionInfo("http", "127.0.0.1", self.server_port, "", "admin", "secret")
-
-    def pause(self, actor: str) -> None:
-        """What a click on the switch does."""
-        self.paused, self.actor = True, actor
-
-
-class _Calls(BaseHTTPRequestHandler):
-    server: Airflow
-
-    def do_POST(self) -> None:
-        login = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        assert (self.path, login) == ("/auth/token", {"username": "admin", "password": "secret"})
-        self._answer({"access_token": "a-token"}, 201)
-
-    def do_GET(self) -> None:
-        if self.headers["Authorization"] != "Bearer a-token":
-            return self._answer({"detail": "Not authenticated"}, 401)
-        address = urlsplit(self.path)
-        if address.path == f"/api/v2/dags/{DAG}":
-            self.server.looks += 1
-            if self.server.looks == self.server.paused_at_look:
-                self.server.pause("eva")
-            return self._answer({"dag_id": DAG, "is_paused": self.server.paused})
-        if not self.server.tells_who:
-            return self._answer({"detail": "Forbidden"}, 403)
-        asked = parse_qs(address.query)
-        assert (address.path, asked["dag_id"], asked["event"]) == ("/api/v2/eventLogs", [DAG], ["patch_dag"])
-        return self._answer({"event_logs": [{"owner": self.server.actor}] if self.server.actor else []})
-
-    def do_PATCH(self) -> None:
-        self.server.paused = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["is_paused"]
-        self._answer({"dag_id": DAG, "is_paused": self.server.paused})
-
-    def _answer(self, body: object, status: int = 200) -> None:
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def airflow() -> Iterator[Airflow]:
-    with Airflow() as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from support.world import SOURCE
 
 from sluice.control import replications
+from sluice.control.status import standings
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
@@ -207,6 +208,22 @@ def test_drains_wait_while_data_is_loaded_and_go_on_after_release(world):
     world.master.execute("UPDATE t SET note = 'after the dump'")
     world.release("zurich")
     world.catch_up()
+    assert world.differences() == {}
+
+
+def test_what_was_held_back_is_obsolete_as_soon_as_an_update_is_asked_for(world):
+    world.update()
+    world.verify(initial=True)
+    for number in range(3):
+        world.master.execute("UPDATE t SET note = %s", [f"held back {number}"])
+        world.publish()
+    assert [one.holdback for one in standings(world.context)] == [3, 3]
+    world.inhibit("zurich")
+    assert [one.holdback for one in standings(world.context)] == [0, 3]
+    world.drain("geneva")
+    world.dump("zurich")
+    world.release("zurich")
+    assert world.verify(initial=True) == {"zurich": 0}
     assert world.differences() == {}
 
 

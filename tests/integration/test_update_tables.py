@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sluice.control.check import findings
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -105,3 +106,24 @@ def ordinary(server):
         connect = staticmethod(server.connect)
 
     return Ordinary()
+
+
+def test_a_slave_whose_own_trigger_cannot_be_silenced_is_refused(updating, ordinary):
+    """An ordinary role may not set session_replication_role; its trigger would do again what the master did."""
+    world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"zurich": ordinary})
+    there = world.reader("zurich")
+    there.execute("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (7)")
+    there.execute("CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")
+    there.execute("CREATE TRIGGER again AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()")
+    said = {finding.subject: finding for finding in findings(world.context)}["slave zurich"]
+    assert not said.good
+    assert said.text.startswith("SLC-074: ")
+    assert "again" in said.text
+    world.inhibit()
+    refused = world.dump()["failed"]
+    assert list(refused) == ["zurich"]
+    assert refused["zurich"].startswith("SLC-074: ")
+    assert "session_replication_role" in refused["zurich"]
+    assert there.execute("SELECT id FROM t").fetchall() == [(7,)], "nothing was emptied"
+    there.execute("DROP TRIGGER again ON t")
+    assert {finding.subject: finding.good for finding in findings(world.context)}["slave zurich"]

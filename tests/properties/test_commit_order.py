@@ -15,7 +15,6 @@ from support.world import SOURCE
 
 from sluice.control.leases import acquire
 from sluice.dispatch.drain import Drain
-from sluice.publish.publisher import Publisher
 
 DDL = """
 CREATE TABLE parent (id integer PRIMARY KEY, name text UNIQUE);
@@ -40,6 +39,7 @@ STATEMENTS = st.one_of(
     st.sampled_from(["SAVEPOINT s", "ROLLBACK TO SAVEPOINT s", "TRUNCATE loose"]),
 )
 SESSIONS = st.integers(0, 2)
+BOUNDS = st.one_of(st.integers(1, 5), st.integers(1, 40))
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("run"), SESSIONS, STATEMENTS),
@@ -47,7 +47,9 @@ STEPS = st.lists(
         st.tuples(st.just("run"), SESSIONS, STATEMENTS),
         st.tuples(st.just("commit"), SESSIONS, st.none()),
         st.tuples(st.just("rollback"), SESSIONS, st.none()),
-        st.tuples(st.just("publish"), st.integers(1, 5), st.none()),
+        st.tuples(st.just("publish"), BOUNDS, st.none()),
+        st.tuples(st.just("publish"), BOUNDS, st.none()),
+        st.tuples(st.just("overtake"), st.integers(1, 5), st.none()),
         st.tuples(st.just("drain"), st.integers(1, 5), st.none()),
     ),
     min_size=10,
@@ -138,6 +140,7 @@ def clients(world):
 )
 def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleave(world, clients, steps):
     sessions = Sessions(clients)
+    publishing = Publishing(world)
     reached = world.position()
     for kind, number, statement in steps:
         if kind == "run":
@@ -148,8 +151,10 @@ def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleav
             sessions.rollback(number)
         elif kind == "publish":
             before = world.queued()
-            publish(world, number)
+            publishing.sweep(number)
             assert before - world.queued() <= {change["repl_key"] for change in world.log()}
+        elif kind == "overtake":
+            publishing.overtake()
         else:
             drain(world, number)
             assert reached <= world.position()
@@ -162,14 +167,20 @@ def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleav
     assert ordinals_count_transactions(world.log())
 
 
-def publish(world: Any, bound: int) -> None:
-    """One sweep of at most about so many changes, by a publisher that takes over from whoever was there."""
-    database = world.context.source(SOURCE)
-    held = acquire(world.context.store, f"publish {SOURCE}", force=True)
-    publisher = Publisher(SOURCE, database, world.context.manifest(SOURCE), world.context.files(), held)
-    publisher.begin()
-    publisher.publish(bound)
-    database.close()
+class Publishing:
+    """A publisher, which another may overtake between two sweeps."""
+
+    def __init__(self, world: Any) -> None:
+        self._world = world
+        self.overtake()
+
+    def overtake(self) -> None:
+        """Go on with a publisher that knows nothing of the one before."""
+        self._publisher = self._world.publisher()
+
+    def sweep(self, bound: int) -> None:
+        """One sweep of about so many changes."""
+        self._publisher.publish(bound)
 
 
 def drain(world: Any, size: int) -> None:

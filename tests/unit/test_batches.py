@@ -76,6 +76,12 @@ def test_a_batch_is_cut_as_soon_as_it_is_large_enough():
     assert ends == [3, 4, 5]
 
 
+def test_a_batch_of_wide_rows_ends_with_the_record_in_which_it_is_large_enough():
+    files, listed = log([sizes(1, 2, 1)], [[(4,), (4,)], [(4,), (5,)]])
+    found = [batch.changes["ordinal"].to_pylist() for batch in batches(files, listed, START, None, 1000, most_bytes=1)]
+    assert found == [[1, 2, 2, 3], [4, 4, 4], [5]]
+
+
 def test_what_the_slave_has_is_not_delivered_again():
     files, listed = log([sizes(2, 2, 2)])
     (only,) = batches(files, listed, Position(1, 2), None, 100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -13,9 +14,12 @@ import pytest
 
 from sluice import cli
 from sluice.config import PROJECT
+from sluice.control.status import Standing
+from sluice.demo.run import Outcome
 from sluice.errors import SluiceError
 from sluice.runtime import rings
 from sluice.runtime.lockfile import LOCK, without_addresses
+from sluice.state.replication import Status
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="a" name="good"/>
@@ -33,7 +37,7 @@ def launcher() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("command", ["demo", "test", "up", "down", "status", "check", "bench", "lock"])
+@pytest.mark.parametrize("command", ["demo", "test", "up", "down", "status", "check", "statement", "bench", "lock"])
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main([command, "--help"])
@@ -116,3 +120,47 @@ def test_a_run_counts_only_if_tests_ran_and_none_failed(count, ci, code, monkeyp
 def test_an_unknown_ring_is_refused():
     with pytest.raises(SluiceError, match="SLC-905: there is no ring 'unti'"):
         rings.run(["unti"])
+
+
+def test_the_end_of_a_run_has_the_time_of_each_ring_and_of_all(monkeypatch, capsys):
+    monkeypatch.setattr(rings, "_tests", lambda ring: rings.Count(passed=2))
+    assert rings.run(["unit", "architecture"]) == 0
+    end = capsys.readouterr().out.split("=====\n")[-1].splitlines()
+    assert [line.split()[0] for line in end[:3]] == ["unit", "architecture", "all"]
+    assert all(re.search(r"\d\.\d s ", line) for line in end[:3])
+    assert "4 passed" in end[2]
+
+
+def test_a_ring_that_takes_long_says_that_it_still_runs(monkeypatch, capfd):
+    monkeypatch.setattr(rings, "_HEARTBEAT_S", 0.1)
+    monkeypatch.setattr(rings, "_environment", lambda: dict(os.environ))
+    assert rings._shown("faults", [sys.executable, "-c", "import time; time.sleep(1)"]) == 0
+    assert capfd.readouterr().err.count(" ... faults ") > 1
+
+
+def test_ci_runs_all_rings():
+    run = PROJECT / ".ci" / "run"
+    assert os.access(run, os.X_OK)
+    assert run.read_text().splitlines()[-1].endswith('./sluice test "$@"')
+
+
+@pytest.mark.parametrize(
+    ("status", "compared", "different", "proved"),
+    [
+        (Status.NORMAL, 10, 0, True),
+        (Status.INCONSISTENT, 10, 0, False),
+        (Status.TRANSITION, 10, 0, False),
+        (Status.NORMAL, 10, 1, False),
+        (Status.NORMAL, None, None, False),
+        (Status.NORMAL, 0, 0, False),
+    ],
+)
+def test_the_demo_proves_nothing_unless_every_slave_was_found_equal(status, compared, different, proved):
+    def standing(status, compared, different):
+        return Standing(
+            source="flights", slave="zurich", status=status, colour="", dispatcher="ACTIVE", why="", position="1/1",
+            holdback=0, lag_s=0, loaded="", tolerated=0, compared=compared, different=different,
+        )  # fmt: skip
+
+    good = standing(Status.NORMAL, 10, 0)
+    assert Outcome([good, standing(status, compared, different)]).proved is proved

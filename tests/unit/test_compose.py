@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from sluice import config
+from sluice_airflow import pools
 
 PROJECT = Path(__file__).resolve().parents[2]
 TEXT = (PROJECT / "docker-compose.yaml").read_text()
@@ -180,6 +181,13 @@ def test_secrets_are_written_once_and_only_for_us(tmp_path):
     assert again.returncode == 1
     assert "HINT" in again.stderr
     assert {path.name: path.read_text() for path in target.iterdir()} == before
+
+
+def test_as_many_tasks_may_run_as_the_pools_have_slots():
+    slots = pools.slots(config.load(PROJECT / "deploy" / "replication.yaml"))
+    allowed = {int(value) for _, name, value in environments() if name == "AIRFLOW__CORE__PARALLELISM"}
+    assert len(allowed) == 1
+    assert allowed.pop() >= sum(slots.values())
 
 
 def test_connect_listens_on_the_loopback_of_the_tasks():

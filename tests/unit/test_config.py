@@ -9,6 +9,9 @@ import pytest
 from sluice import config
 from sluice.config import Config
 from sluice.errors import ConfigError
+from sluice.model import wanted
+from sluice.model.names import TableName
+from sluice.model.wanted import Pattern
 
 EXAMPLE = """
 sources:
@@ -76,6 +79,16 @@ FAULTS = {
     "a table without schema": ("connection: m, tables: {airlines: {}}", "'airlines' is no table: write schema.table"),
     "one table twice": ("""connection: m, tables: {a.b: {}, '"a".b': {}}""", "are the same table"),
     "no table": ("connection: m, tables: {}", "sources.flights.tables"),
+    "one wildcard twice": ("""connection: m, tables: {a.b*: {}, '"a".b*': {}}""", "are the same table"),
+    "a star that is not last": ("connection: m, tables: {a.b*c: {}}", "is no wildcard: the star comes last"),
+    "a schema with a star": ("connection: m, tables: {a*.b: {}}", "is no wildcard: the star comes last"),
+    "a star for the schema": ("connection: m, tables: {'*.*': {}}", "is no wildcard: the star comes last"),
+    "a wildcard with a trigger": ("connection: m, tables: {a.*: {trigger: zz}}", "a.* is a wildcard"),
+    "an exclusion with settings": (
+        "connection: m, tables: {a.*: {}, a.b: {exclude: true, actions: I}}",
+        "a.b: a table that is excluded has no other settings",
+    ),
+    "exclusions alone": ("connection: m, tables: {a.*: {exclude: true}}", "every table is excluded"),
     "another vendor": ("connection: m, vendor: access, tables: {a.b: {}}", "sources.flights.vendor"),
     "a schedule of no seconds": ("connection: m, schedule: {every_s: 0}, tables: {a.b: {}}", "every_s"),
 }
@@ -115,7 +128,23 @@ FILES = {
     "a slave's name of 60 characters": (EXAMPLE.replace("zurich", "z" * 60), 2, "at most 40 long", "check"),
     "a slave's name with a semicolon": (EXAMPLE.replace("zurich", "'z;h'"), 2, "is no name", "check"),
     "no YAML": ("sources: [", 1, "cannot be read", "SLUICE_CONFIG"),
+    "a key that is a list": ("? [a]\n: 1\n", 1, "a key must be one word", "mend the file"),
+    "a template that nobody filled": ("change_log: {{ place }}", 1, "a key must be one word", "mend the file"),
+    "a schema of 80 characters": (
+        EXAMPLE.replace("slaves:\n", f"    schema: {'s' * 80}\nslaves:\n", 1),
+        2,
+        "is no name of a schema",
+        "check",
+    ),
     "no mapping": ("- 5", 2, "(the file)", "check"),
+    "two prefixes that give one name": (
+        EXAMPLE.replace(
+            "slaves:\n", "  other: {connection: master, prefix: REPL_CURRENT_, tables: {a.b: {}}}\nslaves:\n", 1
+        ),
+        2,
+        "sources flights and other would both have a repl_current_",
+        "check",
+    ),
     "two sources of one prefix": (
         EXAMPLE.replace("slaves:\n", "  other: {connection: master, prefix: repl_, tables: {a.b: {}}}\nslaves:\n", 1),
         2,
@@ -132,6 +161,13 @@ def test_a_fault_of_the_file_is_an_error_with_a_hint(read, text, code, fact, hin
     assert caught.value.code == code
     assert fact in caught.value.fact
     assert hint in caught.value.hint
+
+
+def test_what_is_said_once_may_be_meant_several_times(read):
+    text = EXAMPLE.replace("schedule: {every_s: 5}", "schedule: {<<: *often, linger_s: 1}").replace(
+        "slave: zurich}", "slave: zurich, schedule: &often {every_s: 7}}"
+    )
+    assert [one.schedule.every_s for one in read(text).replications] == [7, 7]
 
 
 def test_every_fault_of_a_file_is_named_at_once(read):
@@ -169,10 +205,46 @@ TABLES = {
 
 @pytest.mark.parametrize(("written", "parts"), TABLES.items())
 def test_a_table_is_written_as_schema_and_name(written, parts):
-    assert config.split_table(written) == parts
+    assert wanted.split_table(written) == parts
+
+
+WILDCARDS = {
+    "a.*": Pattern("a", "", wildcard=True),
+    "a.b_*": Pattern("a", "b_", wildcard=True),
+    '"A.b".c*': Pattern("A.b", "c", wildcard=True),
+    'a."b*"': Pattern("a", "b*"),
+    '"a*".b': Pattern("a*", "b"),
+    "a.b": Pattern("a", "b"),
+}
+
+
+@pytest.mark.parametrize(("written", "pattern"), WILDCARDS.items())
+def test_a_wildcard_is_a_star_at_the_end(written, pattern):
+    assert wanted.split_pattern(written) == pattern
+
+
+# A table; the entry of those below that decides about it.
+CHOSEN = {
+    "x.flights": "x.flights",
+    "x.flight_log": None,
+    "x.flight_crew": "x.flight*",
+    "x.flight_tmp_named": "x.flight_tmp_named",
+    "x.flight_tmp_1": None,
+    "x.planes": "x.*",
+    "y.planes": None,
+}
+
+
+@pytest.mark.parametrize(("name", "entry"), CHOSEN.items())
+def test_an_entry_that_names_the_table_wins_then_an_exclusion_then_the_longest_wildcard(name, entry):
+    excluded = {"x.flight_log": True, "x.flight_tmp_*": True}
+    entries = ["x.*", *excluded, "x.flight*", "x.flights", "x.flight_tmp_named"]
+    patterns = [wanted.split_pattern(one, excluded=excluded.get(one, False)) for one in entries]
+    found = wanted.chosen(patterns, TableName(*name.split(".")))
+    assert found == (entry and wanted.split_pattern(entry))
 
 
 @pytest.mark.parametrize("written", ["a", "a.b.c", ".b", "a.", 'a"b.c', ""])
 def test_what_is_no_table_is_refused(written):
     with pytest.raises(ValueError, match=r"is no table"):
-        config.split_table(written)
+        wanted.split_table(written)

@@ -16,6 +16,8 @@ FORMS = [
     pytest.param("v", "a\tb\nc", '<col name="v">a\tb\nc</col>', id="tab and newline"),
     pytest.param("raw", b"\x00\xff", '<col name="raw" encoding="base64">AP8=</col>', id="binary"),
     pytest.param('a "b"', "1", '<col name="a &quot;b&quot;">1</col>', id="name with double quotes"),
+    pytest.param("a\x01\ufffe", "1", '<col name="YQHvv74=" encoded="name">1</col>', id="name that XML cannot hold"),
+    pytest.param("a\t\r\n", "1", '<col name="a&#9;&#13;&#10;">1</col>', id="name with white space"),
     pytest.param("a \"b\" 'c' <d>", "1", "<col name=\"a &quot;b&quot; 'c' &lt;d&gt;\">1</col>", id="name with quotes"),
 ]
 
@@ -36,6 +38,21 @@ def test_columns_keep_their_order():
     assert list(parse(render(["z", "a", "m"], ["1", None, b""]))) == ["z", "a", "m"]
 
 
-def test_what_is_no_sequence_of_columns_is_refused():
+@pytest.mark.parametrize(
+    "literal",
+    [
+        pytest.param("<col name='a'>", id="not ended"),
+        pytest.param("<col>5</col>", id="no name"),
+        pytest.param("<col name='a'/><col name='a'/>", id="a name twice"),
+        pytest.param("<col name='a'><col name='b'/></col>", id="one in another"),
+        pytest.param("</row><row>", id="more than a row"),
+        pytest.param("lost <col name='a'/>", id="text between"),
+        pytest.param("<col name='a' encoding='base64'>*</col>", id="no base64"),
+        pytest.param("<col name='a' type='text' encoding='base64'>/w==</col>", id="no text"),
+        pytest.param("<col name='a' encoded='b'/>", id="nothing that is encoded"),
+        pytest.param("&lol;", id="an entity"),
+    ],
+)
+def test_what_is_no_sequence_of_columns_is_refused(literal):
     with pytest.raises(ValueError, match="not a sequence of columns"):
-        parse("<col name='a'>")
+        parse(literal)

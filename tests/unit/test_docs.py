@@ -30,6 +30,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### A watched table:": config.WatchedTable,
     "### A schedule:": config.Schedule,
     "### Segments:": config.Segments,
+    "### Messages:": config.Messages,
     "### A slave:": config.Slave,
     "### A replication:": config.Replication,
 }
@@ -181,6 +182,41 @@ def test_the_readme_has_every_command_and_the_two_of_the_first_screen():
     assert {name for name in commands() if f"`./sluice {name}" not in readme} == set()
     first_screen = readme.splitlines()[:50]
     assert all(any(line.startswith(f"./sluice {name}") for line in first_screen) for name in ("demo", "test"))
+
+
+# The rules
+
+
+@pytest.mark.parametrize("rule", [f"R{number}" for number in range(1, 11)])
+def test_a_rule_has_one_worked_example(rule):
+    text = (DOCS / "correctness.md").read_text(encoding="utf-8")
+    assert text.count(f"\n## {rule} ") == 1
+    section = text.split(f"\n## {rule} ")[1].split("\n## ")[0]
+    assert section.count("**Example.**") == 1
+
+
+def test_snapshots_in_examples_are_such_as_a_server_prints():
+    """PostgreSQL manual, "Transaction ID and Snapshot Information Functions": xmin is the lowest that is active."""
+    found = re.findall(r"`(\d+):(\d+):([\d,]*)`", (DOCS / "correctness.md").read_text(encoding="utf-8"))
+    assert found
+    for low, high, active in found:
+        assert min([int(one) for one in active.split(",") if one], default=int(high)) == int(low)
+
+
+# The original
+
+
+def test_the_guide_is_named_and_no_other_original_is_spoken_of():
+    architecture = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    assert architecture.count("*the guide*") == 1
+    speaking = {
+        name
+        for name in tracked()
+        if name.startswith(("include/", "sql/", "dags/", "plugins/", "spark_jobs/"))
+        and name.endswith((".py", ".sql", ".md"))
+        and re.search(r"\bthe seed\b(?! alone)", (PROJECT / name).read_text(encoding="utf-8"))
+    }
+    assert not speaking
 
 
 # What belongs to one machine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.apply.mapper import Mapper
-from sluice.apply.order import parents_first
+from sluice.apply.order import cycles, loading_order, parents_first
 from sluice.model.names import TableName
 
 
@@ -56,3 +56,23 @@ def test_a_schema_is_renamed_and_others_are_kept():
     mapper = Mapper({"public": "branch"})
     assert mapper.table(name("t")) == TableName("branch", "t")
     assert mapper.table(TableName("sales", "t")) == TableName("sales", "t")
+
+
+def test_a_sequence_orders_and_foreign_keys_break_ties():
+    found = loading_order({name("c"): 1, name("b"): -5, name("a"): 1, name("d"): -1}, {name("a"): {name("c")}})
+    assert ["".join(one.table for one in stage) for stage in found] == ["bd", "ca"]
+
+
+@pytest.mark.parametrize(
+    ("parents", "groups"),
+    [
+        ({"a": "b", "b": "a", "c": "a"}, ["ab"]),
+        ({"a": "b", "b": "c", "c": "a", "d": "e", "e": "d"}, ["abc", "de"]),
+        ({"a": "a", "b": "a"}, []),
+        ({"a": "x", "x": "b", "b": "a"}, ["ab"]),
+    ],
+    ids=["two", "two groups", "a reference to itself", "by way of a table that is not watched"],
+)
+def test_tables_that_refer_to_each_other_are_named(parents, groups):
+    edges = {name(child): {name(parent) for parent in those} for child, those in parents.items()}
+    assert ["".join(one.table for one in group) for group in cycles(map(name, "abcde"), edges)] == groups

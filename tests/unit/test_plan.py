@@ -45,3 +45,9 @@ def test_chunks_are_numbered_largest_first_over_all_tables():
 
 def test_no_table_is_no_chunk():
     assert chunks([], 2) == []
+
+
+def test_what_has_a_lower_sequence_is_cut_first_however_small():
+    late = Leaf(TableName("public", "late"), TableName("public", "late"), 50)
+    cut = chunks([late, leaf(1)], 2, [[NAME], [late.table]])
+    assert [one.leaf.relation.table for one in cut] == ["t", "late"]

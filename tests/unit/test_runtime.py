@@ -16,12 +16,15 @@ from pathlib import Path
 
 import psutil
 import pytest
+import yaml
 
+from sluice import config
 from sluice.errors import SluiceError
 from sluice.runtime import java, placement, ports, processes
 from sluice.runtime.layout import Layout, write_private
 from sluice.runtime.progress import Progress
 from sluice.runtime.state import State, alone
+from sluice_airflow import pools
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 WITH_CHILD = [sys.executable, "-c", f"import subprocess; subprocess.run({SLEEPER!r})"]
@@ -239,3 +242,22 @@ def test_airflow_gets_no_password_by_its_environment(layout):
     env = airflow.environment(layout, environment.shared(layout, Path("/java")), 8080, url)
     assert airflow.password(layout) not in json.dumps(env)
     assert (layout.airflow / "airflow.cfg").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("slaves", [1, 2, 4, 9])
+def test_as_many_tasks_may_run_as_the_pools_have_slots(layout, tmp_path, monkeypatch, slaves):
+    from sluice.runtime import airflow, environment
+
+    names = [f"slave{number}" for number in range(slaves)]
+    settings = {
+        "sources": {"flights": {"connection": "master", "tables": {"public.t": {}}}},
+        "slaves": {name: {"connection": name} for name in names},
+        "replications": [{"source": "flights", "slave": name} for name in names],
+    }
+    file = tmp_path / "replication.yaml"
+    file.write_text(yaml.safe_dump(settings))
+    monkeypatch.setenv(config.CONFIG_ENV, str(file))
+    env = airflow.environment(layout, environment.shared(layout, Path("/java")), 8080, "postgresql://")
+    allowed = int(env["AIRFLOW__CORE__PARALLELISM"])
+    assert allowed >= sum(pools.slots(config.load()).values())
+    assert allowed == 6 or slaves > 3, "each idle worker costs memory"

@@ -64,7 +64,7 @@ def net(layout: Layout, changes: pa.Table) -> Net:
     """The net effect of changes of one table under one layout, in their order. Columns as in `CHANGES`."""
     if not layout.key:
         actions = changes["action"].to_pylist()
-        return _counted(layout, actions, changes["new"].to_pylist(), changes["old"].to_pylist())
+        return _counted(layout, actions, _rows(layout, changes["new"]), _rows(layout, changes["old"]))
     if layout.deferrable:
         return _by_image(layout, changes, keys_of(changes["new"], layout.key), keys_of(changes["old"], layout.key))
     return _by_key(layout, changes)
@@ -202,6 +202,16 @@ def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fre
             changed.append(place)
     known_gone = sum(1 for key, (_, present) in last.items() if not present and key not in fresh)
     return KeyedNet(layout, emptied, gone, changed, new, 0 if emptied else known_gone)
+
+
+def _rows(layout: Layout, rows: pa.ChunkedArray) -> list[Row]:
+    """The images, without what the database computes: its expression may change, and rows that look alike do not."""
+    images: list[Row] = rows.to_pylist()
+    for place, column in enumerate(layout.columns):
+        if column.generated:
+            for image in filter(None, images):
+                image[place] = None
+    return images
 
 
 def _counted(layout: Layout, actions: list[str], news: list[Row], olds: list[Row]) -> CountedNet:

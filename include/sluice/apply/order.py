@@ -23,3 +23,38 @@ def parents_first(tables: Iterable[TableName], parents: Mapping[TableName, set[T
             child, parent = error.args[1][1], error.args[1][0]
             edges[child].discard(parent)
             edges[parent].discard(child)
+
+
+def loading_order(
+    sequences: Mapping[TableName, int], parents: Mapping[TableName, set[TableName]]
+) -> tuple[tuple[TableName, ...], ...]:
+    """The tables in the order of an initial update, those of one sequence number together (Table 2.5 of the guide).
+
+    Negative numbers are all alike and come first, which is where tables without a number of their own stand. Within a
+    number parents come before their children.
+    """
+    stages: dict[int, list[TableName]] = {}
+    for name, sequence in sequences.items():
+        stages.setdefault(max(sequence, -1), []).append(name)
+    return tuple(tuple(parents_first(stages[sequence], parents)) for sequence in sorted(stages))
+
+
+def cycles(
+    tables: Iterable[TableName], parents: Mapping[TableName, set[TableName]]
+) -> tuple[tuple[TableName, ...], ...]:
+    """The groups of tables that refer to each other in a circle; a table that refers to itself is none."""
+    wanted = set(tables)
+    above = {one: _above(one, parents) & wanted for one in wanted}
+    groups = {frozenset({one, *(other for other in above[one] if one in above[other])}) for one in wanted}
+    return tuple(sorted(tuple(sorted(group)) for group in groups if len(group) > 1))
+
+
+def _above(one: TableName, parents: Mapping[TableName, set[TableName]]) -> set[TableName]:
+    """Everything that a table refers to, directly or by way of others."""
+    found: set[TableName] = set()
+    ahead = [one]
+    while ahead:
+        for other in parents.get(ahead.pop(), set()) - found:
+            found.add(other)
+            ahead.append(other)
+    return found

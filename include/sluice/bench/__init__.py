@@ -10,7 +10,13 @@ from sluice.errors import ConfigError
 from sluice.runtime.progress import Progress
 
 # The module of each bench; each has `measure(scale, progress) -> Report`.
-BENCHES = {"capture": "capture", "apply": "apply", "initial-update": "initial_update", "latency": "latency"}
+BENCHES = {
+    "capture": "capture",
+    "publish": "publish",
+    "apply": "apply",
+    "initial-update": "initial_update",
+    "latency": "latency",
+}
 
 
 def run(name: str, scale: float = 1.0) -> int:

@@ -22,17 +22,18 @@ CHANGES_A_TRANSACTION = 5
 def measure(scale: float, progress: Progress) -> Report:
     """200,000 mixed changes over 3 tables with foreign keys; each round drains them all into a fresh slave."""
     wanted = max(500, round(200_000 * scale))
+    rows = max(100, wanted // 10)
     with private_server(progress) as server:
         master = server.database("master")
         slaves = {name: server.database(name) for name in SLAVES}
         context = server.context(workload.TABLES, slaves, schedule={"linger_s": 0})
         for info in (master, *slaves.values()):
             with server.connect(info) as session:
-                workload.create(session, rows=max(100, wanted // 10))
-        context.source(SOURCE).install(context.watched(SOURCE))
+                workload.create(session, rows)
+        context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
         _receiving(context)
         with progress.step(f"changing {wanted:,} rows of the master") as step, server.connect(master) as session:
-            made = workload.change(session, wanted, CHANGES_A_TRANSACTION, step)
+            made = workload.change(session, workload.Orders(rows), wanted, CHANGES_A_TRANSACTION, step)
         with progress.step("publishing them"):
             published = publish(context, SOURCE, once=True)
         pending = list(SLAVES)

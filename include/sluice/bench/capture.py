@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import statistics
 import subprocess
+import time
 from collections.abc import Callable, Mapping
+
+import psutil
 
 from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import Server, private_server
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
+from sluice.model.wanted import Wanted, Watch
 from sluice.runtime.progress import Progress
 from sluice.vendors.postgresql.source import PostgresSource
-from sluice.vendors.protocol import Watch
 
 CLIENTS = 2
 BRANCHES = 10
@@ -30,6 +34,8 @@ INSERT INTO wide SELECT i, i, i % 32000, md5(i::text) || md5((i + 1)::text), i /
     '<row n="' || i || '">' || md5(i::text) || '</row>'
 FROM generate_series(1, %s) AS i
 """
+# After pgbench is gone, until the server has noticed that its sessions are.
+_ENDING_S = 0.2
 _HINT = "run it again; with an idle machine and --scale 0.1 if it was short of something"
 _BULK = "UPDATE wide SET c_int = c_int + 1, c_num = c_num + 0.5, c_ts = now(), c_xml = c_xml || '&' WHERE id <= %s"
 
@@ -46,13 +52,13 @@ def measure(scale: float, progress: Progress) -> Report:
             without, with_ = alternating(progress, named).values()
             return with_ / without, with_, without
 
-        def pgbench(what: str, *, durable: bool, protocol: str = "simple") -> tuple[float, float, float]:
-            runs = {side: _Pgbench(server, info, run_s, durable, protocol) for side, info in infos.items()}
-            return ratio(f"{what} transactions/s", runs)
+        def runs(*, durable: bool = False, protocol: str = "simple") -> dict[str, _Pgbench]:
+            return {side: _Pgbench(server, info, run_s, durable, protocol) for side, info in infos.items()}
 
-        fast = pgbench("unflushed", durable=False)
-        prepared = pgbench("prepared unflushed", durable=False, protocol="prepared")
-        durable = pgbench("durable", durable=True)
+        unflushed = runs()
+        fast = ratio("unflushed transactions/s", unflushed)
+        prepared = ratio("prepared unflushed transactions/s", runs(protocol="prepared"))
+        durable = ratio("durable transactions/s", runs(durable=True))
         bulk = {side: _Bulk(server, info, rows) for side, info in infos.items()}
         for once in bulk.values():
             once()
@@ -67,6 +73,9 @@ def measure(scale: float, progress: Progress) -> Report:
             "bulk_ratio": large[0],
             "oltp_with_per_s": fast[1],
             "oltp_without_per_s": fast[2],
+            "oltp_with_cpu_us": statistics.median(unflushed["with"].cpu_us),
+            "oltp_without_cpu_us": statistics.median(unflushed["without"].cpu_us),
+            "oltp_durable_without_per_s": durable[2],
             "bulk_with_s": large[1],
             "bulk_without_s": large[2],
         },
@@ -82,13 +91,15 @@ def _prepared(server: Server, side: str, rows: int, progress: Progress) -> Conne
         session.execute(_FILL.replace("%s", str(rows * 2)))
         if side == "with":
             source = PostgresSource(info, "public", "REPL_")
-            source.install({TableName("public", table): Watch("IUD", None, -1) for table in (*_PGBENCH_TABLES, "wide")})
+            tables = (*_PGBENCH_TABLES, "wide")
+            source.install({TableName("public", table): Watch("IUD", None, -1) for table in tables}, Wanted())
         session.execute("VACUUM ANALYZE")
     return info
 
 
 class _Pgbench:
-    """One run of pgbench: transactions a second."""
+    """One run of pgbench: transactions a second. `cpu_us` keeps the CPU of the server that each took a transaction,
+    which other work on the machine bends less than the rate."""
 
     def __init__(self, server: Server, info: ConnectionInfo, run_s: int, durable: bool, protocol: str) -> None:
         self._server = server
@@ -96,13 +107,20 @@ class _Pgbench:
         self._run_s = run_s
         self._durable = durable
         self._protocol = protocol
+        self.cpu_us: list[float] = []
 
     def __call__(self) -> float:
         _settled(self._server, self._info)
         options = "" if self._durable else "-c synchronous_commit=off"
         command = ("-n", "-M", self._protocol, "-c", str(CLIENTS), "-T", str(self._run_s), "--random-seed=7")
-        found = re.search(r"^tps = ([\d.]+)", _run(self._server, self._info, *command, options=options), re.MULTILINE)
-        return float(found[1]) if found else 0.0
+        before = _ended_sessions_s(self._server)
+        told = _run(self._server, self._info, *command, options=options)
+        time.sleep(_ENDING_S)
+        found = re.search(r"processed: (\d+)[^~]*^tps = ([\d.]+)", told, re.MULTILINE)
+        if not found:
+            return 0.0
+        self.cpu_us.append((_ended_sessions_s(self._server) - before) / max(1, int(found[1])) * 1e6)
+        return float(found[2])
 
 
 class _Bulk:
@@ -117,6 +135,13 @@ class _Bulk:
         _settled(self._server, self._info)
         with self._server.connect(self._info) as session:
             return seconds(lambda: session.execute(_BULK.replace("%s", str(self._rows))))
+
+
+def _ended_sessions_s(server: Server) -> float:
+    """CPU seconds of all sessions of the server that have ended."""
+    service = server.cluster.service()
+    times = psutil.Process(service.pid).cpu_times() if service else None
+    return times.children_user + times.children_system if times else 0.0
 
 
 def _settled(server: Server, info: ConnectionInfo) -> None:

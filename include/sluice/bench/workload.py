@@ -39,20 +39,17 @@ def create(session: Connection, rows: int) -> None:
     session.execute("ANALYZE")
 
 
-def change(session: Connection, wanted: int, each: int, step: Step) -> int:
+def change(session: Connection, orders: Orders, wanted: int, each: int, step: Step) -> int:
     """At least `wanted` changes in transactions of about `each`. Returns how many rows were changed."""
-    dice = random.Random(2013)
     session.execute("SET synchronous_commit = off")
-    rows = session.execute("SELECT count(*) FROM customers").fetchone()
-    statements = _Orders(dice, rows[0] if rows else 0)
     # Many transactions a message: the master's work is not what is measured.
     with psycopg.ClientCursor(session) as cursor:
         made = 0
         while made < wanted:
             script = []
             for _ in range(min(_A_MESSAGE, -(-(wanted - made) // each))):
-                size = dice.randint(1, 2 * each - 1)
-                work = [cursor.mogrify(text, values) for text, values in islice(statements, size)]
+                size = orders.dice.randint(1, 2 * each - 1)
+                work = [cursor.mogrify(text, values) for text, values in islice(orders, size)]
                 script += ["BEGIN", *work, "COMMIT"]
                 made += size
             cursor.execute(";".join(script).encode())
@@ -67,28 +64,28 @@ def contents(session: Connection) -> list[tuple[object, ...]]:
     return [session.execute(sql.SQL(query).format(sql.Identifier(name))).fetchall()[0] for name in names]
 
 
-class _Orders:
-    """An endless stream of statements, each of which changes exactly one row."""
+class Orders:
+    """An endless stream of statements, each of which changes exactly one row of fresh tables of so many rows."""
 
-    def __init__(self, dice: random.Random, rows: int) -> None:
-        self._dice = dice
+    def __init__(self, rows: int) -> None:
+        self.dice = random.Random(2013)
         self._customers = self._orders = rows
         self._lines = dict.fromkeys(range(1, rows + 1), 1)
 
-    def __iter__(self) -> _Orders:
+    def __iter__(self) -> Orders:
         return self
 
     def __next__(self) -> tuple[str, list[object]]:
-        roll = self._dice.random()
+        roll = self.dice.random()
         if roll < 0.08:
             self._customers += 1
             return "INSERT INTO customers VALUES (%s, %s, 0, now())", [self._customers, f"new, of {self._customers}"]
         if roll < 0.20:
             self._orders += 1
             self._lines[self._orders] = 0
-            customer = self._dice.randint(1, self._customers)
+            customer = self.dice.randint(1, self._customers)
             return "INSERT INTO orders VALUES (%s, %s, 'placed', now())", [self._orders, customer]
-        order = self._dice.randint(1, self._orders)
+        order = self.dice.randint(1, self._orders)
         number = self._lines.get(order)
         if number is not None and roll < 0.45:
             self._lines[order] = number + 1
@@ -101,5 +98,5 @@ class _Orders:
             return "DELETE FROM orders WHERE id = %s", [order]
         if number and roll < 0.75:
             return "UPDATE lines SET price = price + 1 WHERE order_id = %s AND number = %s", [order, number]
-        customer = self._dice.randint(1, self._customers)
+        customer = self.dice.randint(1, self._customers)
         return "UPDATE customers SET balance = balance + 1, seen = now() WHERE id = %s", [customer]

@@ -7,15 +7,22 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sluice.changelog.schema import CHANGES
+from sluice.changelog.schema import CHANGES, LOGGED
 from sluice.errors import SluiceError, TransientError
 
 ROW_GROUP = 65_536
+# Values of rows seldom repeat, and nobody looks for them: a dictionary or their range is not worth its CPU.
+_FORMAT: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "use_dictionary": ["trans_key", "layout", "action"],
+    "write_statistics": ["ordinal"],
+}
 
 
 @dataclass(frozen=True)
@@ -30,11 +37,22 @@ class Written:
 class SegmentFiles(Protocol):
     """Where segments are kept: a plain directory, or any Hadoop filesystem."""
 
-    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
-        """Make one file durable. Raises SluiceError SLC-046 if it cannot; nothing is listed then."""
+    def begin(self, *, new: bool) -> None:
+        """Take the place as it is now for the log's; make it if the log is new. Raises TransientError SLC-053."""
 
-    def read(self, written: Written, after: int) -> Iterator[pa.RecordBatch]:
-        """The changes of transactions beyond ordinal `after`, in order. Raises SluiceError SLC-047 if altered."""
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+        """Make a file of `LOGGED` batches durable. Raises TransientError SLC-046 if it cannot."""
+
+    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
+        """The changes of transactions beyond ordinal `after`, in order.
+
+        Args:
+            schema: `CHANGES`, or `LOGGED` for whoever needs their attributes too.
+
+        Raises:
+            SluiceError: SLC-047 if the file is not as it was written.
+            TransientError: SLC-053 if nothing of the log is there.
+        """
 
     def names(self) -> list[str]:
         """Every file that is there, listed or not."""
@@ -49,18 +67,29 @@ class PlainDirectory:
     def __init__(self, directory: str) -> None:
         self._directory = Path(directory)
         self._intact: set[str] = set()
+        self._begun: tuple[int, int] | None = None
+
+    def begin(self, *, new: bool) -> None:
+        """Remember which directory this is: what is mounted over it later, or shows when it is gone, is another."""
+        try:
+            if new:
+                self._directory.mkdir(parents=True, exist_ok=True)
+            self._begun = self._identity()
+        except OSError as error:
+            raise absent(f"the change log {self._directory} cannot be reached: {error.strerror}") from None
 
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
         """Write, flush to the disk the file and the directory's entry of it."""
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
+            if self._identity() != self._begun:
+                raise absent(f"{self._directory} is another directory than it was when this run began")
             file = self._path(name).open("xb")
         except OSError as error:
             raise self._unwritable(name, error) from None
         try:
             with file:
                 hashing = _Hashing(file)
-                with pq.ParquetWriter(hashing, CHANGES, compression="zstd", compression_level=1) as writer:
+                with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
                     for batch in batches:
                         writer.write_batch(batch, row_group_size=ROW_GROUP)
                 file.flush()
@@ -71,17 +100,19 @@ class PlainDirectory:
             raise self._unwritable(name, error) from None
         return Written(name, hashing.digest.hexdigest(), hashing.size)
 
-    def read(self, written: Written, after: int) -> Iterator[pa.RecordBatch]:
+    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
         """Check the hash once, then read the row groups that hold later ordinals."""
         self._check(written)
         with pq.ParquetFile(self._path(written.name)) as file:
-            place = CHANGES.get_field_index("ordinal")
+            place = LOGGED.get_field_index("ordinal")
             groups = [
                 number
                 for number in range(file.metadata.num_row_groups)
                 if file.metadata.row_group(number).column(place).statistics.max > after
             ]
-            yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=groups)
+            # One at a time: batches across them would hold more of wide rows than whoever wrote them did.
+            for group in groups:
+                yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=[group], columns=schema.names)
 
     def names(self) -> list[str]:
         """Every file that is there, listed or not."""
@@ -90,6 +121,10 @@ class PlainDirectory:
     def remove(self, name: str) -> None:
         """Delete a file; silently if it is gone."""
         self._path(name).unlink(missing_ok=True)
+
+    def _identity(self) -> tuple[int, int]:
+        found = self._directory.stat()
+        return found.st_dev, found.st_ino
 
     def _path(self, name: str) -> Path:
         return self._directory / f"{name}.parquet"
@@ -108,7 +143,9 @@ class PlainDirectory:
             with self._path(written.name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise altered(written.name, str(error)) from None
+            if isinstance(error, FileNotFoundError) and self.names():
+                raise altered(written.name, "it is gone") from None
+            raise absent(f"segment {written.name} cannot be read: {error}") from None
         if found != written.sha256:
             raise altered(written.name, f"its SHA-256 is {found}, the manifest has {written.sha256}")
         self._intact.add(written.name)
@@ -120,6 +157,13 @@ def altered(name: str, fact: str) -> SluiceError:
         47,
         f"segment {name} is not as it was published: {fact}",
         "nothing of it was applied; restore the file from a backup, or run initial_update for the slaves behind it",
+    )
+
+
+def absent(fact: str) -> TransientError:
+    """Nothing of the log is there: a disk that is not mounted, not one to begin on."""
+    return TransientError(
+        53, fact, "no change is lost; mount the directory, the next run goes on. See the runbook if it is lost for good"
     )
 
 

@@ -16,11 +16,12 @@ from sluice.control.tables import barrier, layout, lease, point, segment
 from sluice.errors import FencedError, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.position import START, Position
+from sluice.model.sequence import SequenceValue
 
 
 @dataclass(frozen=True)
 class Segment:
-    """One listed segment."""
+    """One listed segment; with the sequences that have moved since the one before."""
 
     number: int
     written: Written
@@ -29,6 +30,7 @@ class Segment:
     changes: int
     incarnation: str
     snapshot: str
+    sequences: tuple[SequenceValue, ...] = ()
     published_at: datetime | None = None
 
     @property
@@ -88,6 +90,7 @@ class Manifest:
                     changes=new.changes,
                     incarnation=new.incarnation,
                     snapshot=new.snapshot,
+                    sequences=[value.to_json() for value in new.sequences],
                     epoch=held.epoch,
                 )
             )
@@ -205,5 +208,6 @@ def _segment(row: Row[tuple[object, ...]]) -> Segment:
         changes=row.changes,
         incarnation=row.incarnation,
         snapshot=row.snapshot,
+        sequences=tuple(map(SequenceValue.from_json, row.sequences)),
         published_at=row.published_at,
     )

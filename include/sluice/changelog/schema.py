@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 ROW = pa.list_(pa.string())
+ATTRIBUTES = pa.map_(pa.string(), pa.string())
 
 # A change as a sweep reads it: `last` is the largest key of its transaction, the order of transactions (R1).
 SWEPT = pa.schema(
@@ -19,6 +20,12 @@ SWEPT = pa.schema(
     ]
 )
 
+# The layout of a change that belongs to no table.
+NO_LAYOUT = 0
+
 # A change in the log: `ordinal` counts the source's published transactions; `new` and `old` are the values of the
-# row, as texts in the order of the layout's columns.
+# row, as texts in the order of the layout's columns; of a command `new` is its one text.
 CHANGES = pa.schema([("ordinal", pa.int64()), *[field for field in SWEPT if field.name != "last"]])
+
+# A change as a file keeps it: with what a transformer says of its row, and of the description of its message.
+LOGGED = pa.schema([*CHANGES, ("attributes", ATTRIBUTES), ("description", ATTRIBUTES)])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sluice.context import Context
 from sluice.control import leases, replications
-from sluice.model.names import Pair
+from sluice.log import event
+from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
-from sluice.vendors.protocol import Installed
+from sluice.vendors.protocol import Installed, SourceDatabase
 
 
 def bootstrap(
@@ -26,6 +29,8 @@ def bootstrap(
         "source": source,
         "added": [str(name) for name in installed.added],
         "removed": [str(name) for name in installed.removed],
+        "order": [str(name) for stage in installed.stages for name in stage],
+        "cycles": [[str(name) for name in cycle] for cycle in installed.cycles],
     }
 
 
@@ -34,19 +39,47 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
 
     If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
     forgotten; slaves that lived on it become INCONSISTENT first. Those that are about to be loaded get it all anyway.
+    The same goes for tables whose triggers were dropped or disabled by hand (R9).
     """
     database = context.source(source)
     try:
+        installed = database.is_installed()
         unreadable = database.unreadable()
         if unreadable:
             names = ", ".join(map(str, unreadable))
-            _break(context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION})
-        return database.install(context.watched(source), recreate=recreate, unreadable=unreadable)
+            make_inconsistent(
+                context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION}
+            )
+        if installed and (silenced := database.silenced()):
+            make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
+        watched, wanted = context.watched(source), context.wanted(source)
+        notice = _notice if context.config.source(source).bootstrap_warnings else None
+        return database.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
     finally:
         database.close()
 
 
-def _break(context: Context, source: str, why: str, among: set[Status]) -> None:
+def _notice(said: str) -> None:
+    event("the source says", text=said)
+
+
+def heal(context: Context, source: str, database: SourceDatabase) -> list[TableName]:
+    """Make triggers again that somebody dropped or disabled; nobody knows what was changed without them (R9)."""
+    silenced = database.silenced()
+    if silenced:
+        event("triggers lost", source=source, tables=",".join(map(str, silenced)))
+        make_inconsistent(context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION})
+        database.install(context.watched(source), context.wanted(source))
+    return silenced
+
+
+def _lost(silenced: Sequence[TableName]) -> str:
+    names = ", ".join(map(str, silenced))
+    return f"the triggers of {names} were dropped or disabled by hand, and changes of the meantime are not known"
+
+
+def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:
+    """What the slaves got so far, or will get, is not all that the source has: those in one of these states stop."""
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:
@@ -55,7 +88,7 @@ def _break(context: Context, source: str, why: str, among: set[Status]) -> None:
 
 def _rebase(context: Context, source: str) -> None:
     among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
-    _break(context, source, "the source was restored or failed over", among)
+    make_inconsistent(context, source, "the source was restored or failed over", among)
     held = leases.acquire(context.store, f"publish {source}", force=True)
     database = context.source(source)
     try:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from sluice.connections import ConnectionInfo
 from sluice.context import Context
+from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair
+from sluice.publish.transformer import load
+
+TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -20,12 +29,20 @@ class Finding:
 
 
 def findings(context: Context) -> Iterator[Finding]:
-    """Look at the control store, each source with its tables, each slave."""
+    """Look at all that is configured: what jobs run on, each source with its tables, each slave with its own."""
     yield _try("control store", lambda: _store(context))
+    yield _try("Airflow's REST API", lambda: _api(context))
+    yield _try("Spark", lambda: _spark(context.connection(context.config.spark)))
+    yield _try("change log", lambda: _change_log(context.config.change_log_url))
     for name in context.config.sources:
         yield _try(f"source {name}", lambda name=name: _source(context, name))  # type: ignore[misc]
-    for pair in (Pair(one.source, one.slave) for one in context.config.replications):
+        if transformer := context.config.source(name).messages.transformer:
+            yield _try(f"transformer of {name}", lambda name=name, by=transformer: _transformer(by, name))  # type: ignore[misc]
+    fed = [Pair(one.source, one.slave) for one in context.config.replications]
+    for pair in fed:
         yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair))  # type: ignore[misc]
+    for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
+        yield Finding(f"slave {slave}", True, "is in no replication, and was not looked at")
 
 
 def _try(subject: str, look: Callable[[], str]) -> Finding:
@@ -40,36 +57,77 @@ def _store(context: Context) -> str:
         return "answers"
 
 
+def _api(context: Context) -> str:
+    info = context.connection(context.config.airflow_api)
+    hint = f"start Airflow, or mend the connection {context.config.airflow_api}; until then pausing is not noticed"
+    try:
+        AirflowApi(info).ask("/api/v2/dags?limit=1")
+    except (OSError, ValueError, KeyError) as error:
+        raise SluiceError(63, f"no good answer to {info.login} at {info.host}:{info.port}: {error}", hint) from None
+    return "answers"
+
+
+def _spark(info: ConnectionInfo) -> str:
+    if not info.port:
+        return f"{info.conn_type} {info.host}, looked at by the first job"
+    host = info.host.rpartition("//")[2]
+    try:
+        socket.create_connection((host, info.port), TIMEOUT_S).close()
+    except OSError as error:
+        raise SluiceError(
+            64, f"nothing answers at {host}:{info.port}: {error}", "start the Spark server, or mend its connection"
+        ) from None
+    return f"listens at {host}:{info.port}"
+
+
+def _change_log(url: str) -> str:
+    if "://" in url:
+        return f"{url}, looked at by the first job"
+    directory = Path(url)
+    there = next(place for place in (directory, *directory.parents) if place.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")
+    free = shutil.disk_usage(there).free / 1e9
+    return f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
+
+
 def _source(context: Context, name: str) -> str:
     source = context.source(name)
     try:
         can = source.capabilities()
         missing = source.missing(list(context.watched(name)))
         installed = source.is_installed()
+        earlier = source.earlier(list(context.watched(name)))
+        elsewhere = source.kept_elsewhere(list(context.watched(name)))
     finally:
         source.close()
     if missing:
-        raise SluiceError(
-            40, f"watched tables are missing: {', '.join(map(str, missing))}", "mend `tables` in the configuration"
-        )
+        names = ", ".join(f"{old} (it is called {now} now)" if now else str(old) for old, now in missing.items())
+        raise SluiceError(40, f"watched tables are missing: {names}", "mend `tables` in the configuration")
     ddl = (
-        "ALTER TABLE is seen as it happens"
+        "DDL is seen as it happens"
         if can.event_triggers
-        else "the role may not create event triggers: after an ALTER of a watched table run bootstrap"
+        else "DDL is found by polling, since the role may not create event triggers"
     )
-    return f"answers; DbResources {'installed' if installed else 'not installed yet (bootstrap installs them)'}; {ddl}"
+    made = "installed" if installed else "not installed yet (bootstrap installs them)"
+    large = f"; of {', '.join(elsewhere)} the numbers travel, large objects that they name do not" if elsewhere else ""
+    early = f"; {', '.join(earlier)}: runs before the capture, so it must not change its row again" if earlier else ""
+    return f"answers; DbResources {made}; {ddl}{large}{early}"
+
+
+def _transformer(named: str, source: str) -> str:
+    load(named, source)
+    return f"{named} can be loaded on this machine"
 
 
 def _slave(context: Context, pair: Pair) -> str:
-    slave = context.slave(pair)
+    source, slave = context.source(pair.source), context.slave(pair)
     try:
+        slave.fit(source.columns(list(context.watched(pair.source))))
         can = slave.capabilities()
-        guarded = (
-            []
-            if can.silent_triggers
-            else slave.guarded([TableName(*name) for name in context.config.source(pair.source).watched])
-        )
+        guarded = [] if can.silent_triggers else slave.guarded(list(context.watched(pair.source)))
     finally:
+        source.close()
         slave.close()
     if guarded:
         raise SluiceError(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from sluice.control.airflow_api import AirflowApi
+from sluice.errors import TransientError
 from sluice.model.names import Pair
 
 SECONDS_BETWEEN_LOOKS = 2.0
@@ -57,6 +58,18 @@ class PauseSwitch:
         if self._api:
             with suppress(OSError, ValueError):
                 self._api.ask(self._path, "PATCH", {"is_paused": True})
+
+    def unpause(self) -> None:
+        """Let the DAG run again. Raises TransientError SLC-067 if Airflow does not say that it did."""
+        if self._api is None:
+            return
+        try:
+            self._api.ask(self._path, "PATCH", {"is_paused": False})
+        except (OSError, ValueError) as error:
+            raise TransientError(
+                67, f"Airflow did not unpause the DAG {self._dag}: {error}", f"unpause {self._dag} in Airflow's UI"
+            ) from None
+        self._looked = float("-inf")
 
     @property
     def _path(self) -> str:

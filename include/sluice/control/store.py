@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from psycopg.errors import UndefinedColumn, UndefinedTable
 from sqlalchemy import URL, Connection, Engine, create_engine, exc
 from sqlalchemy.pool import QueuePool
 
@@ -36,17 +38,26 @@ class Store:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """One transaction, committed at the end. Raises TransientError SLC-060 if the store cannot be reached."""
+        """One transaction, committed at the end.
+
+        Raises:
+            TransientError: SLC-060 if the store cannot be reached, SLC-066 if nobody has made its tables yet.
+        """
         try:
             with self._engine.begin() as connection:
                 yield connection
         except exc.OperationalError as error:
-            raise TransientError(
-                60, f"the control store does not answer: {error.orig}", "nothing is lost; the run tries again by itself"
-            ) from None
-        except exc.ProgrammingError as error:
+            raise _unanswered(error) from None
+        except (exc.ProgrammingError, exc.InternalError) as error:
+            if isinstance(error.orig, UndefinedTable | UndefinedColumn):
+                # DAGs come up unpaused: a drain may run before anybody has made the tables, and waits for them.
+                raise TransientError(
+                    66,
+                    f"the control store lacks tables of this version: {str(error.orig).splitlines()[0]}",
+                    "trigger the DAG bootstrap, which makes them; this run tries again by itself",
+                ) from None
             raise SluiceError(
-                61, f"the control store is not as expected: {error.orig}", "run `./sluice up`, or the bootstrap DAG"
+                61, f"the control store refuses a statement: {error.orig}", "let the role own its database"
             ) from None
 
     def migrate(self) -> None:
@@ -65,3 +76,11 @@ class Store:
     def close(self) -> None:
         """End all sessions."""
         self._engine.dispose()
+
+
+def _unanswered(error: exc.OperationalError) -> SluiceError:
+    """A refused connection carries no SQLSTATE; its text tells a login that is wrong from a server that is down."""
+    fact = f"the control store does not answer: {str(error.orig).strip()}"
+    if re.search(r"password|pg_hba|(role|database) .* does not exist", fact):
+        return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
+    return TransientError(60, fact, "nothing is lost; the run tries again by itself")

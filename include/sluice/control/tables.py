@@ -61,6 +61,7 @@ segment = Table(
     Column("incarnation", Text, nullable=False),
     Column("snapshot", Text, nullable=False),
     Column("epoch", BigInteger, nullable=False),
+    Column("sequences", JSONB, nullable=False, server_default="[]"),
     _moment("published_at", required=True),
     _moment("trimmed_at"),
 )
@@ -119,6 +120,31 @@ initial_update = Table(
     Column("chunks", Integer, nullable=False, server_default="0"),
     Column("chunks_done", Integer, nullable=False, server_default="0"),
     Column("rows", BigInteger, nullable=False, server_default="0"),
+)
+
+# An SQL statement for every node: who issued it, when, and what it was.
+statement = Table(
+    "statement",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    _moment("at", required=True),
+    Column("sql", Text, nullable=False),
+    Column("schema", Text, nullable=False),
+    Column("trans_key", Text),
+)
+
+# What each node answered; the master's node is ''.
+answer = Table(
+    "answer",
+    metadata,
+    Column("statement", BigInteger, ForeignKey("statement.id", ondelete="CASCADE"), primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("detail", Text, nullable=False, server_default=""),
+    Column("body", JSONB),
+    _moment("at", required=True),
 )
 
 # A request for a point at which both sides can be compared, and the publisher's answer (R10).

@@ -14,6 +14,9 @@ from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
 from sluice.model.position import Position, Snapshot
 
+# Wide rows fill memory long before there are many of them.
+MOST_BYTES = 128 * 1024 * 1024
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -25,32 +28,39 @@ class Batch:
 
 
 def batches(
-    files: SegmentFiles, segments: list[Segment], position: Position, snapshot: Snapshot | None, size: int
+    files: SegmentFiles,
+    segments: list[Segment],
+    position: Position,
+    snapshot: Snapshot | None,
+    size: int,
+    most_bytes: int = MOST_BYTES,
 ) -> Iterator[Batch]:
     """Batches of about `size` changes, cut only between transactions; a larger transaction is a batch of its own.
 
     Args:
+        most_bytes: a batch ends as well where it is that large.
         snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
     """
     held: list[pa.RecordBatch] = []
-    rows = 0
+    rows = weight = 0
     done = position.ordinal
     for segment in segments:
         for record in files.read(segment.written, done):
             record = _beyond(record, done)
             while len(record):
-                cut = _cut(record, held, size - rows)
+                cut = _cut(record, held, size - rows if weight < most_bytes else 0)
                 if cut:
                     held.append(record.slice(0, cut))
                     rows += cut
+                    weight += held[-1].nbytes
                     record = record.slice(cut)
                 if len(record):
                     yield _batch(held, segment.number, done, snapshot)
                     done = held[-1].column("ordinal")[-1].as_py()
-                    held, rows = [], 0
-        if rows >= size:
+                    held, rows, weight = [], 0, 0
+        if rows >= size or weight >= most_bytes:
             yield _batch(held, segment.number, done, snapshot)
-            done, held, rows = segment.last_ordinal, [], 0
+            done, held, rows, weight = segment.last_ordinal, [], 0, 0
     if held:
         yield _batch(held, segments[-1].number, done, snapshot)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
 from sluice.changelog.files import SegmentFiles
-from sluice.changelog.manifest import Manifest
+from sluice.changelog.manifest import Manifest, Segment
+from sluice.changelog.schema import NO_LAYOUT
 from sluice.crash import CrashPoint, reached
-from sluice.dispatch.batches import Batch, batches
-from sluice.dispatch.runs import runs
+from sluice.dispatch.batches import MOST_BYTES, Batch, batches
+from sluice.dispatch.steps import steps
 from sluice.errors import KeyConflict, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.model.statement import Outcome, Statement
 from sluice.vendors.protocol import SlaveDatabase
 
 # A batch that meets a key of the slave is tried together with what follows, up to so many times its size (R1).
@@ -31,13 +35,25 @@ class Delivered:
 
 
 class Drain:
-    """Delivers to one slave, from the position that the slave itself keeps."""
+    """Delivers to one slave, from the position that the slave itself keeps.
 
-    def __init__(self, slave: SlaveDatabase, manifest: Manifest, files: SegmentFiles, size: int) -> None:
+    Args:
+        answered: told what became of each statement; without it the slave passes over statements.
+    """
+
+    def __init__(
+        self,
+        slave: SlaveDatabase,
+        manifest: Manifest,
+        files: SegmentFiles,
+        size: int,
+        answered: Callable[[Statement, Outcome], None] | None = None,
+    ) -> None:
         self._slave = slave
         self._manifest = manifest
         self._files = files
         self._size = size
+        self._answered = answered
         self._layouts: dict[int, Layout] = {}
         self.position = Position(0, 0)
         self._snapshot: Snapshot | None = None
@@ -68,26 +84,37 @@ class Drain:
         if not segments:
             return None
         reached(CrashPoint.GATED)
-        size = self._size
+        wider = 1
         while True:
-            found = batches(self._files, segments, self.position, self._snapshot, size)
+            found = batches(
+                self._files, segments, self.position, self._snapshot, self._size * wider, MOST_BYTES * wider
+            )
             try:
-                return self._apply(next(found))
+                batch = next(found)
+                return self._apply(batch, _sequences(segments, batch.end))
             except KeyConflict:
-                if next(found, None) is None or size >= self._size * _WIDEST:
+                if next(found, None) is None or wider >= _WIDEST:
                     raise
-                size *= 4
+                wider *= 4
 
     def make_durable(self) -> Position:
         """Flush the slave; the log may be trimmed up to the position returned."""
         self._slave.make_durable()
         return self.position
 
-    def _apply(self, batch: Batch) -> Delivered:
-        numbers = set(pc.unique(batch.changes["layout"]).to_pylist())
+    def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
+        numbers = set(pc.unique(batch.changes["layout"]).to_pylist()) - {NO_LAYOUT}
         if unknown := numbers - self._layouts.keys():
             self._layouts |= self._manifest.layouts(unknown)
-        tolerated = self._slave.apply(runs(batch.changes, self._layouts), batch.end)
+        tolerated = self._slave.apply(steps(batch.changes, self._layouts), batch.end, sequences, self._answered)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end
         return Delivered(batch.end, batch.transactions, len(batch.changes), tolerated)
+
+
+def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:
+    """The newest value of each sequence that moved in the segments that are delivered whole with this batch."""
+    newest = {
+        value.use: value for segment in segments if segment.last_ordinal <= end.ordinal for value in segment.sequences
+    }
+    return list(newest.values())

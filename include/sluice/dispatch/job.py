@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 
 from sluice.context import Context
-from sluice.control import leases, replications
+from sluice.control import answers, leases, replications
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.dispatch.drain import Delivered, Drain
@@ -64,7 +65,9 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
     try:
         with leases.leased(context.store, f"drain {pair}") as held:
             size = context.config.slave(pair.slave).max_batch
-            drain_ = Drain(slave, context.manifest(pair.source), context.files(), size)
+            executes = context.config.replication(pair.source, pair.slave).statements
+            answered = partial(answers.answered, context.store, pair) if executes else None
+            drain_ = Drain(slave, context.manifest(pair.source), context.files(), size, answered)
             return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.

@@ -15,7 +15,7 @@ from sqlalchemy import func
 
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import leases, replications
+from sluice.control import answers, leases, replications
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
@@ -30,7 +30,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
-from sluice.vendors.protocol import SlaveTables, TableDefinition
+from sluice.vendors.dumping import SlaveTables, TableDefinition
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,24 @@ def dump(
     Raises:
         SluiceError: the source failed, or every slave did.
     """
-    reconcile(context, source)
+    installed = reconcile(context, source)
+    for cycle in installed.cycles:
+        event("cycle", source=source, tables=",".join(map(str, cycle)), constraints="after the data")
     database = context.source(source)
-    watched = context.watched(source)
+    watched = [name for stage in installed.stages for name in stage]
     targets = _targets(context, source, slaves)
     failed: dict[str, str] = {}
     with ExitStack() as stack:
         for target in targets:
             stack.callback(leases.release, context.store, target.held)
             stack.callback(target.tables.close)
-        snapshot = stack.enter_context(database.dump_snapshot(list(watched), context.manifest(source).end))
-        definitions = snapshot.definitions()
+        snapshot = stack.enter_context(database.dump_snapshot(watched, context.manifest(source).end))
+        stack.callback(database.close)
+        definitions, sequences = snapshot.definitions(), database.sequences()
         update = replications.get(context.store, targets[0].pair).update_id or 0
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
         ready = _each(targets, lambda target: target.tables.prepare(definitions), failed)
-        plan = chunks(snapshot.leaves(), context.config.bulk_tasks)
+        plan = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
         job = LoadJob(
             vendor=context.config.source(source).vendor,
             source=source,
@@ -76,7 +79,7 @@ def dump(
             chunks=tuple(plan),
             columns={one.name: one.data_columns for one in definitions},
             binary={one.name: _binary(one, ready) for one in definitions},
-            slaves=tuple(_load_of(context, target, list(watched)) for target in ready),
+            slaves=tuple(_load_of(context, target, watched) for target in ready),
         )
         _progress(context.store, update, "DUMPING", snapshot.position, snapshot.snapshot, len(plan))
         with Progress(context.store, update, [target.tables for target in ready], len(plan)):
@@ -85,10 +88,12 @@ def dump(
                     failed.setdefault(chunk.slave, chunk.error)
         loaded = [target for target in ready if target.pair.slave not in failed]
         loaded = _each(loaded, lambda target: target.tables.finish(definitions, len(plan)), failed)
+        loaded = _each(loaded, lambda target: target.tables.follow(sequences), failed)
         reached(CrashPoint.DUMPED)
         for target in loaded:
             target.tables.begin_stream(snapshot.position, snapshot.snapshot)
             replications.restart_at(context.store, target.pair, snapshot.position)
+            answers.covered(context.store, target.pair, snapshot.snapshot)
         rows = loaded[0].tables.progress()[1] if loaded else 0
     for slave, error in failed.items():
         _give_up(context.store, Pair(source, slave), update, error.splitlines()[0])

@@ -38,6 +38,8 @@ def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
         if pair in wanted:
             replications.happen(context.store, pair, Event.REQUEST, update_id=number)
         replications.shut(context.store, pair, Hold.INITIAL, f"initial update {number}")
+        # What is held back is obsolete. The dump begins at the log's end of then; a failure ends in INCONSISTENT.
+        replications.restart_at(context.store, pair, context.manifest(source).end())
         held = leases.acquire(context.store, f"drain {pair}", force=True)
         slave = context.slave(pair)
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice.model.names import TableName
@@ -31,9 +31,11 @@ class Chunk:
     high: int | None
 
 
-def chunks(leaves: Iterable[Leaf], tasks: int) -> list[Chunk]:
-    """Cut relations into chunks, the largest first, so that the last task to end is a short one."""
-    return [Chunk(number, *cut) for number, cut in enumerate(sorted(_cuts(leaves, tasks), key=_size, reverse=True))]
+def chunks(leaves: Iterable[Leaf], tasks: int, stages: Sequence[Sequence[TableName]] = ()) -> list[Chunk]:
+    """Cut relations into chunks, stage by stage; the largest of a stage first, so that its last to end is short."""
+    stage = {name: number for number, names in enumerate(stages) for name in names}
+    cuts = sorted(_cuts(leaves, tasks), key=lambda cut: (stage.get(cut[0].table, 0), -_size(cut)))
+    return [Chunk(number, *cut) for number, cut in enumerate(cuts)]
 
 
 def _cuts(leaves: Iterable[Leaf], tasks: int) -> Iterator[tuple[Leaf, int, int | None]]:

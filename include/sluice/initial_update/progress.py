@@ -11,7 +11,7 @@ from sluice.control.store import Store
 from sluice.control.tables import initial_update
 from sluice.errors import SluiceError
 from sluice.log import event
-from sluice.vendors.protocol import SlaveTables
+from sluice.vendors.dumping import SlaveTables
 
 SECONDS = 3.0
 

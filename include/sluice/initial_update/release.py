@@ -14,7 +14,13 @@ from sluice.state.replication import Event, Status
 
 
 def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
-    """INITIAL -> TRANSITION for every slave that was loaded; its drain delivers from now on."""
+    """INITIAL -> TRANSITION for every slave that was loaded; its drain delivers from now on.
+
+    An error that it stood on was of the data it held before. Whoever paused its drain decides when that goes on.
+
+    Raises:
+        TransientError: SLC-067, Airflow did not unpause the DAG of a drain that had failed.
+    """
     released = []
     for slave in slaves:
         pair = Pair(source, slave)
@@ -22,10 +28,24 @@ def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
         if known.status is Status.INITIAL:
             replications.happen(context.store, pair, Event.DUMPED, update_id=known.update_id)
         if known.status in {Status.INITIAL, Status.TRANSITION}:
+            _go_on(context, pair)
             replications.lift(context.store, pair, Hold.INITIAL, "the initial data is in")
             released.append(slave)
             event("released", slave=slave)
     return {"released": released}
+
+
+def _go_on(context: Context, pair: Pair) -> None:
+    """Lift a standby by EXCEPTION together with the pause that came with it; note the pause of a person."""
+    switch = context.switch(pair)
+    held = replications.holds(context.store, pair)
+    if Hold.EXCEPTION in held:
+        if Hold.ADMIN not in held:
+            switch.unpause()
+        replications.lift(context.store, pair, Hold.EXCEPTION, "the initial data replaced what it failed on")
+    elif paused := switch.paused():
+        # No drain runs that could have noticed it.
+        replications.shut(context.store, pair, Hold.ADMIN, "the drain DAG was paused", paused.actor or "somebody")
 
 
 def abandon(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:

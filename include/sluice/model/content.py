@@ -7,55 +7,63 @@ tells NULL from ''.
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Iterable, Sequence
-from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
-_UNSAFE = re.compile("]]>|[\x00-\x08\x0b-\x1f\ufffe\uffff]")
-_MARKUP = re.compile("[<&]")
-_IN_NAME = {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+from sluice.model.markup import Element, elements, head, in_base64, of_base64, protected
 
 Cell = str | bytes | None
+
+_CHILDREN = {"": frozenset({"row"}), "row": frozenset({"col"})}
 
 
 def render(names: Sequence[str], values: Iterable[Cell]) -> str:
     """The literal of one row; `bytes` are always base64, a text only where it must be."""
-    return "".join(_column(name, value) for name, value in zip(names, values, strict=True))
+    return "".join(cell("col", name, value) for name, value in zip(names, values, strict=True))
 
 
 def parse(literal: str) -> dict[str, Cell]:
     """Column name to value, in the literal's order; what was base64 comes back as bytes unless it was text.
 
     Raises:
-        ValueError: the literal is no sequence of columns.
+        ValueError: the literal is no sequence of columns, or names one twice.
     """
+    found: dict[str, Cell] = {}
     try:
-        root = ElementTree.fromstring(f"<row>{literal}</row>")
-    except ElementTree.ParseError as error:
+        for element in elements([b"<row>", literal.encode(), b"</row>"], _CHILDREN):
+            if element.text is None:
+                continue
+            if element.tag == "col":
+                add(found, element)
+            elif element.text.strip():
+                raise ValueError("text between columns")
+    except ValueError as error:
         raise ValueError(f"not a sequence of columns: {error}") from None
-    return {column.attrib["name"]: _value(column) for column in root}
+    return found
 
 
-def _column(name: str, value: Cell) -> str:
-    head = f'<col name="{escape(name, _IN_NAME)}"'
+def cell(tag: str, name: str, value: Cell, quote: str = '"') -> str:
+    """An element with a name and a value."""
+    begun = head(tag, name, quote)
     if value is None:
-        return f'{head} type="null"/>'
+        return f"{begun} type={quote}null{quote}/>"
     if isinstance(value, bytes):
-        return f'{head} encoding="base64">{base64.b64encode(value).decode()}</col>'
-    if _UNSAFE.search(value):
-        return f'{head} type="text" encoding="base64">{base64.b64encode(value.encode()).decode()}</col>'
-    if _MARKUP.search(value):
-        return f"{head}><![CDATA[{value}]]></col>"
-    return f"{head}>{value}</col>"
+        return f"{begun} encoding={quote}base64{quote}>{in_base64(value)}</{tag}>"
+    coded, text = protected(value)
+    if coded:
+        return f"{begun} type={quote}text{quote} encoding={quote}base64{quote}>{text}</{tag}>"
+    return f"{begun}>{text}</{tag}>"
 
 
-def _value(column: ElementTree.Element) -> Cell:
-    if column.get("type") == "null":
-        return None
-    text = column.text or ""
-    if column.get("encoding") != "base64":
-        return text
-    raw = base64.b64decode(text)
-    return raw.decode() if column.get("type") == "text" else raw
+def add(found: dict[str, Cell], element: Element) -> None:
+    """Take name and value of an element that `cell` wrote. Raises ValueError if it has no name, or stands twice."""
+    name, kind = element.attributes.get("name"), element.attributes.get("type")
+    if name is None or name in found:
+        raise ValueError(f"<{element.tag}> without a name" if name is None else f"{name!r} stands there twice")
+    text = element.text or ""
+    if kind == "null":
+        found[name] = None
+    elif element.attributes.get("encoding") != "base64":
+        found[name] = text
+    else:
+        raw = of_base64(text)
+        found[name] = raw.decode() if kind == "text" else raw

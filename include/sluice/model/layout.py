@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,13 +55,3 @@ class Layout:
             key=tuple(plain["key"]),
             deferrable=bool(plain["deferrable"]),
         )
-
-
-def layouts_to_text(layouts: dict[int, Layout]) -> str:
-    """Layouts as one JSON text, for the metadata of a segment."""
-    return json.dumps([layouts[number].to_json() for number in sorted(layouts)])
-
-
-def layouts_from_text(text: str) -> dict[int, Layout]:
-    """The layouts that `layouts_to_text` wrote, by id."""
-    return {plain["id"]: Layout.from_json(plain) for plain in json.loads(text)}

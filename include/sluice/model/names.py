@@ -2,7 +2,59 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+
+# What a prefix begins the names of.
+RESOURCES = (
+    "seq",
+    "queue",
+    "layouts",
+    "tables",
+    "current_tables",
+    "debug_table",
+    "state",
+    "increment",
+    "needs_prot",
+    "col2xml",
+    "items",
+    "current_layout",
+    "record_layout",
+    "altered",
+    "dropped",
+    "dropper",
+    "dropping",
+    "tree",
+    "cols_view",
+    "poll",
+    "first_image",
+    "kept",
+    "rewritten",
+    "noted",
+    "truncating",
+    "capture_partitions",
+    "release_table",
+    "partitions_left",
+    "partitions_join",
+    "mark_function",
+    "printed_under",
+    "capture_function",
+    "capture_table",
+    "capture_commit",
+    "capture_rows",
+    "silenced",
+    "adopt",
+    "wants",
+    "wanted",
+    "settings",
+    "table_definition",
+    "partitions",
+    "command",
+    "follow",
+    "forget",
+)
+# The longest name that a catalog keeps whole.
+_LONGEST = 63
 
 
 @dataclass(frozen=True, order=True)
@@ -29,7 +81,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Resources:
-    """The DbResources of one prefix: an ordinary prefix folds as the vendor folds (seed: "The DbResources").
+    """The DbResources of one prefix: an ordinary prefix folds as the vendor folds, as the guide has it.
 
     `folded` is the prefix as the database stores it, so that ``SELECT * FROM REPL_ITEMS`` works in its shell.
     """
@@ -40,6 +92,18 @@ class Resources:
     def name(self, resource: str) -> str:
         """The stored name of a resource: ``items`` gives ``repl_items``."""
         return self.folded + resource
+
+    def everywhere(self, resource: str) -> str:
+        """A name for what lives in no schema. No prefix has a dot, so schemas and prefixes are told apart."""
+        name = f"{self.schema}.{self.name(resource)}"
+        if len(name.encode()) <= _LONGEST:
+            return name
+        return f"{self.name(resource)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def meeting(one: str, other: str) -> str | None:
+    """The name that two folded prefixes of one schema would both give to something of theirs."""
+    return next(iter(sorted({one + name for name in RESOURCES} & {other + name for name in RESOURCES})), None)
 
 
 def _written(part: str) -> str:

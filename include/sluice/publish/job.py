@@ -6,20 +6,28 @@ import time
 from contextlib import ExitStack
 from datetime import timedelta
 
+from sluice.config import Messages
 from sluice.context import Context
-from sluice.control import leases, replications
+from sluice.control import leases
+from sluice.control.bootstrap import heal, make_inconsistent
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.publish.outgoing import Outgoing
 from sluice.publish.publisher import Published, Publisher
 from sluice.publish.retention import trim
-from sluice.state.replication import Event, Status
+from sluice.publish.transformer import load
+from sluice.state.replication import Status
 from sluice.vendors.protocol import SourceDatabase
 from sluice.verify import points
 
 _RENEW_S = 5.0
+_HEAL_S = 5.0
 _TRIM_S = 300.0
+# The database's own upkeep may come once a minute; at full speed that is millions of purged changes. Where it helps
+# nothing, because an old transaction still sees them, it takes no more than this share of the time.
+_RECLAIM = 100_000
+_RECLAIM_SHARE = 0.1
 _ANOTHER_SOURCE = 48
 
 
@@ -30,12 +38,13 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
         transactions, changes and segments published, and the ordinal the log ends with.
     """
     settings = context.config.source(source)
+    outgoing = _outgoing(settings.messages, source)
     database = context.source(source)
     if not database.is_installed():
         context.store.migrate()
-        database.install(context.watched(source))
+        database.install(context.watched(source), context.wanted(source))
     with leases.leased(context.store, f"publish {source}") as held:
-        publisher = Publisher(source, database, context.manifest(source), context.files(), held)
+        publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing)
         run = _Run(context, source, database, publisher, held)
         try:
             publisher.begin()
@@ -43,7 +52,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
         except SluiceError as error:
             if error.code == _ANOTHER_SOURCE:
-                _break(context, source, error)
+                make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
             raise
         finally:
             run.close()
@@ -72,13 +81,16 @@ class _Run:
         self._held = held
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = time.monotonic()
-        self._trimmed = float("-inf")
+        self._trimmed = self._healed = self._reclaim_at = float("-inf")
+        self._reclaimed = 0
         self.transactions = self.changes = self.segments = 0
 
     def until(self, end: float, poll_s: float) -> None:
         """Sweep, then sleep, until the time is over and nobody reads in a snapshot of ours."""
         bound = self._context.config.source(self._source).segments.max_changes
         while True:
+            self._heal()
+            self._database.poll_ddl()
             for request in points.requested(self._context.store, self._source):
                 self._answer(request)
             published = self._publisher.publish(bound) if self._database.queued() else Published()
@@ -86,6 +98,7 @@ class _Run:
             self._keep_up()
             if published.more:
                 continue
+            self._reclaim()
             if time.monotonic() >= end and not self._snapshots:
                 return
             time.sleep(poll_s)
@@ -119,6 +132,20 @@ class _Run:
                 changes=published.changes,
             )
 
+    def _heal(self) -> None:
+        now = time.monotonic()
+        if now - self._healed > _HEAL_S:
+            self._healed = now
+            heal(self._context, self._source, self._database)
+
+    def _reclaim(self) -> None:
+        began = time.monotonic()
+        if self.changes - self._reclaimed < _RECLAIM or began < self._reclaim_at:
+            return
+        self._database.reclaim()
+        self._reclaimed = self.changes
+        self._reclaim_at = began + (time.monotonic() - began) / _RECLAIM_SHARE
+
     def _keep_up(self) -> None:
         now = time.monotonic()
         if self._snapshots:
@@ -139,9 +166,6 @@ class _Run:
             )
 
 
-def _break(context: Context, source: str, error: SluiceError) -> None:
-    """The log no longer continues this source: every slave that relied on it is INCONSISTENT."""
-    for slave in context.config.slaves_of(source):
-        pair = Pair(source, slave)
-        if replications.get(context.store, pair).status in {Status.NORMAL, Status.TRANSITION, Status.INITIAL}:
-            replications.happen(context.store, pair, Event.BREAK, error.fact)
+def _outgoing(settings: Messages, source: str) -> Outgoing:
+    transformer = load(settings.transformer, source) if settings.transformer else None
+    return Outgoing(settings.send_unchanged_updates, transformer)

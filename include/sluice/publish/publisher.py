@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from sluice.changelog.files import SegmentFiles
+from sluice.changelog.files import SegmentFiles, absent
 from sluice.changelog.manifest import Manifest, Segment
-from sluice.changelog.schema import CHANGES
+from sluice.changelog.schema import LOGGED
 from sluice.control.leases import Lease
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
+from sluice.log import event
 from sluice.model.position import START
+from sluice.model.sequence import SequenceValue
+from sluice.publish.outgoing import EVERYTHING, Outgoing
 from sluice.vendors.protocol import Purge, SourceDatabase, SourceState, Sweep
 
 
@@ -49,21 +52,29 @@ class _Counted:
             ordinals = self.ordinal + np.cumsum(begins)
             self.ordinal, self._last = int(ordinals[-1]), int(last[-1])
             self.changes += len(last)
-            columns = [batch.column(name) for name in CHANGES.names[1:]]
-            yield pa.RecordBatch.from_arrays([pa.array(ordinals), *columns], schema=CHANGES)
+            columns = [batch.column(name) for name in LOGGED.names[1:]]
+            yield pa.RecordBatch.from_arrays([pa.array(ordinals), *columns], schema=LOGGED)
 
 
 class Publisher:
     """Publishes one source under one lease."""
 
     def __init__(
-        self, source: str, database: SourceDatabase, manifest: Manifest, files: SegmentFiles, held: Lease
+        self,
+        source: str,
+        database: SourceDatabase,
+        manifest: Manifest,
+        files: SegmentFiles,
+        held: Lease,
+        outgoing: Outgoing = EVERYTHING,
     ) -> None:
         self._source = source
         self._database = database
         self._manifest = manifest
         self._files = files
         self._held = held
+        self._sequences: dict[object, SequenceValue] = {}
+        self._outgoing = outgoing
 
     def begin(self) -> None:
         """Fence out an earlier publisher, then throw away files it wrote and never listed.
@@ -73,13 +84,10 @@ class Publisher:
         """
         self._database.take_over(self._held.epoch)
         listed = {segment.written.name for segment in self._manifest.kept()}
+        self._files.begin(new=not listed)
         names = self._files.names()
         if listed and listed.isdisjoint(names):
-            raise TransientError(
-                53,
-                f"none of the {len(listed)} segments of {self._source} is where the change log should be",
-                "no change is lost, they stay in ITEMS; mount the directory, the next run goes on",
-            )
+            raise absent(f"none of the {len(listed)} segments of {self._source} is where the change log should be")
         for name in names:
             if name not in listed and _epoch(name, self._source) < self._held.epoch:
                 self._files.remove(name)
@@ -113,13 +121,14 @@ class Publisher:
         end = tail.end if tail else START
         counted = _Counted(end.ordinal)
         name = f"{self._source}-{end.segment + 1:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
-        batches = counted.number(sweep.batches())
+        batches = counted.number(self._outgoing.of(batch, sweep.layouts()) for batch in sweep.batches())
         first = next(batches, None)
         if first is None:
             if answered:
                 self._manifest.answer_at(*answered, end)
             return Published()
         reached(CrashPoint.SWEPT)
+        moved = self._moved()
         sweep.make_durable()
         written = self._files.write(name, _chain(first, batches))
         reached(CrashPoint.WRITTEN)
@@ -131,12 +140,23 @@ class Publisher:
             changes=counted.changes,
             incarnation=sweep.state.incarnation,
             snapshot=sweep.snapshot.text,
+            sequences=tuple(moved),
         )
         self._manifest.list_segment(self._held, segment, sweep.layouts(), answered)
+        self._sequences.update((value.use, value) for value in moved)
         reached(CrashPoint.LISTED)
         sweep.purge(Purge(segment.number, written.sha256), segment.changes)
         reached(CrashPoint.PURGED)
-        return Published(segment.number, counted.ordinal - end.ordinal, counted.changes, sweep.bound is not None)
+        return Published(segment.number, counted.ordinal - end.ordinal, counted.changes, sweep.more)
+
+    def _moved(self) -> list[SequenceValue]:
+        """Sequences that went on since the last segment; read after the snapshot, none is behind its rows."""
+        try:
+            values = self._database.sequences()
+        except TransientError as error:
+            event("sequences left for the next segment", source=self._source, why=error.fact)
+            return []
+        return [value for value in values if self._sequences.get(value.use) != value]
 
     def _purge_was_missed(self, state: SourceState, tail: Segment | None) -> bool:
         """Whether the log is one segment ahead of what the source purged; anything else but equal is another source."""
@@ -156,9 +176,8 @@ class Publisher:
         )
 
     def _heal(self, tail: Segment) -> None:
-        keys: list[int] = []
-        for batch in self._files.read(tail.written, tail.first_ordinal - 1):
-            keys.extend(batch.column("repl_key").to_pylist())
+        read = self._files.read(tail.written, tail.first_ordinal - 1)
+        keys = (batch.column("repl_key").to_pylist() for batch in read)
         self._database.heal(self._held.epoch, Purge(tail.number, tail.written.sha256), keys)
 
 

@@ -27,6 +27,9 @@ LOGIN = "admin"
 DATABASE = "airflow"
 READY_S = 180
 API_SERVER = "api-server"
+_WORKERS = 6
+# Slots of the pool for dumps and comparisons.
+_BULK_WORKERS = 2
 HEARTS = {"scheduler": "scheduler", "dag-processor": "dag_processor"}
 SERVICES: dict[str, tuple[str, ...]] = {
     API_SERVER: ("api-server", "--host", ports.LOOPBACK, "--workers", "1"),
@@ -45,7 +48,7 @@ def environment(layout: Layout, shared: Mapping[str, str], port: int, metadata: 
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(config.PROJECT / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        "AIRFLOW__CORE__PARALLELISM": "6",
+        "AIRFLOW__CORE__PARALLELISM": str(workers(config.load())),
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address(port)}/execution/",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{LOGIN}:admin",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(layout.airflow_users),
@@ -67,6 +70,11 @@ def environment(layout: Layout, shared: Mapping[str, str], port: int, metadata: 
         "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "30",
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "60",
     }
+
+
+def workers(settings: config.Config) -> int:
+    """How many tasks may run at once: as many as the pools have slots, or lingering drains would starve publishing."""
+    return max(_WORKERS, len(settings.sources) + len(settings.replications) + _BULK_WORKERS)
 
 
 def address(port: int) -> str:

@@ -68,15 +68,21 @@ def run(names: Sequence[str]) -> int:
     there = [ring for ring in RINGS if ring == LINT or any((config.PROJECT / "tests" / ring).rglob("test_*.py"))]
     if unknown := [name for name in names if name not in there]:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"the rings are {', '.join(there)}")
-    total, times = Count(), []
+    total, times, started = Count(), [], time.monotonic()
     for ring in names or there:
         print(f"===== {ring}", flush=True)
         began = time.monotonic()
         count = _lint() if ring == LINT else _tests(ring)
         total.add(count)
-        times.append(f"{ring:<14}{time.monotonic() - began:7.1f} s   {count}")
+        times.append(_line(ring, time.monotonic() - began, count))
         print(times[-1], flush=True)
+    if len(times) > 1:
+        times.append(_line("all", time.monotonic() - started, total))
     return _conclude(total, times)
+
+
+def _line(what: str, seconds: float, count: Count) -> str:
+    return f"{what:<14}{seconds:7.1f} s   {count}"
 
 
 def _conclude(total: Count, times: list[str]) -> int:

@@ -7,25 +7,36 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from sluice.errors import SluiceError
+from sluice.spark.failures import as_text, raise_any
 from sluice.spark.session import spark
 from sluice.vendors.registry import vendor
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
 
-_SCHEMA = pa.schema([("number", pa.int64()), ("found", pa.string())])
+_RESULT = "number long, found string, failure string"
+_SCHEMA = pa.schema([("number", pa.int64()), ("found", pa.string()), ("failure", pa.string())])
 
 
 def compare_all(jobs: list[Comparison]) -> list[Difference]:
-    """Compare every table; what was found, in the order of the jobs."""
+    """Compare every table; what was found, in the order of the jobs.
+
+    Raises:
+        SluiceError: one of the databases cannot be read.
+    """
     if not jobs:
         return []
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                found = json.dumps(vars(vendor(jobs[number].vendor).compare_table(jobs[number])))
-                yield pa.RecordBatch.from_pylist([{"number": number, "found": found}], schema=_SCHEMA)
+                try:
+                    said = {"found": json.dumps(vars(vendor(jobs[number].vendor).compare_table(jobs[number])))}
+                except SluiceError as error:
+                    said = {"failure": as_text(error)}
+                yield pa.RecordBatch.from_pylist([{"number": number, **said}], schema=_SCHEMA)
 
-    rows = spark().range(0, len(jobs), 1, len(jobs)).mapInArrow(task, "number long, found string").collect()
+    rows = spark().range(0, len(jobs), 1, len(jobs)).mapInArrow(task, _RESULT).collect()
+    raise_any(row.failure for row in rows if row.failure)
     found = {row.number: Difference(**json.loads(row.found)) for row in rows}
     return [found[number] for number in range(len(jobs))]

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
@@ -20,7 +18,6 @@ from sluice.log import to_stderr
 
 TERMINAL = 3
 TRANSIENT = 75
-RESULT_FILE_ENV = "SLUICE_RESULT_FILE"
 
 
 def arguments(description: str, *, slaves: str | None = None) -> argparse.ArgumentParser:
@@ -44,8 +41,6 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     except SluiceError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(TRANSIENT if isinstance(error, TransientError) else TERMINAL)
-    if path := os.environ.get(RESULT_FILE_ENV):
-        Path(path).write_text(result, encoding="utf-8")
     print(result, flush=True)
 
 

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, input_file_name, length, sha2
 
 from sluice.changelog.files import Written, altered
-from sluice.changelog.schema import CHANGES
+from sluice.changelog.schema import CHANGES, LOGGED
 from sluice.errors import TransientError
 from sluice.spark.session import spark
 
@@ -30,9 +30,12 @@ class HadoopDirectory:
         self._url = url.rstrip("/")
         self._intact: set[str] = set()
 
+    def begin(self, *, new: bool) -> None:
+        """Nothing to be done: a filesystem of this kind is not mounted, and Spark makes what is missing."""
+
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
         """Write one directory; Spark commits it as a whole."""
-        table = pa.Table.from_batches(batches, schema=CHANGES)
+        table = pa.Table.from_batches(batches, schema=LOGGED)
         try:
             frame = spark().createDataFrame(table).coalesce(1).sortWithinPartitions("ordinal", "repl_key")
             frame.write.mode("errorifexists").option("compression", "zstd").parquet(self._path(name))
@@ -45,7 +48,7 @@ class HadoopDirectory:
             ) from None
         return Written(name, sha256, size)
 
-    def read(self, written: Written, after: int) -> Iterator[pa.RecordBatch]:
+    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
         """Check the hash once, then read the rows with later ordinals, in order."""
         try:
             if written.name not in self._intact:
@@ -54,10 +57,10 @@ class HadoopDirectory:
                     raise altered(written.name, f"its SHA-256 is {sha256}, the manifest has {written.sha256}")
                 self._intact.add(written.name)
             frame = spark().read.parquet(self._path(written.name)).where(col("ordinal") > after)
-            table = frame.orderBy("ordinal", "repl_key").toArrow()
+            table = frame.orderBy("ordinal", "repl_key").select(*schema.names).toArrow()
         except _FAILURES as error:
             raise altered(written.name, _first_line(error)) from None
-        yield from table.cast(CHANGES).to_batches()
+        yield from table.cast(schema).to_batches()
 
     def names(self) -> list[str]:
         """Every directory that holds a Parquet file, listed in the manifest or not."""
@@ -69,9 +72,9 @@ class HadoopDirectory:
         return sorted({path.rsplit("/", 2)[-2] for path in paths})
 
     def remove(self, name: str) -> None:
-        """Empty the directory: Spark has no deletion but by overwriting, and what is left holds no row."""
-        empty = spark().createDataFrame(CHANGES.empty_table())
-        empty.coalesce(1).write.mode("overwrite").parquet(self._path(name))
+        """Overwrite the directory by an empty text, which `names` passes over: Spark offers no deletion."""
+        empty = spark().createDataFrame([], "value string")
+        empty.coalesce(1).write.mode("overwrite").text(self._path(name))
 
     def _path(self, name: str) -> str:
         return f"{self._url}/{name}"

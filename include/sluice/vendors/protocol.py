@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -13,10 +13,15 @@ from sluice.apply.mapper import Mapper
 from sluice.apply.net import Net
 from sluice.connections import ConnectionInfo
 from sluice.initial_update.job import ChunkLoaded, LoadJob
-from sluice.initial_update.plan import Chunk, Leaf
-from sluice.model.layout import Layout
+from sluice.initial_update.plan import Chunk
+from sluice.model.action import Command
+from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.model.statement import Outcome, Statement
+from sluice.model.wanted import Wanted, Watch
+from sluice.vendors.dumping import DumpSnapshot, SlaveTables
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
 
@@ -31,20 +36,18 @@ class Capabilities:
 
 
 @dataclass(frozen=True)
-class Watch:
-    """How one table is to be captured."""
-
-    actions: str
-    trigger: str | None = None
-    sequence: int = -1
-
-
-@dataclass(frozen=True)
 class Installed:
-    """What bootstrap changed: tables that got a trigger, and tables that lost it."""
+    """What bootstrap changed: tables that got a trigger, and tables that lost it.
+
+    Attributes:
+        stages: the watched tables in the order in which they are loaded; those of a stage bear one sequence number.
+        cycles: tables that refer to each other in a circle, so that none of them can come first.
+    """
 
     added: tuple[TableName, ...] = ()
     removed: tuple[TableName, ...] = ()
+    stages: tuple[tuple[TableName, ...], ...] = ()
+    cycles: tuple[tuple[TableName, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,11 @@ class Purge:
 
 
 class Sweep(Protocol):
-    """One snapshot of ITEMS: whole committed transactions, in the order of their largest keys (R1)."""
+    """One snapshot of ITEMS: whole committed transactions, in the order of their largest keys; `more` are left (R1)."""
 
     snapshot: Snapshot
     state: SourceState
-    bound: int | None
+    more: bool
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, columns as in `sluice.changelog.schema.SWEPT`; none if nothing is queued."""
@@ -84,36 +87,6 @@ class Sweep(Protocol):
         """Remove exactly what this sweep read, which is so many changes, record the segment, commit."""
 
 
-class TableDefinition(Protocol):
-    """A table of the master as a dump's snapshot shows it; the rest of it is the vendor's."""
-
-    @property
-    def name(self) -> TableName:
-        """The table, as the master calls it."""
-
-    @property
-    def data_columns(self) -> tuple[str, ...]:
-        """The columns that are copied."""
-
-    @property
-    def undecoded(self) -> bool:
-        """Whether rows may be copied without being decoded."""
-
-
-class DumpSnapshot(Protocol):
-    """A snapshot held open for a dump; see R5 for the order in which it is taken."""
-
-    id: str
-    snapshot: Snapshot
-    position: Position
-
-    def definitions(self) -> Sequence[TableDefinition]:
-        """The tables."""
-
-    def leaves(self) -> list[Leaf]:
-        """The relations that hold their rows."""
-
-
 class SourceDatabase(Protocol):
     """A master, as the publisher, the dump and the verifier see it."""
 
@@ -121,7 +94,13 @@ class SourceDatabase(Protocol):
         """What this source and our role on it can do."""
 
     def install(
-        self, watched: Mapping[TableName, Watch], *, recreate: bool = False, unreadable: Collection[TableName] = ()
+        self,
+        watched: Mapping[TableName, Watch],
+        wanted: Wanted,
+        *,
+        recreate: bool = False,
+        unreadable: Collection[TableName] = (),
+        notice: Callable[[str], None] | None = None,
     ) -> Installed:
         """Install or reconcile the DbResources and the triggers, in one transaction, dropping nothing that exists.
 
@@ -131,11 +110,35 @@ class SourceDatabase(Protocol):
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
 
-    def is_installed(self) -> bool:
-        """Whether the DbResources are there."""
+    def poll_ddl(self) -> None:
+        """Where DDL is not seen as it happens: look for it, and send it as commands."""
 
-    def missing(self, tables: Sequence[TableName]) -> list[TableName]:
-        """Which of these are no tables of the source."""
+    def silenced(self) -> list[TableName]:
+        """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
+
+    def is_installed(self) -> bool:
+        """Whether the DbResources are there, in the version that this code works with."""
+
+    def earlier(self, tables: Sequence[TableName]) -> list[str]:
+        """Triggers of the application that run between a row's change and its capture, with their tables."""
+
+    def grants(self, tables: Sequence[TableName]) -> str:
+        """The script that gives our role what capturing these tables needs."""
+
+    def remove(self) -> list[str]:
+        """Drop every DbResource of this source, in one transaction; what was dropped."""
+
+    def eligible(self, schemas: Collection[str]) -> list[TableName]:
+        """The tables of these schemas that wildcards may take."""
+
+    def missing(self, tables: Sequence[TableName]) -> dict[TableName, TableName | None]:
+        """Which of these are no tables of the source, each with what it is called now if it was renamed."""
+
+    def columns(self, tables: Sequence[TableName]) -> Mapping[TableName, Sequence[Column]]:
+        """The columns of these tables, none for what is no table of the source."""
+
+    def kept_elsewhere(self, tables: Sequence[TableName]) -> list[str]:
+        """Columns whose values may only name data that the database keeps outside of tables, which is not captured."""
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence to `epoch`; a publisher with a lower one cannot commit from then on (R6)."""
@@ -148,11 +151,34 @@ class SourceDatabase(Protocol):
     ) -> AbstractContextManager[Sweep]:
         """Read ITEMS in one snapshot: ours, or one exported by somebody else."""
 
-    def heal(self, epoch: int, purge: Purge, keys: Sequence[int]) -> int:
-        """Purge again what is in the log already, naming its keys (R2)."""
+    def reclaim(self) -> None:
+        """Let ITEMS use the room of purged changes again, if our role may; no writer waits for it."""
+
+    def heal(self, epoch: int, purge: Purge, keys: Iterable[Sequence[int]]) -> int:
+        """Purge again what is in the log already, naming its keys, some at a time (R2)."""
 
     def accept(self, epoch: int, segment: int, sha256: str) -> str:
         """Take this source as the one whose log ends with `segment`; its incarnation."""
+
+    def sequences(self) -> list[SequenceValue]:
+        """How far the sequences of watched tables have come by now; no row of an earlier snapshot is beyond that.
+
+        Raises:
+            TransientError: somebody alters one of them.
+        """
+
+    def understands(self, text: str) -> None:
+        """Whether a statement may be issued. Raises SluiceError SLC-100 or SLC-101 before it is kept anywhere."""
+
+    def issue(self, statement: Statement, *, varying: bool) -> tuple[Statement, str]:
+        """Execute a statement and record it in ITEMS, in one transaction; its rows are not captured beside it.
+
+        Args:
+            varying: execute it although it may do something else on another node.
+
+        Returns:
+            the statement with the answer, and its transaction.
+        """
 
     def exported_snapshot(self) -> AbstractContextManager[tuple[str, str]]:
         """Hold a snapshot open for others: (id to import, text to compare with)."""
@@ -169,28 +195,6 @@ class SourceDatabase(Protocol):
         """End the sessions."""
 
 
-class SlaveTables(Protocol):
-    """A slave's tables during an initial update, fenced by the dump's epoch."""
-
-    mapper: Mapper
-    as_text: set[TableName]
-
-    def prepare(self, tables: Sequence[Any]) -> None:
-        """Create what is missing, refuse what cannot hold the data, empty what is there."""
-
-    def finish(self, tables: Sequence[Any], chunks: int) -> None:
-        """Keys and indexes of the tables that were made, once every chunk is in."""
-
-    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
-        """From here on the stream, without what the snapshot saw."""
-
-    def progress(self) -> tuple[int, int]:
-        """Chunks and rows committed so far."""
-
-    def close(self) -> None:
-        """End the session."""
-
-
 class SlaveDatabase(Protocol):
     """A slave, as the drain, the dump and the verifier see it."""
 
@@ -200,19 +204,38 @@ class SlaveDatabase(Protocol):
     def capabilities(self) -> Capabilities:
         """What this slave and our role on it can do."""
 
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> None:
+        """Look whether those of these tables that are there take every row of the master's.
+
+        Raises:
+            SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
+        """
+
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that would act on what is replicated."""
 
     def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
         """Raise the fence to `epoch`; returns how far the slave is and the snapshot its data began with."""
 
-    def apply(self, runs: Iterable[Sequence[tuple[Net, pa.Table]]], end: Position) -> int:
-        """One transaction: the runs in order, and the position. Returns how many rows were not as expected.
+    def apply(
+        self,
+        steps: Iterable[Sequence[tuple[Net, pa.Table]] | Command],
+        end: Position,
+        sequences: Sequence[SequenceValue] = (),
+        answered: Callable[[Statement, Outcome], None] | None = None,
+    ) -> int:
+        """One transaction: the steps in order, the sequences, the position. Returns how many rows were not as expected.
+
+        Args:
+            answered: told what became of each statement; without it statements are passed over.
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
             FencedError: somebody took over; the transaction is rolled back.
         """
+
+    def understands(self, statement: Statement) -> None:
+        """Whether a statement can be put under this slave's names. Raises SluiceError SLC-103 if not."""
 
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk (R3)."""
@@ -229,9 +252,14 @@ class SlaveDatabase(Protocol):
 
 @dataclass(frozen=True)
 class Vendor:
-    """One kind of database: its ports, and what its Spark tasks do."""
+    """One kind of database: its ports, what its Spark tasks do, and how its texts are read.
+
+    Attributes:
+        raw: for a type, how its values are read as bytes; None if they are texts.
+    """
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
     slave: Callable[[ConnectionInfo, Pair, str, Mapper], SlaveDatabase]
     load_chunk: Callable[[LoadJob, Chunk], list[ChunkLoaded]]
     compare_table: Callable[[Comparison], Difference]
+    raw: Callable[[str], Callable[[str], bytes] | None]

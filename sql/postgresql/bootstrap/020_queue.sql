@@ -1,4 +1,4 @@
--- What ITEMS is stored as: the cheapest row image the database can write, rendered as the seed's columns by {items}.
+-- What ITEMS is stored as: the cheapest row image the database can write, rendered as the guide's columns by {items}.
 CREATE TABLE IF NOT EXISTS {queue} (
     repl_key   bigint PRIMARY KEY,
     trans_key  xid8   NOT NULL DEFAULT pg_catalog.pg_current_xact_id(),

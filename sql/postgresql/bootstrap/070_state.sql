@@ -6,5 +6,6 @@ CREATE TABLE IF NOT EXISTS {state} (
     segment     bigint  NOT NULL DEFAULT 0,
     sha256      text    NOT NULL DEFAULT '',
     epoch       bigint  NOT NULL DEFAULT 0,
-    backend_pid integer
+    backend_pid integer,
+    version     integer NOT NULL DEFAULT 0
 )

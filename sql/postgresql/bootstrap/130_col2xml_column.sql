@@ -1,10 +1,14 @@
--- One column as an XML literal; a bytea is always base64, NULL is not ''.
+-- One column as an XML literal; a bytea is always base64, NULL is not ''. A name that XML could not give back is base64
+-- as well, and `encoded` says so.
 CREATE OR REPLACE FUNCTION {col2xml}(name text, type text, value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $col2xml$
     SELECT '<col name="'
-        || replace(replace(replace(replace(replace(replace(replace(
-               name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), E'\n', '&#10;'), E'\r', '&#13;'), E'\t', '&#9;')
-        || '"'
+        || CASE WHEN name OPERATOR(pg_catalog.~) E'[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]'
+            THEN translate(encode(convert_to(name, 'UTF8'), 'base64'), E'\n', '') || '" encoded="name"'
+            ELSE replace(replace(replace(replace(replace(replace(replace(
+                name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), E'\n', '&#10;'), E'\r', '&#13;'), E'\t', '&#9;')
+                || '"'
+        END
         || CASE
             WHEN value IS NULL THEN ' type="null"/>'
             WHEN type = 'bytea' THEN

@@ -1,4 +1,4 @@
--- COL2XML of Table 2.4: all columns of a row image as the seed's literal. A row image is what record_out writes: fields
+-- COL2XML of Table 2.4: all columns of a row image as the guide's literal. A row image is what record_out writes: fields
 -- parted by commas, in double quotes where needed, with quotes and backslashes doubled inside; nothing at all is NULL.
 CREATE OR REPLACE FUNCTION {col2xml}(columns jsonb, image text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $col2xml$

@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION {record_layout}(root oid) RETURNS bigint
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $record_layout$
     WITH now AS (
         SELECT tree.relid, namespace.nspname, class.relname, layout.*
-        FROM (SELECT root AS relid UNION SELECT relid::oid FROM pg_partition_tree(root::regclass)) AS tree
+        FROM {tree}(root) AS tree (relid)
         CROSS JOIN (SELECT relname, relnamespace FROM pg_class WHERE oid = root) AS class
         JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
         CROSS JOIN LATERAL {current_layout}(tree.relid) AS layout

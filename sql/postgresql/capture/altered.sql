@@ -1,26 +1,57 @@
--- Runs after each ALTER: the columns of a watched table are recorded in the same transaction, before anybody can write
--- a row of the new shape. A failure here must not fail the user's statement (R9): the publisher compares the catalog
--- with the newest layout in each sweep, and stops rather than misread an image.
+-- Runs after each statement that may have changed what a table is. Watched tables among those that it touched, with the
+-- tables above and below them, are compared with what is recorded, and tables that are wanted get their triggers: in the
+-- same transaction, before anybody else can write a row. A failure must not fail the user's statement (R9): then nothing
+-- is recorded, which the next sweep notices.
 CREATE OR REPLACE FUNCTION {altered}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $altered$
 DECLARE
-    root oid;
+    touched record;
 BEGIN
-    FOR root IN
-        SELECT DISTINCT watched.relid
-        FROM pg_event_trigger_ddl_commands() AS command
-        JOIN (
-            SELECT DISTINCT class.oid AS relid, class.relname, namespace.nspname
-            FROM {tables} AS entry
-            JOIN pg_namespace AS namespace ON namespace.nspname = entry.schemaname
-            JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = entry.tablename
-        ) AS watched
-          ON command.objid = watched.relid
-          OR command.objid IN (SELECT relid FROM pg_partition_tree(watched.relid::regclass))
+    IF current_setting('sluice.installing', true) = 'on' THEN
+        RETURN;
+    END IF;
+    FOR touched IN
+        WITH RECURSIVE command AS (
+            SELECT classid, objid FROM pg_event_trigger_ddl_commands()
+        ), named (relid) AS (
+            SELECT objid FROM command WHERE classid = 'pg_class'::regclass
+            UNION
+            SELECT confrelid FROM pg_constraint JOIN command ON conrelid = objid
+            WHERE classid = 'pg_class'::regclass AND contype = 'f' AND condeferrable
+            UNION
+            SELECT class.oid FROM pg_class AS class JOIN command ON command.objid = class.relnamespace
+            WHERE command.classid = 'pg_namespace'::regclass
+            UNION
+            SELECT entry.relid FROM {tables} AS entry
+            WHERE EXISTS (SELECT FROM command WHERE classid = 'pg_type'::regclass)
+        ), above (relid) AS (
+            SELECT relid FROM named
+            UNION
+            SELECT inhparent FROM above JOIN pg_inherits ON inhrelid = relid
+        ), below (relid) AS (
+            SELECT relid FROM named
+            UNION
+            SELECT inhrelid FROM below JOIN pg_inherits ON inhparent = relid
+        )
+        SELECT family.relid, EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = family.relid) AS watched
+        FROM (SELECT relid FROM above UNION SELECT relid FROM below) AS family
+        ORDER BY watched DESC, family.relid
     LOOP
-        PERFORM {record_layout}(root);
+        BEGIN
+            PERFORM set_config('sluice.installing', 'on', true);
+            -- Perhaps no more: it may have become a partition of the one before.
+            IF EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = touched.relid) THEN
+                PERFORM {follow}(touched.relid, current_query());
+            ELSE
+                PERFORM {adopt}(touched.relid, current_query());
+            END IF;
+            PERFORM set_config('sluice.installing', '', true);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'a change of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;
+        END;
     END LOOP;
+    PERFORM set_config('sluice.rewritten', '', true);
 EXCEPTION WHEN OTHERS THEN
-    RAISE WARNING 'the new columns could not be recorded for replication: %', SQLERRM;
+    RAISE WARNING 'what changed could not be recorded for replication: %', SQLERRM;
 END
 $altered$

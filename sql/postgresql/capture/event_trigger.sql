@@ -1,2 +1,1 @@
-CREATE EVENT TRIGGER {event_trigger} ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE')
-EXECUTE FUNCTION {altered}()
+CREATE EVENT TRIGGER {event_trigger} ON {event} {tags} EXECUTE FUNCTION {function}()

@@ -1,10 +1,12 @@
--- Whole transactions in the order of their largest key; a bounded sweep takes those whose keys are all within it (R1).
+-- Whole transactions in the order of their largest key (R1). Row images are full of double quotes and commas, which would
+-- all be doubled or quoted; of these two characters hardly a text has one.
 COPY (
     WITH whole AS (
-        SELECT trans_key, max(repl_key) AS last FROM {queue} GROUP BY trans_key HAVING max(repl_key) <= {bound}
+        SELECT trans_key, max(repl_key) AS last FROM {queue} WHERE {within} GROUP BY trans_key
     )
-    SELECT whole.last, trans_key, queue.repl_key, queue.relid, queue.db_action, queue.content, queue.oldcontent
-    FROM {queue} AS queue
+    SELECT whole.last, trans_key, repl_key, relid, db_action, content, oldcontent
+    FROM {queue}
     JOIN whole USING (trans_key)
-    ORDER BY whole.last, queue.repl_key
-) TO STDOUT (FORMAT csv)
+    WHERE {within}
+    ORDER BY whole.last, repl_key
+) TO STDOUT (FORMAT csv, DELIMITER E'\x02', QUOTE E'\x01')

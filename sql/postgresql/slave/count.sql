@@ -7,9 +7,9 @@ WITH staged AS MATERIALIZED (
     SELECT target.tableoid AS part, target.ctid AS place, staged.image, staged.sluice_a, staged.sluice_b,
            row_number() OVER (PARTITION BY staged.image) AS nth,
            count(*) OVER (PARTITION BY staged.image) AS present
-    FROM {table} AS target
+    FROM {rows} AS target
     JOIN staged ON staged.image = ROW({targets})::text
 )
-DELETE FROM {table} AS target USING found
+DELETE FROM {rows} AS target USING found
 WHERE target.tableoid = found.part AND target.ctid = found.place
   AND found.nth > greatest(found.present + found.sluice_a, found.sluice_b)

@@ -1,1 +1,1 @@
-DELETE FROM {table} AS target USING {stage} AS stage WHERE stage.sluice_op = {op} AND {same_key}
+DELETE FROM {rows} AS target USING {stage} AS stage WHERE stage.sluice_op = {op} AND {same_key}

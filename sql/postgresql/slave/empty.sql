@@ -1,1 +1,1 @@
-DELETE FROM {table}
+DELETE FROM {rows}

@@ -1,2 +1,2 @@
 CREATE TEMP TABLE {stage} ON COMMIT DELETE ROWS AS
-SELECT 0::bigint AS sluice_a, 0::bigint AS sluice_b, {columns} FROM {table} WITH NO DATA
+SELECT 0::bigint AS sluice_a, 0::bigint AS sluice_b, {staged} FROM {table} WITH NO DATA

@@ -2,7 +2,7 @@
 -- differently give different orders; then the rows are compared as `rows` gives them.
 COPY (
     SELECT ROW({columns})::text
-    FROM {table}
+    FROM {rows}
     WHERE {sample} OR abs(hashtext(ROW({key})::text)::bigint) % 100 < {percent}
     ORDER BY {key}
 ) TO STDOUT

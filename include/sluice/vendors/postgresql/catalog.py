@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from psycopg import sql
+
 from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.session import Connection, composed
+
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """A column that is written to.
+
+    Attributes:
+        type: beneath its domains, which check a value when it is written and not while it waits.
+        numbered: GENERATED ALWAYS AS IDENTITY, which an UPDATE cannot set.
+        equality: schema and name of the operator that keys of this type are found with.
+    """
+
+    name: str
+    type: str
+    generated: bool
+    numbered: bool
+    equality: tuple[str, str]
 
 
 def columns(connection: Connection, name: TableName) -> list[Column]:
     """The columns in order; none if there is no such table."""
     rows = connection.execute(composed("catalog/columns"), {"schema": name.schema, "table": name.table})
     return [Column(*row) for row in rows]
+
+
+def target_columns(connection: Connection, name: TableName) -> dict[str, TargetColumn]:
+    """The columns of a slave's table by name; none if there is no such table."""
+    rows = connection.execute(composed("catalog/target_columns"), {"schema": name.schema, "table": name.table})
+    return {
+        column: TargetColumn(column, type_, generated, numbered, (schema or "pg_catalog", operator or "="))
+        for column, type_, generated, numbered, schema, operator in rows
+    }
+
+
+def rows_of(connection: Connection, name: TableName) -> sql.Composable:
+    """The rows of a table, to read or to change: ONLY its own, not those of tables that inherit from it.
+
+    A partitioned table has none of its own (PostgreSQL manual, "Inheritance").
+    """
+    row = connection.execute(composed("catalog/partitioned"), {"schema": name.schema, "table": name.table}).fetchone()
+    table = sql.Identifier(name.schema, name.table)
+    return table if row and row[0] else sql.SQL("ONLY {}").format(table)
 
 
 def parents(connection: Connection) -> dict[TableName, set[TableName]]:
@@ -27,6 +67,12 @@ def primary_key(connection: Connection, name: TableName) -> tuple[str, ...]:
     return tuple(column for (column,) in rows)
 
 
+def required(connection: Connection, name: TableName) -> tuple[str, ...]:
+    """The columns that every INSERT must name."""
+    rows = connection.execute(composed("catalog/required"), {"schema": name.schema, "table": name.table})
+    return tuple(column for (column,) in rows)
+
+
 def has_deferrable_key(connection: Connection, name: TableName) -> bool:
     """Whether a unique constraint of the table is checked later than its statement."""
     row = connection.execute(
@@ -39,3 +85,9 @@ def comment(connection: Connection, name: TableName) -> str | None:
     """The comment on a table."""
     row = connection.execute(composed("catalog/comment"), {"schema": name.schema, "table": name.table}).fetchone()
     return row[0] if row else None
+
+
+def is_deferred(connection: Connection, name: TableName) -> bool:
+    """Whether a constraint on the table, or one that refers to it, is checked only at commit."""
+    row = connection.execute(composed("catalog/deferred"), {"schema": name.schema, "table": name.table}).fetchone()
+    return bool(row and row[0])

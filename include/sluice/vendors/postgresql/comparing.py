@@ -71,18 +71,18 @@ def compare_table(job: Comparison) -> Difference:
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
         _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
     ):
-        for session, table in ((master, job.master.table), (replica, job.replica.table)):
-            _keep_shape(session, table)
+        _keep_shape(master, job.master.table)
+        _keep_shape(replica, job.replica.table)
         if job.key:
             with (
-                master.cursor().copy(_rows("verify/rows_by_key", job, job.master.table)) as ours,
-                replica.cursor().copy(_rows("verify/rows_by_key", job, job.replica.table)) as theirs,
+                master.cursor().copy(_rows("verify/rows_by_key", job, master, job.master.table)) as ours,
+                replica.cursor().copy(_rows("verify/rows_by_key", job, replica, job.replica.table)) as theirs,
             ):
                 if (same := equal(map(bytes, ours), map(bytes, theirs))) is not None:
                     return Difference(compared=same)
         with (
-            master.cursor().copy(_rows("verify/rows", job, job.master.table)) as ours,
-            replica.cursor().copy(_rows("verify/rows", job, job.replica.table)) as theirs,
+            master.cursor().copy(_rows("verify/rows", job, master, job.master.table)) as ours,
+            replica.cursor().copy(_rows("verify/rows", job, replica, job.replica.table)) as theirs,
         ):
             return compare(map(bytes, ours), map(bytes, theirs))
 
@@ -96,14 +96,14 @@ def _keep_shape(session: Connection, table: TableName) -> None:
         raise TransientError(95, f"{table} was rewritten or truncated while it was compared", "verify it again")
 
 
-def _rows(name: str, job: Comparison, table: TableName) -> sql.Composed:
+def _rows(name: str, job: Comparison, session: Connection, table: TableName) -> sql.Composed:
     columns = sql.SQL(", ").join(sql.Identifier(name) for name in job.columns)
     key = sql.SQL(", ").join(sql.Identifier(name) for name in job.key) if job.key else columns
     return composed(
         name,
         key=key,
         columns=columns,
-        table=identifier(table),
+        rows=catalog.rows_of(session, table),
         sample=sql.Literal(job.percent >= 100),
         percent=sql.Literal(job.percent),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
@@ -14,6 +14,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.initial_update.job import ChunkLoaded, LoadJob, SlaveLoad
 from sluice.initial_update.plan import Chunk
+from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, explained, translated
 
@@ -69,29 +70,26 @@ def _stream(info: ConnectionInfo, snapshot_id: str, out: sql.Composed, loads: li
         # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
         session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
-        cursor = session.cursor()
-        with cursor.copy(out) as copy:
-            for buffer in _buffers(copy):
-                for load in loads:
-                    if not load.error:
-                        _write(load, buffer)
-        rows = cursor.rowcount
+        _import(session, snapshot_id)
+        reading = CopyOut(session, out, BUFFER_BYTES)
+        for buffer in reading:
+            for load in loads:
+                if not load.error:
+                    _write(load, buffer)
         session.execute("ROLLBACK")
-    return rows
+    return reading.rows
 
 
-def _buffers(copy: psycopg.Copy) -> Iterator[bytes]:
-    parts: list[bytes | bytearray | memoryview] = []
-    size = 0
-    for part in copy:
-        parts.append(part)
-        size += len(part)
-        if size >= BUFFER_BYTES:
-            yield b"".join(parts)
-            parts, size = [], 0
-    if parts:
-        yield b"".join(parts)
+def _import(session: Connection, snapshot_id: str) -> None:
+    """See what the dump's snapshot shows. Raises SluiceError SLC-083 if nobody holds it any more (R5)."""
+    try:
+        session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
+    except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedObject) as error:
+        raise SluiceError(
+            83,
+            f"the snapshot that this dump reads is lost: its session on the source has ended ({error})",
+            "trigger initial_update again; the source's log tells who ended the session",
+        ) from None
 
 
 def _write(load: _Load, buffer: bytes) -> None:
@@ -110,6 +108,8 @@ def _begin(
         with translated(f"loading {plan.slave}"):
             session = connect(info, f"load {plan.slave}", autocommit=True)
             _silence(session)
+            # Rows and claim are lost together, if at all, and the slave is made durable before the dump counts (R3).
+            session.execute("SET synchronous_commit = off")
             session.execute("BEGIN")
             fenced(session, job, plan)
             claimed = session.execute(composed("initial_update/claim", **_parts(plan)), _row(job, chunk, plan))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from psycopg import sql
 
 from sluice.errors import SluiceError
+from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
-from sluice.vendors.postgresql import catalog, definition
-from sluice.vendors.postgresql.definition import TableDefinition, identifier, regclass
+from sluice.model.sequence import SequenceValue
+from sluice.vendors.postgresql import catalog, definition, usertypes
+from sluice.vendors.postgresql import sequences as following
+from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier, regclass
+from sluice.vendors.postgresql.fitting import fitting
+from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
-from sluice.vendors.postgresql.types import holds
 
 if TYPE_CHECKING:
     from sluice.vendors.postgresql.slave import PostgresSlave
@@ -41,25 +45,28 @@ class SlaveTables:
 
         Raises:
             SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
-                foreign keys or triggers of the slave would act on the rows and cannot be silenced.
+                foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
+                missing that cannot be made, SLC-077 one that is there is another.
         """
         self._slave.take_over(self._epoch)
         with translated("preparing the slave's tables"), self._connect() as session:
             self._fence(session)
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
+            names = names_of(session, self.mapper)
             emptied = []
             for table in tables:
                 name = self.mapper.table(table.name)
+                usertypes.provide(session, table.types, names)
                 if catalog.comment(session, name) == _UNFINISHED:
                     # Ours, and perhaps of another shape than the master's table is now.
                     session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
-                there = catalog.columns(session, name)
+                there = fitting(session, name, table.layout_columns, names)
                 if there:
-                    self._check(session, table, {column.name: column.type for column in there})
-                    emptied.append(identifier(name))
+                    self._check(session, for_slave(table, names), there)
+                    emptied.append(catalog.rows_of(session, name))
                 else:
                     session.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema)))
-                    session.execute(definition.create_table(table, name))
+                    session.execute(definition.create_table(for_slave(table, names), name))
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
                     self._unfinished.add(table.name)
@@ -75,8 +82,9 @@ class SlaveTables:
             self._fence(session)
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
             created = [table for table in tables if table.name in self._unfinished]
+            names = names_of(session, self.mapper)
             for table in created:
-                for statement in definition.after_data(table, self.mapper.table(table.name)):
+                for statement in definition.after_data(for_slave(table, names), self.mapper.table(table.name)):
                     session.execute(statement)
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
@@ -87,6 +95,12 @@ class SlaveTables:
                 session.execute(sql.SQL("COMMENT ON TABLE {} IS NULL").format(name))
             for table in tables:
                 session.execute(sql.SQL("ANALYZE {}").format(identifier(self.mapper.table(table.name))))
+
+    def follow(self, sequences: Sequence[SequenceValue]) -> None:
+        """Let the sequences give out nothing that the master's have given out."""
+        with translated("moving the sequences"), self._connect() as session:
+            self._fence(session)
+            following.follow(session, self.mapper, sequences)
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: from here on the stream, without what the snapshot saw."""
@@ -103,28 +117,10 @@ class SlaveTables:
         """End the session."""
         self._slave.close()
 
-    def _check(self, session: Connection, table: TableDefinition, there: dict[str, str]) -> None:
+    def _check(self, session: Connection, table: TableDefinition, there: Mapping[str, Column]) -> None:
         name = self.mapper.table(table.name)
-        missing = [column.name for column in table.columns if column.name not in there]
-        if missing:
-            raise SluiceError(
-                71,
-                f"the slave's table {name} lacks the column {', '.join(missing)}",
-                "add it there, then trigger again",
-            )
-        lossy = [
-            f"{column.name} ({column.type} -> {there[column.name]})"
-            for column in table.columns
-            if not holds(column.type, there[column.name])
-        ]
-        if any(there[column.name] != column.type for column in table.columns):
+        if any(there[column.name].type != column.type for column in table.columns):
             self.as_text.add(table.name)
-        if lossy:
-            raise SluiceError(
-                73,
-                f"the slave's table {name} cannot hold every value of the master: {', '.join(lossy)}",
-                "nothing was loaded; alter these columns, or drop the table and let the update make it",
-            )
         if not self._slave.capabilities().silent_triggers:
             guard = session.execute(composed("initial_update/guarded"), {"relation": regclass(name)}).fetchone()
             if guard:

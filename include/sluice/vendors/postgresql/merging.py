@@ -8,77 +8,15 @@ rows swapped among themselves, rows that are there against expectation, keys tha
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
 from sluice.apply.net import CountedNet, KeyedNet, cells
-from sluice.errors import SluiceError
-from sluice.model.layout import Layout
-from sluice.model.names import TableName
-from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.session import Connection, composed, translated
-
-
-@dataclass(frozen=True)
-class Target:
-    """A slave's table, as the columns of one layout are written to it.
-
-    Attributes:
-        written: places of the layout's columns that the slave does not compute itself.
-        unchecked: a unique constraint is deferrable on either side. A session that silences triggers silences the
-            check of such a constraint with them, so nothing would tell that a key is there already.
-    """
-
-    name: TableName
-    stage: str
-    written: tuple[int, ...]
-    unchecked: bool
-    parts: Mapping[str, sql.Composable]
-
-
-class Stages:
-    """The temporary tables of one session, one for each table and layout."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._targets: dict[tuple[TableName, Layout], Target] = {}
-
-    def target(self, name: TableName, layout: Layout) -> Target:
-        """The stage for rows of `layout` on their way to the slave's table `name`.
-
-        Raises:
-            SluiceError: SLC-070 if the table is missing, SLC-071 if columns are.
-        """
-        key = (name, layout)
-        if key not in self._targets:
-            self._targets[key] = self._create(name, layout, f"sluice_stage_{len(self._targets)}")
-        return self._targets[key]
-
-    def _create(self, name: TableName, layout: Layout, stage: str) -> Target:
-        there = {column.name: column for column in catalog.columns(self._connection, name)}
-        if not there:
-            raise SluiceError(
-                70,
-                f"the slave has no table {name}",
-                "create it, or run initial_update, which does; then unpause the drain DAG",
-            )
-        missing = [column.name for column in layout.columns if column.name not in there]
-        if missing:
-            raise SluiceError(
-                71,
-                f"the slave's table {name} lacks the column {', '.join(missing)}",
-                "add it there, then unpause the drain DAG; nothing is lost, the slave goes on where it stopped",
-            )
-        written = tuple(place for place, column in enumerate(layout.columns) if not there[column.name].generated)
-        parts = _parts(name, stage, layout, written)
-        kind = "stage" if layout.key else "stage_counted"
-        self._connection.execute(composed(f"slave/{kind}", **parts))
-        unchecked = layout.deferrable or catalog.has_deferrable_key(self._connection, name)
-        return Target(name, stage, written, unchecked, parts)
+from sluice.vendors.postgresql.staging import Target
 
 
 def stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: pa.Table) -> None:
@@ -113,12 +51,11 @@ def write_changed(connection: Connection, target: Target, net: KeyedNet) -> int:
     """In place: update what changed; a row that is missing is put back. Returns how many were missing."""
     if not net.changed:
         return 0
-    only_keys = set(target.written) <= set(net.layout.key)
-    found = 0 if only_keys else _run(connection, "update", target)
+    renumbered = _run(connection, "delete_renumbered", target) if target.numbered else 0
+    found = _run(connection, "update", target) if target.updated else 0
     if found == len(net.changed):
         return 0
-    put_back = _run(connection, "insert_missing", target)
-    return put_back
+    return _run(connection, "insert_missing", target) - renumbered
 
 
 def write_fresh(connection: Connection, target: Target, net: KeyedNet) -> None:
@@ -174,25 +111,3 @@ def _copy(connection: Connection, target: Target, columns: Sequence[pa.Array]) -
     copy_in = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(sql.Identifier(target.stage))
     with translated(f"staging changes of {target.name}"), connection.cursor().copy(copy_in) as copy:
         copy.write(sink.getbuffer())
-
-
-def _parts(name: TableName, stage: str, layout: Layout, written: Sequence[int]) -> dict[str, sql.Composable]:
-    columns = [sql.Identifier(layout.columns[place].name) for place in written]
-    # A key stays as it is where it is matched by itself, and an identity column may not even be set to what it is.
-    others = [sql.Identifier(layout.columns[place].name) for place in written if place not in layout.key]
-    keys = [sql.Identifier(layout.columns[place].name) for place in layout.key]
-
-    def of(alias: str, columns: Sequence[sql.Identifier] = columns) -> sql.Composable:
-        return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), column) for column in columns)
-
-    return {
-        "table": sql.Identifier(name.schema, name.table),
-        "stage": sql.Identifier(stage),
-        "columns": sql.SQL(", ").join(columns),
-        "values": of("stage"),
-        "stage_values": of("stage"),
-        "targets": of("target"),
-        "others": sql.SQL(", ").join(others),
-        "other_values": of("stage", others),
-        "same_key": sql.SQL(" AND ").join(sql.SQL("target.{0} = stage.{0}").format(key) for key in keys),
-    }

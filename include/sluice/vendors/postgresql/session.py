@@ -41,7 +41,12 @@ _STATES: dict[str, tuple[int, bool, str]] = {
     "25006": (38, False, "this server is read-only, perhaps a standby: point the connection at the primary"),
     "28": (31, False, "mend login and password of the Airflow connection"),
     "3D000": (32, False, "mend the database name (schema) of the Airflow connection"),
-    "42501": (33, False, "grant the role what is missing, see include/docs/configuration.md"),
+    "3F000": (29, False, "create the schema, or mend `schema` in the configuration"),
+    "42501": (
+        33,
+        False,
+        "grant the role what is missing: `./sluice grants SOURCE` prints it; for slaves see configuration.md",
+    ),
 }
 
 
@@ -85,7 +90,11 @@ def explained(error: psycopg.Error, doing: str) -> SluiceError:
         if known := _STATES.get(state[:length]):
             code, transient, hint = known
             return (TransientError if transient else SluiceError)(code, f"{doing}: {message}", hint)
-    return SluiceError(39, f"{doing}: {message} [SQLSTATE {state}]", "mend the cause, then activate the dispatcher")
+    return SluiceError(
+        39,
+        f"{doing}: {message} [SQLSTATE {state}]",
+        "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
+    )
 
 
 def composed(name: str, /, **parts: sql.Composable | str) -> sql.Composed:
@@ -96,8 +105,10 @@ def composed(name: str, /, **parts: sql.Composable | str) -> sql.Composed:
 
 def _state_of_refusal(message: str) -> str:
     """A refused connection carries no SQLSTATE; its text tells a wrong password from a server that is down."""
-    if re.search(r"password|authentication|pg_hba|role .* does not exist|no password", message):
+    if re.search(r"password|authentication failed|pg_hba|role .* does not exist|no password", message):
         return "28000"
+    if "permission denied for database" in message:
+        return "42501"
     if re.search(r"database .* does not exist", message):
         return "3D000"
     return "08006"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import psycopg
@@ -15,16 +15,26 @@ from sluice.apply.order import parents_first
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, KeyConflict, SluiceError
+from sluice.model.action import Action, Command
+from sluice.model.layout import Column
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.model.statement import Outcome, Statement
 from sluice.vendors.postgresql import catalog, merging
+from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.loading import SlaveTables
+from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.staging import Stages, Target
 from sluice.vendors.protocol import Capabilities
 
 Run = Sequence[tuple[Net, pa.Table]]
+Step = Run | Command
+Answered = Callable[[Statement, Outcome], None]
 
 
 class PostgresSlave:
@@ -34,12 +44,13 @@ class PostgresSlave:
         self.info = info
         self.pair = pair
         self.mapper = mapper
+        self._schema = schema
         self.parts: dict[str, sql.Composable] = {
             name: sql.Identifier(schema, f"sluice_{name}") for name in ("position", "loaded")
         }
         self._epoch = 0
         self._session: Connection | None = None
-        self._stages: merging.Stages | None = None
+        self._stages: Stages | None = None
         self._parents: dict[TableName, set[TableName]] = {}
         self._silent = False
 
@@ -47,6 +58,14 @@ class PostgresSlave:
         """What this slave and our role on it can do."""
         self._open()
         return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
+
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> None:
+        """Look whether those of these tables that are there take every row of the master's."""
+        with translated("looking at the slave's tables"):
+            self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
+            names = names_of(self._open(), self.mapper)
+            for name, columns in tables.items():
+                fitting(self._open(), self.mapper.table(name), columns, names)
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that would act on what is replicated, with their tables."""
@@ -85,8 +104,14 @@ class PostgresSlave:
         self._epoch = epoch
         return Position(row[0], row[1]), Snapshot(row[2]) if row[2] else None
 
-    def apply(self, runs: Iterable[Run], end: Position) -> int:
-        """One transaction: the runs in order, and the position. Returns how many rows were not as expected.
+    def apply(
+        self,
+        steps: Iterable[Step],
+        end: Position,
+        sequences: Sequence[SequenceValue] = (),
+        answered: Answered | None = None,
+    ) -> int:
+        """One transaction: the steps in order, the sequences, the position. Returns how many rows were not as expected.
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
@@ -94,15 +119,23 @@ class PostgresSlave:
         """
         session = self._open()
         tolerated = 0
-        with translated(f"applying a batch to {self.pair.slave}"), session.transaction():
+        assert self._stages is not None
+        with translated(f"applying a batch to {self.pair.slave}"), self._stages.transaction():
             # Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6).
             row = session.execute(composed("slave/fence", **self.parts), self._names()).fetchone()
             if row is None or row[0] != self._epoch:
                 raise self._fenced()
             if not self._silent:
                 session.execute("SET CONSTRAINTS ALL DEFERRED")
-            for number, run in enumerate(runs):
-                tolerated += self._apply_run(session, run, first=number == 0)
+            first = True
+            for step in steps:
+                if isinstance(step, Command):
+                    if answered is not None and step.action is Action.STATEMENT:
+                        self._execute(session, Statement.from_json(step.text), answered)
+                    continue
+                tolerated += self._apply_run(session, step, first=first)
+                first = False
+            following.follow(session, self.mapper, sequences)
             reached(CrashPoint.MERGED)
             moved = session.execute(
                 composed("slave/advance", **self.parts),
@@ -136,6 +169,12 @@ class PostgresSlave:
             if moved.rowcount != 1:
                 raise self._fenced()
 
+    def understands(self, statement: Statement) -> None:
+        """Whether a statement can be put under this slave's names."""
+        from sluice.vendors.postgresql import parsing
+
+        parsing.mapped(statement.sql, self.mapper)
+
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk; the log may be trimmed below it then (R3)."""
         with translated("flushing the slave"), self._open().transaction():
@@ -161,13 +200,28 @@ class PostgresSlave:
             except psycopg.errors.InsufficientPrivilege:
                 self._silent = False
             self._parents = catalog.parents(session)
-            self._stages = merging.Stages(session)
+            self._stages = Stages(session, self.mapper)
             self._session = session
         return self._session
 
+    def _execute(self, session: Connection, statement: Statement, answered: Answered) -> None:
+        """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
+        # A parser takes long to import, and hardly a drain needs it.
+        from sluice.vendors.postgresql import statements
+
+        try:
+            outcome = statements.execute(session, statement, self.mapper, silent=self._silent)
+        except SluiceError as error:
+            answered(statement, Outcome(False, error.fact))
+            raise
+        answered(statement, outcome)
+        if not statement.reads:
+            self._parents = catalog.parents(session)
+
     def _apply_run(self, session: Connection, run: Run, *, first: bool) -> int:
         assert self._stages is not None
-        staged: dict[TableName, tuple[merging.Target, Net]] = {}
+        staged: dict[TableName, tuple[Target, Net]] = {}
+        self._stages.hold([self.mapper.table(net.layout.name) for net, _ in run])
         for net, changes in run:
             target = self._stages.target(self.mapper.table(net.layout.name), net.layout)
             if not first:
@@ -211,7 +265,7 @@ def _conflict(error: SluiceError) -> KeyConflict:
     )
 
 
-def _written(session: Connection, order: list[tuple[merging.Target, Net]], *, replace: bool) -> int:
+def _written(session: Connection, order: list[tuple[Target, Net]], *, replace: bool) -> int:
     """Write the tables, children first where rows go and parents first where they come. Rows not as expected."""
     tolerated = 0
     for target, net in reversed(order):

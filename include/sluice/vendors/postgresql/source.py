@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import psycopg
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
+from sluice.model.layout import Column
 from sluice.model.names import Resources, TableName
 from sluice.model.position import Position
-from sluice.vendors.postgresql import capturing, catalog
+from sluice.model.sequence import SequenceValue
+from sluice.model.statement import Statement
+from sluice.model.wanted import Wanted, Watch
+from sluice.vendors.postgresql import (
+    capturing,
+    catalog,
+    detection,
+    polling,
+    removing,
+    sequences,
+    triggers,
+    upgrading,
+)
+from sluice.vendors.postgresql.backlog import Backlog, is_longer
 from sluice.vendors.postgresql.comparing import shape
+from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep, record_purge
-from sluice.vendors.protocol import Capabilities, Installed, Purge, Watch
+from sluice.vendors.protocol import Capabilities, Installed, Purge
 
 
 class PostgresSource:
@@ -28,19 +44,33 @@ class PostgresSource:
         self.resources = Resources(schema, prefix.lower())
         self.parts = capturing.parts_of(self.resources)
         self._session: Connection | None = None
+        self._polls: bool | None = None
+        self._beside: Connection | None = None
+        self._backlog: Backlog | None = None
 
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
+            connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             (superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()  # type: ignore[misc]
         return Capabilities(event_triggers=superuser, transactional_ddl=True, silent_triggers=superuser)
 
     def install(
-        self, watched: Mapping[TableName, Watch], *, recreate: bool = False, unreadable: Collection[TableName] = ()
+        self,
+        watched: Mapping[TableName, Watch],
+        wanted: Wanted,
+        *,
+        recreate: bool = False,
+        unreadable: Collection[TableName] = (),
+        notice: Callable[[str], None] | None = None,
     ) -> Installed:
         """Install or reconcile everything in one transaction. Idempotent."""
         with translated("installing the DbResources"), connect(self.info, "bootstrap") as connection:
-            return capturing.install(connection, self.resources, watched, recreate=recreate, unreadable=unreadable)
+            if notice:
+                connection.add_notice_handler(lambda said: notice(f"{said.severity}: {said.message_primary}"))
+            return capturing.install(
+                connection, self.resources, watched, wanted, recreate=recreate, unreadable=unreadable
+            )
 
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it."""
@@ -49,17 +79,78 @@ class PostgresSource:
         with translated("comparing the catalog with the recorded columns"):
             return [TableName(*row) for row in self._publisher().execute(composed("publish/misread", **self.parts))]
 
-    def is_installed(self) -> bool:
-        """Whether the DbResources of this prefix are there."""
-        with translated("looking for the DbResources"):
-            name = f'"{self.resources.schema}"."{self.resources.name("state")}"'
-            row = self._publisher().execute("SELECT to_regclass(%s) IS NOT NULL", [name]).fetchone()
-        return bool(row and row[0])
+    def poll_ddl(self) -> None:
+        """Where DDL is not seen as it happens: look for it, and send it as commands."""
+        with translated("looking for tables that changed"):
+            if self._polls is None:
+                self._polls = not detection.may_see_ddl(self._publisher())
+            if self._polls:
+                polling.poll(self._publisher(), self.parts)
 
-    def missing(self, tables: Sequence[TableName]) -> list[TableName]:
-        """Which of these are no tables of the source."""
+    def silenced(self) -> list[TableName]:
+        """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
+        with translated("looking at the triggers"):
+            return triggers.silenced(self._publisher(), self.parts)
+
+    def is_installed(self) -> bool:
+        """Whether the DbResources of this prefix are there, in the version that this code works with."""
+        with translated("looking for the DbResources"):
+            return upgrading.version(self._publisher(), self.resources, self.parts) == upgrading.newest()
+
+    def earlier(self, tables: Sequence[TableName]) -> list[str]:
+        """Triggers of the application that run between a row's change and its capture, with their tables."""
+        with translated("looking at the application's triggers"):
+            session = self._publisher()
+            there = [regclass(name) for name in tables if catalog.columns(session, name)]
+            values = {"tables": there, "ours": triggers.made(self.resources)}
+            return [found for (found,) in session.execute(composed("catalog/earlier"), values)]
+
+    def grants(self, tables: Sequence[TableName]) -> str:
+        """The script that gives our role what capturing these tables needs."""
+        parts = {
+            "role_name": sql.Literal(self.info.login),
+            "schema_name": sql.Literal(self.resources.schema),
+            "tables": sql.Literal([regclass(name) for name in tables]),
+        }
+        with translated("writing the script"):
+            return composed("grants/source", **parts).as_string(self._publisher())
+
+    def remove(self) -> list[str]:
+        """Drop every DbResource of this prefix, in one transaction; what was dropped."""
+        with translated("removing the DbResources"), connect(self.info, "cleanup") as connection:
+            return removing.remove(connection, self.resources)
+
+    def eligible(self, schemas: Collection[str]) -> list[TableName]:
+        """The tables of these schemas that wildcards may take."""
+        with translated("looking for tables that wildcards take"):
+            return detection.eligible(self._publisher(), schemas)
+
+    def missing(self, tables: Sequence[TableName]) -> dict[TableName, TableName | None]:
+        """Which of these are no tables of the source, each with what it is called now if it was renamed."""
+        known = self.is_installed()
         with translated("looking for the watched tables"):
-            return [name for name in tables if not catalog.columns(self._publisher(), name)]
+            session = self._publisher()
+            return {
+                name: detection.called_now(session, self.parts, name) if known else None
+                for name in tables
+                if not catalog.columns(session, name)
+            }
+
+    def columns(self, tables: Sequence[TableName]) -> dict[TableName, list[Column]]:
+        """The columns of these tables, none for what is no table of the source."""
+        with translated("looking at the watched tables"):
+            return {name: catalog.columns(self._publisher(), name) for name in tables}
+
+    def kept_elsewhere(self, tables: Sequence[TableName]) -> list[str]:
+        """Columns whose values may be the numbers of large objects."""
+        with translated("looking at the watched tables"):
+            return [
+                f"{name}.{column}"
+                for name in tables
+                for (column,) in self._publisher().execute(
+                    composed("catalog/large_objects"), {"relation": regclass(name)}
+                )
+            ]
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6)."""
@@ -79,14 +170,13 @@ class PostgresSource:
     def queued(self) -> bool:
         """Whether ITEMS holds anything: the one cheap query of an idle sweep."""
         with translated("looking at ITEMS"):
-            row = self._publisher().execute(composed("publish/any", **self.parts)).fetchone()
-        return bool(row and row[0])
+            return is_longer(self._publisher(), self.parts, 0)
 
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, snapshot_id: str | None = None) -> Iterator[PostgresSweep]:
         """Read ITEMS in one snapshot, ours or an exported one; whatever is not purged is rolled back."""
         session = self._publisher()
-        sweep = PostgresSweep(session, self.info, self.parts, epoch)
+        sweep = PostgresSweep(session, self.info, self.parts, epoch, self._backlog)
         with translated("sweeping ITEMS"):
             try:
                 sweep.begin(max_changes, snapshot_id)
@@ -97,14 +187,30 @@ class PostgresSource:
                 raise
             if session.info.transaction_status != TransactionStatus.IDLE:
                 session.execute("ROLLBACK")
+            self._backlog = sweep.backlog
 
-    def heal(self, epoch: int, purge: Purge, keys: Sequence[int]) -> int:
+    def reclaim(self) -> None:
+        """Let ITEMS use the room of purged changes again."""
+        with translated("vacuuming ITEMS"):
+            self._publisher().execute(composed("publish/reclaim", **self.parts))
+
+    def understands(self, text: str) -> None:
+        """Whether a statement is one that may be issued; asked before it is kept anywhere."""
+        from sluice.vendors.postgresql import parsing
+
+        parsing.parsed(text)
+
+    def heal(self, epoch: int, purge: Purge, keys: Iterable[Sequence[int]]) -> int:
         """Purge again, by name, what a publisher that died between listing and purging left behind."""
+        # What was looked over before names transactions that go now: no slice of it would ever be published.
+        self._backlog = None
+        gone = 0
         with translated("purging again what is in the log"):
             session = self._publisher()
             with session.transaction():
                 session.execute("SET LOCAL synchronous_commit = on")
-                gone = session.execute(composed("publish/purge_keys", **self.parts), {"keys": list(keys)}).rowcount
+                for some in keys:
+                    gone += session.execute(composed("publish/purge_keys", **self.parts), {"keys": list(some)}).rowcount
                 record_purge(session, self.parts, purge, epoch)
         return gone
 
@@ -114,9 +220,25 @@ class PostgresSource:
             session = self._publisher()
             with session.transaction():
                 record_purge(session, self.parts, Purge(segment, sha256), epoch)
+                session.execute(composed("publish/purge_foreign", **self.parts))
                 row = session.execute(composed("publish/fence", **self.parts)).fetchone()
         assert row is not None
         return str(row[0])
+
+    def sequences(self) -> list[SequenceValue]:
+        """How far the sequences of watched tables have come by now."""
+        with translated("reading the sequences"):
+            if self._beside is None or self._beside.closed:
+                self._beside = connect(self.info, "sequences", autocommit=True)
+            return sequences.read(self._beside, self.parts)
+
+    def issue(self, statement: Statement, *, varying: bool) -> tuple[Statement, str]:
+        """Execute a statement and record it in ITEMS, in one transaction."""
+        # A parser takes long to import, and hardly a publisher needs it.
+        from sluice.vendors.postgresql import statements
+
+        with translated("issuing a statement"), connect(self.info, "statement", autocommit=True) as session:
+            return statements.issue(session, self.parts, statement, varying=varying)
 
     @contextmanager
     def exported_snapshot(self) -> Iterator[tuple[str, str]]:
@@ -137,15 +259,18 @@ class PostgresSource:
         return shape(self.info, snapshot_id, name)
 
     def close(self) -> None:
-        """End the publisher's session."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        """End the sessions."""
+        self._backlog = None
+        for session in (self._session, self._beside):
+            if session is not None:
+                session.close()
+        self._session = self._beside = None
 
     def _publisher(self) -> Connection:
         if self._session is None or self._session.closed:
             self._session = connect(self.info, "publish", autocommit=True)
-            self._session.execute("SET work_mem = '64MB'")
+            # What the planner knows of ITEMS is mostly of another time; by the index a sweep costs what it reads.
+            self._session.execute("SET work_mem = '64MB'; SET enable_seqscan = off; SET jit = off")
         return self._session
 
     def _raise_fence(self, session: Connection, epoch: int) -> object:

@@ -7,28 +7,40 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from psycopg import sql
 from pyarrow import csv
 
-from sluice.changelog.schema import SWEPT
+from sluice.changelog.schema import NO_LAYOUT, SWEPT
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
+from sluice.model.action import COMMANDS
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Snapshot
+from sluice.vendors.postgresql.backlog import EVERYTHING, Backlog, begun, is_longer, next_slice
+from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.images import fields
 from sluice.vendors.postgresql.session import Connection, composed, connect
 from sluice.vendors.protocol import Purge, SourceState
 
 BLOCK_BYTES = 16 * 1024 * 1024
+# What a change that belongs to no table names as its relation.
+NO_TABLE = 0
 _NAMES = ["last", "trans_key", "repl_key", "relid", "action", "new", "old"]
+_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
 class PostgresSweep:
     """One REPEATABLE READ transaction over ITEMS; see `sluice.vendors.protocol.Sweep`."""
 
     def __init__(
-        self, connection: Connection, info: ConnectionInfo, parts: Mapping[str, sql.Composable], epoch: int
+        self,
+        connection: Connection,
+        info: ConnectionInfo,
+        parts: Mapping[str, sql.Composable],
+        epoch: int,
+        backlog: Backlog | None,
     ) -> None:
         self._connection = connection
         self._info = info
@@ -36,10 +48,11 @@ class PostgresSweep:
         self._epoch = epoch
         self._by_relation: dict[int, list[Layout]] = {}
         self._used: dict[int, Layout] = {}
-        self.bound: int | None = None
+        self._slice = EVERYTHING
+        self.backlog = backlog
 
     def begin(self, max_changes: int | None, snapshot_id: str | None) -> None:
-        """Take the snapshot, read the fence in it, choose the bound. Raises FencedError if the lease is lost."""
+        """Take the snapshot, read the fence in it, choose the slice. Raises FencedError if the lease is lost."""
         execute = self._connection.execute
         execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         if snapshot_id:
@@ -54,9 +67,7 @@ class PostgresSweep:
         self.state = SourceState(*row[:3])
         (text,) = execute("SELECT pg_current_snapshot()::text").fetchone() or ("",)
         self.snapshot = Snapshot(text)
-        if max_changes is not None:
-            bound = execute(composed("publish/bound", **self._parts), {"changes": max_changes}).fetchone()
-            self.bound = bound[0] if bound else None
+        self._choose(max_changes)
         if misread := execute(composed("publish/misread", **self._parts)).fetchone():
             raise SluiceError(
                 43,
@@ -64,6 +75,20 @@ class PostgresSweep:
                 "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
             )
         self._read_layouts()
+        # A vacuum finds the queue empty. For the one row that the planner then expects a loop over a loop would do.
+        execute("SET LOCAL enable_nestloop = off")
+
+    def _choose(self, max_changes: int | None) -> None:
+        """Go on with a backlog; begin one if more is queued than the bound; else take everything."""
+        found = None
+        if max_changes is None:
+            self.backlog = None
+        elif self.backlog is not None:
+            found = next_slice(self._connection, self._parts, self.backlog)
+        if found is None and max_changes is not None and is_longer(self._connection, self._parts, max_changes):
+            self.backlog = begun(self._connection, self._parts, self.snapshot.text, max_changes)
+            found = next_slice(self._connection, self._parts, self.backlog)
+        self._slice, self.more = found or EVERYTHING, found is not None
 
     def _read_layouts(self) -> None:
         for key, relation, schema, table, columns, primary, deferrable in self._connection.execute(
@@ -80,18 +105,9 @@ class PostgresSweep:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, `SWEPT` columns, about `BLOCK_BYTES` of text a batch."""
-        query = composed("publish/sweep", **self._parts, bound=sql.Literal(self.bound or 2**63 - 1))
-        with self._connection.cursor() as cursor, cursor.copy(query) as copy:
-            block: list[bytes] = []
-            size = 0
-            for row in copy:
-                block.append(bytes(row))
-                size += len(row)
-                if size >= BLOCK_BYTES:
-                    yield self._batch(b"".join(block))
-                    block, size = [], 0
-            if block:
-                yield self._batch(b"".join(block))
+        query = composed("publish/sweep", **self._parts, within=self._slice.within())
+        for text in CopyOut(self._connection, query, BLOCK_BYTES):
+            yield self._batch(text)
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that the batches given so far were written under."""
@@ -104,14 +120,10 @@ class PostgresSweep:
             beside.execute(composed("publish/make_durable"))
 
     def purge(self, purge: Purge, changes: int) -> None:
-        """Delete what the snapshot showed up to the bound, record the segment, commit with a flush."""
+        """Delete what the sweep read, record the segment, commit with a flush."""
         execute = self._connection.execute
         execute("SET LOCAL synchronous_commit = on")
-        if self.bound is None:
-            gone = execute(composed("publish/purge_all", **self._parts)).rowcount
-        else:
-            bound = sql.Literal(self.bound)
-            gone = execute(composed("publish/purge", **self._parts, bound=bound)).rowcount
+        gone = execute(composed("publish/purge", **self._parts, within=self._slice.within())).rowcount
         if gone != changes:
             raise SluiceError(
                 49,
@@ -120,13 +132,14 @@ class PostgresSweep:
             )
         record_purge(self._connection, self._parts, purge, self._epoch)
         execute("COMMIT")
+        self.backlog = self.backlog.beyond(self._slice) if self.backlog and self.more else None
 
     def _batch(self, text: bytes) -> pa.RecordBatch:
         table = _table(text)
         relations = table["relid"].combine_chunks().to_numpy()
         keys = table["repl_key"].combine_chunks().to_numpy()
-        layouts = np.zeros(len(keys), dtype=np.int64)
-        for relation in np.unique(relations):
+        layouts = np.full(len(keys), NO_LAYOUT, dtype=np.int64)
+        for relation in np.unique(relations[relations != NO_TABLE]):
             known = self._by_relation.get(int(relation))
             rows = relations == relation
             if not known or keys[rows].min() < known[0].id:
@@ -138,9 +151,12 @@ class PostgresSweep:
 
     def _with_rows(self, table: pa.Table, layouts: np.ndarray[Any, Any]) -> pa.RecordBatch:
         parts: dict[str, list[pa.Array]] = {"new": [], "old": []}
-        order = []
-        for number in np.unique(layouts):
-            places = np.flatnonzero(layouts == number)
+        commands = pc.is_in(table["action"].combine_chunks(), value_set=_COMMANDS).to_numpy(zero_copy_only=False)
+        order = [np.flatnonzero(commands)]
+        for side, lists in parts.items():
+            lists.append(_alone(table[side].combine_chunks().take(pa.array(order[0]))))
+        for number in np.unique(layouts[~commands]):
+            places = np.flatnonzero((layouts == number) & ~commands)
             order.append(places)
             layout = self._used[int(number)]
             for side, lists in parts.items():
@@ -163,6 +179,12 @@ class PostgresSweep:
         )
 
 
+def _alone(texts: pa.Array) -> pa.ListArray:
+    """What a command carries: one text, in a list of its own."""
+    lists = pa.ListArray.from_arrays(np.arange(len(texts) + 1, dtype=np.int32), texts)
+    return lists.take(pa.array(np.arange(len(texts)), mask=~texts.is_valid().to_numpy(zero_copy_only=False)))
+
+
 def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], purge: Purge, epoch: int) -> None:
     """Write into the purging transaction which segment it purges. Raises FencedError if the lease is lost."""
     recorded = connection.execute(
@@ -177,7 +199,7 @@ def _table(text: bytes) -> pa.Table:
     return csv.read_csv(
         pa.py_buffer(text),
         read_options=csv.ReadOptions(column_names=_NAMES, block_size=len(text) + 1, use_threads=False),
-        parse_options=csv.ParseOptions(newlines_in_values=True),
+        parse_options=csv.ParseOptions(delimiter="\x02", quote_char="\x01", newlines_in_values=True),
         convert_options=csv.ConvertOptions(
             column_types={
                 "last": pa.int64(),

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import load_chunk
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
 from sluice.vendors.protocol import Vendor
 
-VENDOR = Vendor(PostgresSource, PostgresSlave, load_chunk, compare_table)
+
+def _raw(type_name: str) -> Callable[[str], bytes] | None:
+    return _of_hex if type_name == "bytea" else None
+
+
+def _of_hex(text: str) -> bytes:
+    return bytes.fromhex(text[2:])
+
+
+VENDOR = Vendor(PostgresSource, PostgresSlave, load_chunk, compare_table, _raw)

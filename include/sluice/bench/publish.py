@@ -1,0 +1,159 @@
+"""`bench publish`: from ITEMS to a durable segment and a purged queue, out of short queues, a long one, and a large
+transaction."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+from sluice.bench import workload
+from sluice.bench.report import Report, alternating, seconds
+from sluice.bench.server import SOURCE, Server, private_server
+from sluice.config import CONFIG_ENV, HOME_ENV, PROJECT
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, seal
+from sluice.context import Context
+from sluice.control import replications
+from sluice.dispatch.job import drain
+from sluice.errors import SluiceError
+from sluice.model.names import Pair
+from sluice.publish.job import publish
+from sluice.runtime.progress import Progress
+from sluice.state.replication import Event
+from sluice.vendors.postgresql.session import Connection
+
+SLAVE = "follower"
+CHANGES_A_TRANSACTION = 5
+_TIMES = 20
+_IMAGES = """
+CREATE TABLE images AS SELECT row_number() OVER () AS number, relid, db_action, content, oldcontent FROM repl_queue;
+CREATE UNIQUE INDEX ON images (number)
+"""
+# What triggers captured once is queued again and again, in small transactions: capturing is not what is measured.
+_QUEUE = """
+DO $$
+BEGIN
+    FOR turn IN 0 .. {transactions} - 1 LOOP
+        INSERT INTO repl_queue (repl_key, relid, db_action, content, oldcontent)
+        SELECT nextval('repl_seq'), relid, db_action, content, oldcontent FROM images
+        WHERE number > turn * {each} % {images} AND number <= turn * {each} % {images} + {each};
+        COMMIT;
+    END LOOP;
+END
+$$
+"""
+
+
+def measure(scale: float, progress: Progress) -> Report:
+    """200,000 mixed changes three times; 2 million in one transaction; queues of 100,000 and of 10 million."""
+    wanted, rows = max(500, round(200_000 * scale)), max(100, round(100_000 * scale))
+    short, long = max(1_000, round(100_000 * scale)), max(10_000, round(10_000_000 * scale))
+    with private_server(progress) as server:
+        master, slave = server.database("master"), server.database(SLAVE)
+        context = server.context(workload.TABLES, {SLAVE: slave}, schedule={"linger_s": 0})
+        for info in (master, slave):
+            with server.connect(info) as session:
+                workload.create(session, rows)
+        context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
+        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+            replications.happen(context.store, Pair(SOURCE, SLAVE), event)
+        with server.connect(master) as session:
+            session.execute("SET synchronous_commit = off")
+            mixed = _Mixed(context, session, rows, progress)
+            rate = alternating(progress, {"changes/s": lambda: mixed.rate(wanted)})["changes/s"]
+            with progress.step(f"{rows * _TIMES:,} changes in one transaction"), session.transaction():
+                for _ in range(_TIMES):
+                    session.execute("UPDATE customers SET balance = balance + 1 WHERE id <= %s", [rows])
+            with progress.step("publishing it"):
+                peak_mb = _peak_mb(server, context)
+            with progress.step("comparing"):
+                drain(context, Pair(SOURCE, SLAVE), once=True)
+                equal = _equal(server, master, slave)
+            backlog = _Backlog(context, session, rows)
+            sides = {f"seconds a change of {short:,} queued": lambda: backlog.cost(short)}
+            few = alternating(progress, sides).popitem()[1]
+            with progress.step(f"{long:,} queued"):
+                many = backlog.cost(long)
+    return Report(
+        "publish",
+        {"changes": wanted, "large": rows * _TIMES, "short": short, "long": long},
+        {
+            "changes_per_s": rate,
+            "peak_rss_mb": peak_mb,
+            "backlog_ratio": many / few,
+            "backlog_changes_per_s": 1 / many,
+            "equal": equal,
+        },
+    )
+
+
+class _Mixed:
+    """Rounds of mixed changes, as triggers capture them."""
+
+    def __init__(self, context: Context, session: Connection, rows: int, progress: Progress) -> None:
+        self._context = context
+        self._session = session
+        self._progress = progress
+        self._orders = workload.Orders(rows)
+
+    def rate(self, wanted: int) -> float:
+        """Changes a second of publishing; making them is not counted."""
+        with self._progress.step(f"changing {wanted:,} rows") as step:
+            made = workload.change(self._session, self._orders, wanted, CHANGES_A_TRANSACTION, step)
+        self._session.execute("CHECKPOINT")
+        return made / _published(self._context, made)
+
+
+class _Backlog:
+    """Queues as long as wanted, of changes that were captured before."""
+
+    def __init__(self, context: Context, session: Connection, images: int) -> None:
+        self._context = context
+        self._session = session
+        self._images = images
+        session.execute("UPDATE customers SET seen = seen + interval '1 day' WHERE id <= %s", [images])
+        session.execute(_IMAGES)
+        publish(context, SOURCE, once=True)
+
+    def cost(self, changes: int) -> float:
+        """Seconds a change."""
+        transactions = -(-changes // CHANGES_A_TRANSACTION)
+        script = _QUEUE.replace("{transactions}", str(transactions)).replace("{images}", str(self._images))
+        self._session.execute(script.replace("{each}", str(CHANGES_A_TRANSACTION)))
+        self._session.execute("CHECKPOINT")
+        made = transactions * CHANGES_A_TRANSACTION
+        return _published(self._context, made) / made
+
+
+def _published(context: Context, expected: int) -> float:
+    """Seconds until all of it is in the log and none of it in ITEMS."""
+    found: dict[str, object] = {}
+    took = seconds(lambda: found.update(publish(context, SOURCE, once=True)))
+    if found["changes"] != expected:
+        raise SluiceError(
+            945, f"{found['changes']} changes were published, {expected} were made", "this is a defect: report it"
+        )
+    return took
+
+
+def _peak_mb(server: Server, context: Context) -> float:
+    """The most memory that the job takes, in a process of its own."""
+    key, file = server.directory / "seal.key", server.directory / "replication.yaml"
+    new_key_file(key)
+    os.environ[KEY_FILE_ENV] = str(key)
+    file.write_text(json.dumps(context.config.model_dump(mode="json", by_alias=True)))
+    own = {CONFIG_ENV: str(file), HOME_ENV: str(server.directory), SEALED_ENV: seal(context.connections)}
+    command = [sys.executable, str(PROJECT / "spark_jobs" / "publish.py"), "--source", SOURCE, "--once"]
+    environment = {**os.environ, **own, "PYTHONPATH": str(PROJECT / "include")}
+    job = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(job.pid, 0)
+    job.returncode = os.waitstatus_to_exitcode(status)
+    if job.returncode:
+        raise SluiceError(946, f"the job ended with {job.returncode}", "what it said is above")
+    return usage.ru_maxrss / 1024
+
+
+def _equal(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> bool:
+    with server.connect(master) as ours, server.connect(slave) as theirs:
+        return workload.contents(ours) == workload.contents(theirs)

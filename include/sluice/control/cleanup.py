@@ -1,0 +1,29 @@
+"""`./sluice cleanup`: a source that is to be replicated no more gets rid of all that was installed on it."""
+
+from __future__ import annotations
+
+from sluice.context import Context
+from sluice.control import leases
+from sluice.control.bootstrap import make_inconsistent
+from sluice.state.replication import Status
+
+
+def cleanup(context: Context, source: str) -> list[str]:
+    """Drop the DbResources of a source; its slaves, which nothing reaches any more, become INCONSISTENT first.
+
+    Returns:
+        what was dropped, as `KIND name`.
+
+    Raises:
+        TransientError: SLC-051 if a publisher is at work, SLC-036 if a watched table is busy; nothing was dropped then.
+    """
+    context.config.source(source)
+    context.store.migrate()
+    database = context.source(source)
+    with leases.leased(context.store, f"publish {source}"):
+        among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
+        make_inconsistent(context, source, "the DbResources of the source were removed", among)
+        try:
+            return database.remove()
+        finally:
+            database.close()

@@ -1,0 +1,191 @@
+"""Changes of the change log as messages: what `reading` gives back of them, one description or row at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from sluice.changelog.schema import NO_LAYOUT
+from sluice.messages.message import REPLICATION, Cells, ColumnName, Description, Row
+from sluice.model.action import COMMANDS, Action
+from sluice.model.ddl import DefinedColumn, DefinedTable, TableChange
+from sluice.model.layout import Layout
+from sluice.model.statement import Statement
+
+# So many changes at a time become Python values.
+_AT_ONCE = 1_000
+_SIZED = re.compile(r"(?P<type>[^(]*)\((?P<size>\d+)(?:,(?P<scale>-?\d+))?\)")
+
+Bytes = Callable[[str], bytes]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What every message of a source says of it.
+
+    Attributes:
+        collected: transactions go into one message until it has so many rows; 0: each into its own.
+    """
+
+    db_id: str
+    version: str
+    collected: int = 0
+
+
+class Describing:
+    """Makes messages of one source's changes.
+
+    Args:
+        layouts: finds layouts by their numbers.
+        raw: how a value of a type is read as bytes, or None if it is text.
+    """
+
+    def __init__(
+        self, labels: Labels, layouts: Callable[[set[int]], Mapping[int, Layout]], raw: Callable[[str], Bytes | None]
+    ) -> None:
+        self._labels = labels
+        self._find = layouts
+        self._raw = raw
+        self._tables: dict[int, _Table] = {}
+        self._open: _Open | None = None
+
+    def of(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Description | Row]:
+        """The descriptions and rows of changes in their order, columns as in `changelog.schema.LOGGED`.
+
+        A transaction begins a message, unless it is collected; a command is one of its own. Marks are nobody's message.
+        """
+        for batch in batches:
+            for begin in range(0, len(batch), _AT_ONCE):
+                changes = batch.slice(begin, _AT_ONCE).to_pylist()
+                self._learn({change["layout"] for change in changes})
+                for change in changes:
+                    yield from self._of(change)
+
+    def _of(self, change: Mapping[str, Any]) -> Iterator[Description | Row]:
+        action = Action(change["action"])
+        if action is Action.COMMIT:
+            return
+        said = dict(change["description"] or ())
+        if action in COMMANDS:
+            self._open = None
+            yield self._command(action, change, said)
+            return
+        hand = self._open
+        if hand is None or hand.ends(change["ordinal"], said, self._labels.collected):
+            hand = self._open = _Open(said)
+            yield Description(REPLICATION, change["trans_key"], attributes=said)
+        hand.ordinal = change["ordinal"]
+        hand.rows += 1
+        yield self._row(action, change)
+
+    def _row(self, action: Action, change: Mapping[str, Any]) -> Row:
+        table = self._tables[change["layout"]]
+        new, old = table.cells(change["new"]), table.cells(change["old"])
+        named = {"schema": table.layout.name.schema, "tableName": table.layout.name.table}
+        attributes = {**named, **self._attributes(action, change), **dict(change["attributes"] or ())}
+        if action is Action.UPDATE:
+            return Row(new or (), attributes, old)
+        return Row(new or old or (), attributes)
+
+    def _command(self, action: Action, change: Mapping[str, Any], said: Mapping[str, str | None]) -> Description:
+        (text,) = change["new"]
+        attributes = {**self._attributes(action, change), **dict(change["attributes"] or ()), **said}
+        if action is Action.STATEMENT:
+            return Description(action.name, change["trans_key"], attributes={**attributes, **_issued(text)})
+        done = TableChange.from_json(text)
+        table = done.after or done.before
+        assert table is not None
+        named: dict[str, str | None] = {"schema": table.name.schema, "tableName": table.name.table}
+        if done.before and done.before.name != table.name:
+            named |= {"oldSchema": done.before.name.schema, "oldTableName": done.before.name.table}
+        if done.statement is not None:
+            attributes["statement"] = done.statement
+        return Description(action.name, change["trans_key"], tuple(_columns(done, table)), {**named, **attributes})
+
+    def _attributes(self, action: Action, change: Mapping[str, Any]) -> dict[str, str | None]:
+        return {
+            "dbId": self._labels.db_id,
+            "action": action.name,
+            "replKey": str(change["repl_key"]),
+            "version": self._labels.version,
+            "transaction": change["trans_key"],
+            "ordinal": str(change["ordinal"]),
+        }
+
+    def _learn(self, numbers: set[int]) -> None:
+        if unknown := numbers - self._tables.keys() - {NO_LAYOUT}:
+            for number, layout in self._find(unknown).items():
+                self._tables[number] = _Table(layout, self._raw)
+
+
+@dataclass
+class _Open:
+    """The message that rows go into."""
+
+    said: Mapping[str, str | None]
+    ordinal: int = 0
+    rows: int = 0
+
+    def ends(self, ordinal: int, said: Mapping[str, str | None], collected: int) -> bool:
+        """Whether a change begins another one: only where a transaction begins (R4)."""
+        return ordinal != self.ordinal and (self.rows >= collected or said != self.said)
+
+
+class _Table:
+    """A layout, and which of its columns hold bytes."""
+
+    def __init__(self, layout: Layout, raw: Callable[[str], Bytes | None]) -> None:
+        self.layout = layout
+        self._names = [column.name for column in layout.columns]
+        self._bytes = [(place, read) for place, column in enumerate(layout.columns) if (read := raw(column.type))]
+
+    def cells(self, values: list[str | None] | None) -> Cells | None:
+        """A row image as messages have it."""
+        if values is None:
+            return None
+        cells: list[Any] = list(values)
+        for place, read in self._bytes:
+            if cells[place] is not None:
+                cells[place] = read(cells[place])
+        return tuple(zip(self._names, cells, strict=True))
+
+
+def _issued(text: str) -> dict[str, str]:
+    """What Table 5.4 of the guide says of a statement."""
+    issued = Statement.from_json(text)
+    numbers = {"statementId": str(issued.id), "maxEntries": str(issued.max_rows)}
+    return {"schema": issued.schema, **numbers, "statement": issued.sql}
+
+
+def _columns(done: TableChange, table: DefinedTable) -> Iterator[ColumnName]:
+    earlier = {column.number: column.name for column in done.before.columns} if done.before and done.after else {}
+    for place, column in enumerate(table.columns, start=1):
+        before = earlier.get(column.number, column.name)
+        said = {"oldName": before} if before != column.name else {}
+        yield ColumnName(column.name, {**_said_of(column, place, table), **said})
+
+
+def _said_of(column: DefinedColumn, place: int, table: DefinedTable) -> dict[str, str]:
+    said = {
+        "table": table.name.table,
+        "schema": table.name.schema,
+        "pos": str(place),
+        "number": str(column.number),
+        "label": column.name,
+        "typeName": column.type,
+        "nullable": "0" if column.not_null else "1",
+        "pk": str(column.name in table.key).lower(),
+    }
+    if sized := _SIZED.match(column.type):
+        said |= {"colSize": sized["size"], "precision": sized["size"], "scale": sized["scale"] or "0"}
+    more = {
+        "default": column.default,
+        "generated": column.generated,
+        "identity": column.identity,
+        "collation": column.collation,
+    }
+    return said | {name: value for name, value in more.items() if value is not None}

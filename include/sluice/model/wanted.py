@@ -1,0 +1,75 @@
+"""Which tables a source watches: names, and beginnings of names, of which the closest one decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sluice.model.appearance import Appearance
+from sluice.model.names import TableName
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One entry: a table by its name or, as a wildcard, all tables of the schema whose names begin with `table`."""
+
+    schema: str
+    table: str
+    wildcard: bool = False
+    excluded: bool = False
+
+    def takes(self, name: TableName) -> bool:
+        """Whether the entry says something about this table."""
+        if self.schema != name.schema:
+            return False
+        return name.table.startswith(self.table) if self.wildcard else name.table == self.table
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How one table is to be captured."""
+
+    actions: str
+    trigger: str | None = None
+    sequence: int = -1
+    debug: int = 0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the source itself must know of the configuration: to watch tables made later, and to show itself."""
+
+    entries: Mapping[Pattern, Watch] = field(default_factory=dict)
+    detection: bool = True
+    initial_content: bool = True
+    appearance: Appearance = field(default_factory=Appearance)
+
+
+def chosen(patterns: Iterable[Pattern], name: TableName) -> Pattern | None:
+    """The entry that a table is watched by: one that names it, else an exclusion, else the longest wildcard."""
+    found = min(
+        (pattern for pattern in patterns if pattern.takes(name)),
+        key=lambda pattern: (pattern.wildcard, not pattern.excluded, -len(pattern.table)),
+        default=None,
+    )
+    return None if found is None or found.excluded else found
+
+
+def split_table(name: str) -> tuple[str, str]:
+    """`schema.table` as its two parts; a part with a dot is written in double quotes."""
+    match = re.fullmatch(r'("(?:[^"]|"")+"|[^".]+)\.("(?:[^"]|"")+"|[^".]+)', name.strip())
+    if not match:
+        raise ValueError(f"{name!r} is no table: write schema.table, with double quotes around a part that has a dot")
+    schema, table = (part[1:-1].replace('""', '"') if part.startswith('"') else part for part in match.groups())
+    return schema, table
+
+
+def split_pattern(name: str, *, excluded: bool = False) -> Pattern:
+    """An entry of `tables`: `schema.table`, `schema.*`, or `schema.prefix*`; no star within double quotes is one."""
+    bare = re.sub(r'"[^"]*"', "", name.strip())
+    wildcard = bare.endswith("*")
+    if "*" in bare[:-1]:
+        raise ValueError(f"{name!r} is no wildcard: the star comes last, as in schema.* or schema.prefix*")
+    schema, table = split_table(name)
+    return Pattern(schema, table[:-1] if wildcard else table, wildcard=wildcard, excluded=excluded)

@@ -1,0 +1,29 @@
+"""Our errors on their way from a Spark task to the driver.
+
+They travel as data: an exception would arrive as one of PySpark's, without code and HINT, and without its class.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from sluice.errors import ConfigError, FencedError, KeyConflict, SluiceError, TransientError
+
+_KINDS = {kind.__name__: kind for kind in (SluiceError, TransientError, FencedError, KeyConflict, ConfigError)}
+
+
+def as_text(error: SluiceError) -> str:
+    """What a task returns instead of its result."""
+    return json.dumps([type(error).__name__, error.code, error.fact, error.hint])
+
+
+def raise_any(texts: Iterable[str]) -> None:
+    """Raise one of the errors that tasks returned, if there are any; a terminal one rather than a transient one."""
+    errors = [_error(*json.loads(text)) for text in texts]
+    if errors:
+        raise min(errors, key=lambda error: isinstance(error, TransientError))
+
+
+def _error(kind: str, code: int, fact: str, hint: str) -> SluiceError:
+    return _KINDS[kind](code, fact, hint)

@@ -1,0 +1,52 @@
+"""How names, prefixes and actions are written in the configuration."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError(
+            f"{value!r} is no name: lower-case letters, digits and _, starting with a letter, at most 40 long "
+            "(it becomes part of DAG ids)"
+        )
+    return value
+
+
+def _identifier(value: str) -> str:
+    if not value or len(value.encode()) > 63 or "\0" in value:
+        raise ValueError(f"{value!r} is no name of a schema: 1 to 63 bytes")
+    return value
+
+
+def _prefix(value: str) -> str:
+    if not _PREFIX.fullmatch(value):
+        raise ValueError(
+            f"{value!r} is no prefix: letters, digits and _, starting with a letter, at most 30 long "
+            "(so that PREFIX_ITEMS is an ordinary table name that folds as the database folds)"
+        )
+    return value
+
+
+def _actions(value: str) -> str:
+    if value == "none":
+        return value
+    letters = value.upper()
+    if not letters or set(letters) - set("IUD") or len(set(letters)) != len(letters):
+        raise ValueError(f"{value!r} is no set of actions: any of the letters I, U and D, each once, or none")
+    return "".join(letter for letter in "IUD" if letter in letters)
+
+
+Identifier = Annotated[str, AfterValidator(_identifier)]
+Name = Annotated[str, AfterValidator(_name)]
+Prefix = Annotated[str, AfterValidator(_prefix)]
+Actions = Annotated[str, AfterValidator(_actions)]
+# No database keeps a NUL in a text.
+Label = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]

@@ -1,0 +1,17 @@
+"""What the configuration says of how the DbResources look, as it fills the placeholders of their SQL files."""
+
+from __future__ import annotations
+
+from psycopg import sql
+
+from sluice.model.appearance import Appearance
+
+
+def parts_of(wanted: Appearance) -> dict[str, sql.Composable]:
+    """The placeholders of the view ITEMS and of the widths of TABLES."""
+    return {
+        "dbid": sql.SQL("current_database()") if wanted.db_id is None else sql.Literal(wanted.db_id),
+        "version": sql.Literal(wanted.version),
+        "char_width": sql.Literal(wanted.char_width),
+        "char_width_small": sql.Literal(wanted.char_width_small),
+    }

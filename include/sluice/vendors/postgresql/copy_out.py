@@ -1,0 +1,67 @@
+"""Reading a COPY TO STDOUT in large buffers.
+
+By libpq's calls: psycopg's own loop goes through a generator for each row, and rows that are kept until they are joined
+cost the allocator more than the copying does. Together that was four times the CPU of this.
+"""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Iterator
+
+import psycopg
+from psycopg import sql
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
+
+from sluice.vendors.postgresql.session import Connection
+
+
+class CopyOut:
+    """One COPY: its rows, joined to buffers of at least `size` bytes, the last one smaller.
+
+    Attributes:
+        rows: how many there were, known at the end.
+    """
+
+    def __init__(self, session: Connection, query: sql.Composed, size: int) -> None:
+        self._reading = session.pgconn
+        self._query = query.as_bytes(session)
+        self._size = size
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Raises psycopg.Error: the COPY was refused, or broke off; the session is of no use after that."""
+        reading = self._reading
+        _expect(reading.exec_(self._query), ExecStatus.COPY_OUT)
+        arrived = select.poll()
+        arrived.register(reading.socket, select.POLLIN)
+        buffer, held = bytearray(), 0
+        while True:
+            size, row = reading.get_copy_data(1)
+            if size > 0:
+                buffer += row
+                held += size
+                if held >= self._size:
+                    yield bytes(buffer)
+                    buffer, held = bytearray(), 0
+            elif size == 0:
+                # Here, and not in libpq, so that a signal is heeded.
+                arrived.poll()
+                reading.consume_input()
+            else:
+                break
+        self.rows = _expect(reading.get_result(), ExecStatus.COMMAND_OK).command_tuples or 0
+        while reading.get_result():
+            pass
+        if buffer:
+            yield bytes(buffer)
+
+
+def _expect(result: PGresult | None, status: ExecStatus) -> PGresult:
+    if result is None:
+        raise psycopg.OperationalError("the connection broke off")
+    if result.status != status:
+        raise error_from_result(result)
+    return result

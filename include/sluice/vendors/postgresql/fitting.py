@@ -1,0 +1,68 @@
+"""Whether a slave's table takes every row of the master's as it is; asked before anything is written to it (R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sluice.errors import SluiceError
+from sluice.model.layout import Column
+from sluice.model.names import TableName
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.qualified import SlaveNames
+from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.postgresql.types import holds
+
+
+def fitting(
+    connection: Connection, name: TableName, columns: Sequence[Column], names: SlaveNames
+) -> Mapping[str, Column]:
+    """The columns of the slave's table `name`, by name; none if there is no such table.
+
+    Args:
+        columns: those of the master's table.
+        names: what the slave calls the types that users made.
+
+    Raises:
+        SluiceError: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
+    """
+    there = {column.name: column for column in catalog.columns(connection, name)}
+    if not there:
+        return there
+    missing = [column.name for column in columns if column.name not in there]
+    if missing:
+        raise SluiceError(
+            71,
+            f"the slave's table {name} lacks the column {', '.join(missing)}",
+            "add it there, then go on (unpause the drain DAG, or trigger initial_update); nothing is lost",
+        )
+    wrong = [*_unfit(columns, there, names), *_in_the_way(connection, name, columns)]
+    if wrong:
+        raise SluiceError(
+            73,
+            f"the slave's table {name} cannot take every row of the master: {', '.join(wrong)}",
+            "nothing of it was written; alter the table there, then go on (unpause the drain DAG, or trigger "
+            "initial_update, which makes the table if you drop it)",
+        )
+    return there
+
+
+def _unfit(columns: Sequence[Column], there: Mapping[str, Column], names: SlaveNames) -> Iterator[str]:
+    for column in columns:
+        own = there[column.name]
+        if not holds(names.within(column.type), own.type):
+            yield f"{column.name} ({column.type} -> {own.type})"
+        elif own.not_null and not column.not_null:
+            yield f"{column.name} (NULL -> NOT NULL)"
+        elif own.generated and not column.generated:
+            yield f"{column.name} (written -> generated)"
+        elif column.generated and not own.generated:
+            yield f"{column.name} (generated -> written)"
+
+
+def _in_the_way(connection: Connection, name: TableName, columns: Sequence[Column]) -> list[str]:
+    known = {column.name for column in columns}
+    return [
+        f"{column} (NOT NULL without a default, and no column of the master)"
+        for column in catalog.required(connection, name)
+        if column not in known
+    ]

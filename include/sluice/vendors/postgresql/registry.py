@@ -1,0 +1,106 @@
+"""The registry TABLES: what is wanted of each table, what was made of it, and in which order they are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from psycopg import sql
+
+from sluice.errors import ConfigError
+from sluice.model.names import Resources, TableName
+from sluice.model.wanted import Watch
+from sluice.vendors.postgresql import detection, triggers
+from sluice.vendors.postgresql.session import Connection, composed
+
+_OK = "OK"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of TABLES (Table 2.2 of the guide); actions in the order IUD, none for an initial copy only."""
+
+    name: TableName
+    actions: str
+    trigger: str
+    status: str
+    debug: int
+
+
+def wanted(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    watched: Mapping[TableName, Watch],
+) -> dict[TableName, Entry]:
+    """What TABLES is to say of the watched tables. Raises ConfigError SLC-040 or SLC-041."""
+    found = {}
+    for name, watch in watched.items():
+        found_as = relation(connection, parts, name)
+        trigger = triggers.name_for(connection, resources, found_as, name, watch.trigger)
+        actions = "" if watch.actions == "none" else watch.actions
+        found[name] = Entry(name, actions, trigger, _OK, watch.debug)
+    return found
+
+
+def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, Entry]:
+    """What TABLES says now."""
+    rows = connection.execute(composed("capture/registry", **parts))
+    return {
+        TableName(schema, table): Entry(TableName(schema, table), actions, trigger, status, debug)
+        for schema, table, actions, trigger, status, debug in rows
+    }
+
+
+def begin(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
+    """The entry is there, and its triggers are not yet: CREATING."""
+    connection.execute(composed("capture/register", **parts), _values(entry))
+
+
+def end(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
+    """Its triggers are there: OK."""
+    connection.execute(composed("capture/registered", **parts), _values(entry))
+
+
+def remove(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
+    """The table is watched no more."""
+    connection.execute(composed("capture/unregister", **parts), _values(entry))
+
+
+def keep_order(connection: Connection, parts: Mapping[str, sql.Composable], order: Sequence[TableName]) -> None:
+    """Let the entries' REPL_KEYs follow the order in which the tables are loaded, and leave them if they do."""
+    keys = {
+        TableName(schema, table): key
+        for schema, table, key in connection.execute(
+            sql.SQL("SELECT schemaname, tablename, repl_key FROM {}").format(parts["tables"])
+        )
+    }
+    known = [keys[name] for name in order]
+    if known == sorted(known):
+        return
+    for name in order:
+        connection.execute(composed("capture/renumber", **parts), {"schema": name.schema, "table": name.table})
+
+
+def _values(entry: Entry) -> dict[str, str | int]:
+    return {
+        "schema": entry.name.schema,
+        "table": entry.name.table,
+        "actions": entry.actions,
+        "trigger": entry.trigger,
+        "debug": entry.debug,
+    }
+
+
+def relation(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> int:
+    """The number of a watched table. Raises ConfigError SLC-040 if it is missing, or is no table."""
+    row = connection.execute(composed("catalog/relation"), {"schema": name.schema, "table": name.table}).fetchone()
+    if row is None or row[1] not in "rp":
+        now = detection.called_now(connection, parts, name)
+        what = "does not exist" if row is None else "is not a table"
+        raise ConfigError(
+            40,
+            f"the watched table {name} {what} on the source{f': it is called {now} now' if now else ''}",
+            "mend `tables` in the configuration, nothing was changed",
+        )
+    return int(row[0])

@@ -1,0 +1,68 @@
+"""Sequences: read on the master after a sweep's snapshot, moved on the slave with the rows that used them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.mapper import Mapper
+from sluice.model.names import TableName
+from sluice.model.sequence import SequenceValue, Standing, moved
+from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.session import Connection, composed
+
+_TRIES = 3
+
+
+def read(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[SequenceValue]:
+    """What the sequences of watched tables have given out.
+
+    They know no transactions: read after a snapshot, none is behind a row that the snapshot shows. The session must not
+    be in a transaction: a look at a sequence keeps others from altering it until the end of that (R9).
+    """
+    connection.execute("SET lock_timeout = '500ms'")
+    for attempt in range(_TRIES):
+        try:
+            rows = connection.execute(composed("publish/sequences", **parts)).fetchall()
+            break
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InternalError):
+            # One was dropped while we looked; the next look does not find it any more.
+            if attempt == _TRIES - 1:
+                raise
+    return [
+        SequenceValue(TableName(schema, table), column, TableName(owner, name), last, cycle)
+        for schema, table, column, owner, name, last, cycle in rows
+        if last is not None
+    ]
+
+
+def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValue]) -> None:
+    """Let the slave's sequences give out nothing that the master's have given out. One that is missing is none."""
+    if not values:
+        return
+    wanted = json.dumps([_wanted(number, value, mapper) for number, value in enumerate(values)])
+    found = connection.execute(composed("slave/sequences"), {"wanted": wanted}).fetchall()
+    if not found:
+        return
+    look = sql.SQL("SELECT {}::integer, last_value, is_called FROM {}")
+    looks = [look.format(sql.Literal(number), sql.Identifier(schema, name)) for number, schema, name, *_ in found]
+    now = {row[0]: row[1:] for row in connection.execute(sql.SQL(" UNION ALL ").join(looks))}
+    for number, schema, name, *settings in found:
+        there = moved(Standing(*now[number], *settings), values[number])
+        if there is not None:
+            connection.execute("SELECT setval(%s::regclass, %s)", [regclass(TableName(schema, name)), there])
+
+
+def _wanted(number: int, value: SequenceValue, mapper: Mapper) -> dict[str, object]:
+    table, sequence = mapper.table(value.table), mapper.table(value.sequence)
+    return {
+        "number": number,
+        "schema": table.schema,
+        "table": table.table,
+        "column": value.column,
+        "sequence_schema": sequence.schema,
+        "sequence": sequence.table,
+    }

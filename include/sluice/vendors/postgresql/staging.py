@@ -1,0 +1,174 @@
+"""The temporary tables that changes are staged in, one for each table of the slave and layout of the master."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.mapper import Mapper
+from sluice.errors import SluiceError
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.catalog import TargetColumn
+from sluice.vendors.postgresql.fitting import fitting
+from sluice.vendors.postgresql.qualified import names_of
+from sluice.vendors.postgresql.session import Connection, composed
+
+
+@dataclass(frozen=True)
+class Target:
+    """A slave's table, as the columns of one layout are written to it.
+
+    Attributes:
+        written: places of the layout's columns that the slave does not compute itself.
+        updated: there are columns that an UPDATE can set.
+        numbered: there are columns that it cannot: identities that are GENERATED ALWAYS.
+        unchecked: a unique constraint is deferrable on either side. A session that silences triggers silences the
+            check of such a constraint with them, so nothing would tell that a key is there already.
+    """
+
+    name: TableName
+    stage: str
+    written: tuple[int, ...]
+    updated: bool
+    numbered: bool
+    unchecked: bool
+    parts: Mapping[str, sql.Composable]
+
+
+class Stages:
+    """The stages of one session."""
+
+    def __init__(self, connection: Connection, mapper: Mapper) -> None:
+        self._connection = connection
+        self._names = names_of(connection, mapper)
+        self._targets: dict[tuple[TableName, Layout], Target] = {}
+        self._shapes: dict[TableName, str] = {}
+        self._made = 0
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One transaction of the session; if it is rolled back, so are the stages that were made in it."""
+        targets, shapes = dict(self._targets), dict(self._shapes)
+        try:
+            with self._connection.transaction():
+                yield
+        except BaseException:
+            self._targets, self._shapes = targets, shapes
+            raise
+
+    def hold(self, names: Collection[TableName]) -> None:
+        """Hold tables against DDL until the transaction ends, and forget the stages of those altered since.
+
+        Raises:
+            SluiceError: SLC-070 if one is gone.
+        """
+        known = sorted(self._shapes.keys() & names)
+        if not known:
+            return
+        self._lock(known)
+        for name, shape in self._shaped(known).items():
+            if shape != self._shapes[name]:
+                del self._shapes[name]
+                for key in [key for key in self._targets if key[0] == name]:
+                    stage = self._targets.pop(key).stage
+                    self._connection.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier("pg_temp", stage)))
+
+    def target(self, name: TableName, layout: Layout) -> Target:
+        """The stage for rows of `layout` on their way to the slave's table `name`.
+
+        Raises:
+            SluiceError: SLC-070 if the table is missing, SLC-071 if columns are, SLC-073 if one cannot hold a value.
+        """
+        key = (name, layout)
+        if key not in self._targets:
+            self._made += 1
+            self._targets[key] = self._create(name, layout, f"sluice_stage_{self._made}")
+        return self._targets[key]
+
+    def _create(self, name: TableName, layout: Layout, stage: str) -> Target:
+        if not catalog.columns(self._connection, name):
+            raise _missing(f"the slave has no table {name}")
+        self._lock([name])
+        self._shapes |= self._shaped([name])
+        fitting(self._connection, name, layout.columns, self._names)
+        there = catalog.target_columns(self._connection, name)
+        columns = [there[column.name] for column in layout.columns]
+        written = tuple(place for place, column in enumerate(columns) if not column.generated)
+        beside = [place for place in written if place not in layout.key]
+        parts = {
+            "table": sql.Identifier(name.schema, name.table),
+            "rows": catalog.rows_of(self._connection, name),
+            "stage": sql.Identifier(stage),
+            **_columns(columns, written, layout.key),
+        }
+        kind = "stage" if layout.key else "stage_counted"
+        self._connection.execute(composed(f"slave/{kind}", **parts))
+        return Target(
+            name,
+            stage,
+            written,
+            updated=any(not columns[place].numbered for place in beside),
+            numbered=any(columns[place].numbered for place in beside),
+            unchecked=layout.deferrable or catalog.has_deferrable_key(self._connection, name),
+            parts=parts,
+        )
+
+    def _lock(self, names: Sequence[TableName]) -> None:
+        tables = sql.SQL(", ").join(sql.Identifier(name.schema, name.table) for name in names)
+        try:
+            self._connection.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(tables))
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+            raise _missing(f"a table of the slave is gone: {error.diag.message_primary}") from None
+
+    def _shaped(self, names: Sequence[TableName]) -> dict[TableName, str]:
+        wanted = {"schemas": [name.schema for name in names], "tables": [name.table for name in names]}
+        rows = self._connection.execute(composed("slave/shape"), wanted)
+        return {TableName(schema, table): shape for schema, table, shape in rows}
+
+
+def _missing(fact: str) -> SluiceError:
+    return SluiceError(70, fact, "create it, or run initial_update, which does; then unpause the drain DAG")
+
+
+def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[int]) -> dict[str, sql.Composable]:
+    """Lists of columns, as the statements need them. The stage's are called by their places: a user's column may have
+    any name, and a domain of his may forbid NULL, which stands for whatever is not needed."""
+    staged = {place: sql.Identifier(f"c{place}") for place in written}
+    # A key stays as it is where it is matched by itself.
+    beside = [place for place in written if place not in key]
+    others = [place for place in beside if not columns[place].numbered]
+    numbers = [place for place in beside if columns[place].numbered]
+
+    def of(alias: str, places: Sequence[int]) -> sql.Composable:
+        names = staged if alias == "stage" else {place: sql.Identifier(columns[place].name) for place in places}
+        return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), names[place]) for place in places)
+
+    def named(places: Sequence[int]) -> sql.Composable:
+        return sql.SQL(", ").join(sql.Identifier(columns[place].name) for place in places)
+
+    def same(place: int) -> sql.Composable:
+        schema, operator = columns[place].equality
+        return sql.SQL("target.{} OPERATOR({}.{}) stage.{}").format(
+            sql.Identifier(columns[place].name), sql.Identifier(schema), sql.SQL(operator), staged[place]
+        )
+
+    return {
+        "columns": named(written),
+        "staged": sql.SQL(", ").join(
+            sql.SQL("{}::{} AS {}").format(sql.Identifier(columns[place].name), sql.SQL(columns[place].type), name)
+            for place, name in staged.items()
+        ),
+        "values": of("stage", written),
+        "targets": of("target", written),
+        "others": named(others),
+        "other_values": of("stage", others),
+        "numbers": of("target", numbers),
+        "stage_numbers": of("stage", numbers),
+        "same_key": sql.SQL(" AND ").join(map(same, key)),
+    }

@@ -1,0 +1,121 @@
+"""The triggers of watched tables: their names, whether they are there and fire, and locks that nobody waits behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import LiteralString
+
+import psycopg
+from psycopg import sql
+
+from sluice.errors import ConfigError, TransientError
+from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.session import Connection, composed
+
+# Triggers of one event fire in the order of their names. Keys must be drawn after the checks of the same row (R1), but
+# before a trigger of the application writes that row again: its change is a later one.
+_CHECKS = "RI_ConstraintTrigger_"
+_AFTER_CHECKS = "RI_z_"
+# Beside the row trigger: TRUNCATE, and the last key of a transaction.
+_SUFFIXES = ("", "_t", "_c")
+_LONGEST = 63 - max(map(len, _SUFFIXES))
+_LOCK_TRIES = 30
+
+
+def made(resources: Resources) -> str:
+    """What the name of a trigger begins with; the relation's number comes next. A partition that was watched by itself
+    would refuse to be attached if its trigger and that of its new parent had one name."""
+    return f"{_AFTER_CHECKS}{resources.name('capture_')}"
+
+
+def name_for(connection: Connection, resources: Resources, relation: int, name: TableName, given: str | None) -> str:
+    """The name of a table's trigger: the one that is given, or one that is made. Raises ConfigError SLC-041."""
+    trigger = given or f"{made(resources)}{relation}"
+    if trigger < _CHECKS or trigger.startswith(_CHECKS):
+        raise ConfigError(
+            41,
+            f"the trigger {trigger} of {name} would fire before the table's foreign keys are checked",
+            f"choose a name that sorts after {_CHECKS}, such as {_AFTER_CHECKS}{trigger}",
+        )
+    if len(trigger.encode()) > _LONGEST:
+        raise ConfigError(41, f"the trigger name {trigger} is too long", f"at most {_LONGEST} bytes")
+    values = {"relation": relation, "names": [trigger + suffix for suffix in _SUFFIXES]}
+    if row := connection.execute(composed("capture/taken", **_own(resources, relation)), values).fetchone():
+        raise ConfigError(41, f"{name} has a trigger {row[0]} of its own", "give the table another `trigger`")
+    return trigger
+
+
+def of(connection: Connection, resources: Resources, name: TableName) -> dict[str, str]:
+    """The triggers of ours that a table has, whatever they are called by now, and whether they fire always (A)."""
+    row = connection.execute(composed("catalog/relation"), {"schema": name.schema, "table": name.table}).fetchone()
+    if row is None:
+        return {}
+    return dict(
+        connection.execute(composed("capture/triggers", **_own(resources, row[0])), {"relation": row[0]}).fetchall()
+    )
+
+
+def fire(connection: Connection, resources: Resources, name: TableName, trigger: str, actions: str) -> bool:
+    """Whether a table has the triggers that it needs and no other of ours, and they fire for all sessions."""
+    found = of(connection, resources, name)
+    needed = _needed(trigger, actions)
+    if actions and catalog.is_deferred(connection, name):
+        needed.add(f"{trigger}_c")
+    surplus = surplus_of(connection, resources, name, trigger, actions)
+    return set(found.values()) <= {"A"} and needed <= set(found) and not surplus
+
+
+def surplus_of(connection: Connection, resources: Resources, name: TableName, trigger: str, actions: str) -> list[str]:
+    """Triggers of ours that a table has and does not need: others were wanted before, or they were renamed."""
+    kept = _needed(trigger, actions) | ({f"{trigger}_c"} if actions else set())
+    return [found for found in of(connection, resources, name) if found not in kept]
+
+
+def silenced(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[TableName]:
+    """Tables of the registry whose triggers were dropped, renamed or disabled by somebody else."""
+    return [TableName(*row) for row in connection.execute(composed("capture/silenced", **parts))]
+
+
+def drop(connection: Connection, parts: Mapping[str, sql.Composable], relation: int, names: Iterable[str]) -> None:
+    """Drop triggers of a table, and those that its partitions have beside them; the caller has locked it."""
+    for trigger in names:
+        connection.execute(sql.SQL("SELECT {}(%s, %s)").format(parts["release_table"]), [relation, trigger])
+
+
+def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString) -> None:
+    """Lock tables, all at once or none, and wait for less than the time after which a server looks for deadlocks: no
+    statement of a user, waiting for us while we wait for it, is ended as the victim (R9)."""
+    tables = [identifier(name) for name in names if catalog.columns(connection, name)]
+    if not tables:
+        return
+    statement = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(tables), sql.SQL(mode))
+    for attempt in range(_LOCK_TRIES):
+        try:
+            with connection.transaction():
+                connection.execute("SET LOCAL statement_timeout = '400ms'")
+                connection.execute(statement)
+                connection.execute("SET LOCAL statement_timeout = 0")
+                return
+        except psycopg.errors.QueryCanceled:
+            time.sleep(0.1 + 0.05 * attempt)
+    raise TransientError(
+        36,
+        f"{', '.join(map(str, names))} cannot be locked to install triggers: transactions that change them stay open",
+        "nothing was changed; the run tries again by itself. See pg_stat_activity for transactions open for long",
+    )
+
+
+def _needed(trigger: str, actions: str) -> set[str]:
+    if not actions:
+        return set()
+    # A TRUNCATE is a delete of all rows.
+    return {trigger, f"{trigger}_t"} if "D" in actions else {trigger}
+
+
+def _own(resources: Resources, relation: int) -> dict[str, sql.Composable]:
+    """The functions that only triggers of ours on this table call, as it is looked up in the catalog."""
+    names = (resources.name(f"capture_{relation}"), resources.name("mark_function"))
+    return {"schema_name": sql.Literal(resources.schema), "functions": sql.Literal(list(names))}

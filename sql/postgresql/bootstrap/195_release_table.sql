@@ -1,0 +1,18 @@
+-- Takes the triggers off a table, and off what are its partitions now.
+CREATE OR REPLACE FUNCTION {release_table}(relation oid, trigger_name text) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $release_table$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN
+        SELECT tgrelid::regclass AS target, tgname
+        FROM pg_trigger
+        WHERE tgrelid = ANY ({partitions}(relation) || relation)
+          AND tgparentid = 0
+          AND tgname = ANY (ARRAY[trigger_name, trigger_name || '_t', trigger_name || '_c', trigger_name || '_b',
+                                  trigger_name || '_e'])
+    LOOP
+        EXECUTE format('DROP TRIGGER %I ON %s', found.tgname, found.target);
+    END LOOP;
+END
+$release_table$

@@ -1,0 +1,5 @@
+-- Relations that one event of a statement has noted for a later one; a rollback takes the note along.
+CREATE OR REPLACE FUNCTION {noted}(note text) RETURNS oid[]
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $noted$
+    SELECT coalesce(nullif(current_setting(note, true), ''), '{{ }}')::oid[]
+$noted$

@@ -1,0 +1,24 @@
+-- Partitions that a table has no more: the rows of one that was detached are gone from the table; it may be wanted as a
+-- table of its own now. Those of one that was dropped were put into the stream before it went, or the caller fails.
+CREATE OR REPLACE FUNCTION {partitions_left}(relation oid, gone oid[], statement text) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $partitions_left$
+DECLARE
+    entry   {tables};
+    leaf    oid;
+    deletes boolean;
+BEGIN
+    SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
+    deletes := coalesce(entry.actions, 'IUD') LIKE '%D%';
+    FOREACH leaf IN ARRAY gone LOOP
+        IF EXISTS (SELECT FROM pg_class WHERE oid = leaf) THEN
+            PERFORM {release_table}(leaf, entry.trigger_name);
+            IF deletes THEN
+                PERFORM {capture_rows}(leaf, 'D');
+            END IF;
+            PERFORM {adopt}(leaf, statement);
+        ELSIF deletes AND leaf <> ALL ({noted}('sluice.dropping')) THEN
+            RAISE EXCEPTION 'the rows of a dropped partition of % are not known', relation::regclass;
+        END IF;
+    END LOOP;
+END
+$partitions_left$

@@ -1,0 +1,42 @@
+-- Brings what is recorded of a watched table up to what it is now, and sends an ALTER if that is something else. The
+-- layout's key comes first: images of the new shape, and the command itself, are read by it (R7). Rows that came, went or
+-- changed with the table, and fired no trigger, are put into the stream after that (R9).
+CREATE OR REPLACE FUNCTION {follow}(relation oid, statement text) RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $follow$
+DECLARE
+    known    {current_tables};
+    entry    {tables};
+    now      jsonb := {table_definition}(relation);
+    parts    oid[] := {partitions}(relation);
+    actions  text;
+BEGIN
+    SELECT * INTO STRICT known FROM {current_tables} AS was WHERE was.relid = relation;
+    SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
+    actions := coalesce(entry.actions, 'IUD');
+    PERFORM {partitions_left}(relation, ARRAY(SELECT unnest(known.partitions) EXCEPT SELECT unnest(parts)), statement);
+    PERFORM {partitions_join}(relation, ARRAY(SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions)), statement);
+    IF {record_layout}(relation) > 0 AND actions <> '' THEN
+        PERFORM {capture_function}(relation, entry.debug);
+        PERFORM {capture_commit}(relation, entry.trigger_name);
+    END IF;
+    IF known.definition <> now THEN
+        UPDATE {tables} AS registered SET schemaname = now ->> 'schema', tablename = now ->> 'table'
+        WHERE registered.relid = relation;
+        PERFORM {command}('A', relation, known.definition, now, statement);
+    END IF;
+    UPDATE {current_tables} AS was
+    SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts
+    WHERE was.relid = relation;
+    IF actions LIKE '%U%' AND (parts || relation) && {noted}('sluice.rewritten') THEN
+        INSERT INTO {queue} (repl_key, relid, db_action) VALUES (nextval({seq_name}::regclass), relation, 'T');
+        PERFORM {capture_rows}(relation, 'I');
+    ELSIF actions LIKE '%I%' THEN
+        PERFORM {capture_rows}(leaf, 'I') FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);
+    END IF;
+    IF actions LIKE '%D%' THEN
+        PERFORM {capture_partitions}(relation, entry.trigger_name);
+    END IF;
+    UPDATE {tables} AS registered SET status = 'LOST'
+    WHERE registered.relid = relation AND registered.status = 'OK' AND registered.relid IN (SELECT {silenced}());
+END
+$follow$

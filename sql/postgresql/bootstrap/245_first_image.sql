@@ -1,0 +1,37 @@
+-- The first image of a relation that was written after its columns changed, NULL if there is none, and whether that is
+-- certain: images on both sides must differ in their number of fields, and no column may have come and gone between.
+CREATE OR REPLACE FUNCTION {first_image}(leaf oid, root oid, before jsonb, after jsonb, OUT first bigint, OUT certain boolean)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
+    WITH image AS (
+        SELECT repl_key, (
+            SELECT count(*)
+            FROM regexp_matches(substr(text, 2, length(text) - 2) || ',', '("(?:[^"]|"")*"|[^",]*),', 'g')) AS width
+        FROM {queue}
+        CROSS JOIN LATERAL (SELECT coalesce(content, oldcontent) AS text) AS written
+        WHERE relid = leaf AND db_action IN ('I', 'U', 'D')
+    ), shape AS (
+        SELECT
+            (SELECT jsonb_agg(jsonb_build_array(c -> 'number', c -> 'type')) FROM jsonb_array_elements(before -> 'columns') AS c)
+            = (SELECT jsonb_agg(jsonb_build_array(c -> 'number', c -> 'type')) FROM jsonb_array_elements(after -> 'columns') AS c)
+                AS same,
+            NOT EXISTS (SELECT FROM {layouts} WHERE relid = leaf) AS new,
+            jsonb_array_length(before -> 'columns') AS old_width,
+            jsonb_array_length(after -> 'columns') AS new_width,
+            EXISTS (
+                SELECT FROM pg_attribute AS a
+                WHERE a.attrelid = root AND a.attisdropped
+                  AND a.attnum > (SELECT max((c ->> 'number')::int) FROM jsonb_array_elements(before -> 'columns') AS c))
+                AS hidden
+    ), cut AS (
+        SELECT CASE WHEN shape.new THEN (SELECT min(repl_key) FROM image)
+                    WHEN NOT shape.same THEN (SELECT min(repl_key) FROM image WHERE width = new_width) END AS first
+        FROM shape
+    )
+    SELECT cut.first,
+           shape.same
+           OR NOT EXISTS (SELECT FROM image)
+           OR NOT shape.hidden AND (shape.new OR shape.old_width <> shape.new_width) AND NOT EXISTS (
+               SELECT FROM image
+               WHERE width <> CASE WHEN repl_key >= cut.first THEN shape.new_width ELSE shape.old_width END)
+    FROM shape CROSS JOIN cut
+$first_image$

@@ -1,0 +1,50 @@
+-- What an event trigger would have done, done later: the caller holds the table against writers, and calls this when it is
+-- not what it was. Images written since the change are told from older ones by how many fields they have. Returns false,
+-- and changes nothing, where that does not tell them apart (R7).
+CREATE OR REPLACE FUNCTION {poll}(relation oid) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $poll$
+DECLARE
+    known  {current_tables};
+    now    jsonb := {table_definition}(relation);
+    parts  oid[];
+    leaf   oid;
+    begins jsonb := '{{ }}';
+    told   record;
+    again  boolean;
+    rows   boolean;
+BEGIN
+    SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
+    IF known IS NULL THEN
+        PERFORM {adopt}(relation, NULL);
+        RETURN true;
+    ELSIF now IS NULL THEN
+        PERFORM {forget}(relation, NULL);
+        RETURN true;
+    END IF;
+    parts := {partitions}(relation);
+    FOREACH leaf IN ARRAY parts || relation LOOP
+        SELECT * INTO told FROM {first_image}(leaf, relation, known.definition, now);
+        IF NOT told.certain THEN
+            RETURN false;
+        END IF;
+        begins := begins || jsonb_build_object(leaf::text, told.first);
+    END LOOP;
+    SELECT bool_or(old.type IS NOT NULL AND old.type <> new.type OR old.type IS NULL AND new."default" IS NOT NULL AND NOT a.atthasmissing)
+    INTO again
+    FROM jsonb_to_recordset(now -> 'columns') AS new (number int, type text, "default" text)
+    JOIN pg_attribute AS a ON a.attrelid = relation AND a.attnum = new.number
+    LEFT JOIN jsonb_to_recordset(known.definition -> 'columns') AS old (number int, type text) USING (number);
+    again := again OR NOT known.partitions <@ parts;
+    FOR leaf IN SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions) LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s)', leaf::regclass) INTO rows;
+        again := again OR rows;
+    END LOOP;
+    PERFORM set_config('sluice.dropping', known.partitions::text, true);
+    PERFORM set_config('sluice.rewritten', CASE WHEN again THEN ARRAY[relation]::text ELSE '' END, true);
+    PERFORM {follow}(relation, NULL);
+    UPDATE {layouts} AS layout SET repl_key = (begins ->> layout.relid::text)::bigint
+    WHERE begins ->> layout.relid::text IS NOT NULL
+      AND layout.repl_key = (SELECT max(newest.repl_key) FROM {layouts} AS newest WHERE newest.relid = layout.relid);
+    RETURN true;
+END
+$poll$

@@ -1,0 +1,36 @@
+-- Runs after each statement that dropped something: watched tables, columns of them that went with something else, or
+-- triggers of ours.
+CREATE OR REPLACE FUNCTION {dropped}() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dropped$
+DECLARE
+    gone record;
+BEGIN
+    IF current_setting('sluice.installing', true) = 'on' THEN
+        RETURN;
+    END IF;
+    FOR gone IN
+        SELECT known.relid, bool_or(object.objid = known.relid AND object.objsubid = 0) AS whole
+        FROM pg_event_trigger_dropped_objects() AS object
+        JOIN {current_tables} AS known ON object.objid = ANY (known.partitions || known.relid)
+        WHERE object.classid = 'pg_class'::regclass
+        GROUP BY known.relid
+    LOOP
+        BEGIN
+            PERFORM set_config('sluice.installing', 'on', true);
+            IF gone.whole THEN
+                PERFORM {forget}(gone.relid, current_query());
+            ELSE
+                PERFORM {follow}(gone.relid, current_query());
+            END IF;
+            PERFORM set_config('sluice.installing', '', true);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'a drop could not be recorded for replication: %', SQLERRM;
+        END;
+    END LOOP;
+    IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE classid = 'pg_trigger'::regclass) THEN
+        UPDATE {tables} SET status = 'LOST' WHERE status = 'OK' AND relid IN (SELECT {silenced}());
+    END IF;
+EXCEPTION WHEN OTHERS THEN
+    RAISE WARNING 'what was dropped could not be recorded for replication: %', SQLERRM;
+END
+$dropped$

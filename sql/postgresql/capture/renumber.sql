@@ -1,0 +1,1 @@
+UPDATE {tables} SET repl_key = nextval({seq_name}::regclass) WHERE schemaname = %(schema)s AND tablename = %(table)s

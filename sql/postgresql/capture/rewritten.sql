@@ -1,0 +1,12 @@
+-- Runs before a table is written anew by an ALTER that computes values: what it computes fires no trigger (R9), so the
+-- table is noted, and its rows are read again when the statement is done.
+CREATE OR REPLACE FUNCTION {rewritten}() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $rewritten$
+BEGIN
+    -- 2: a default for each row; 4: another type. The others (persistence, access method) keep every value.
+    IF pg_event_trigger_table_rewrite_reason() & 6 <> 0 THEN
+        PERFORM set_config(
+            'sluice.rewritten', ({noted}('sluice.rewritten') || pg_event_trigger_table_rewrite_oid())::text, true);
+    END IF;
+END
+$rewritten$

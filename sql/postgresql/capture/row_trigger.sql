@@ -1,1 +1,0 @@
-CREATE OR REPLACE TRIGGER {trigger} AFTER {events} ON {table} FOR EACH ROW EXECUTE FUNCTION {function}()

@@ -1,0 +1,1 @@
+UPDATE {state} SET version = %(version)s WHERE version <> %(version)s

@@ -1,0 +1,22 @@
+-- Tables that a wildcard may take: ordinary and partitioned ones with columns; no partitions, which belong to their
+-- table; none of an extension, none that lasts for a session; none of ours, under whichever prefix, as master or slave.
+SELECT class.oid AS relid, namespace.nspname AS schemaname, class.relname
+FROM pg_class AS class
+JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
+WHERE class.relkind IN ('r', 'p')
+  AND class.relpersistence <> 't'
+  AND NOT class.relispartition
+  AND class.relname NOT IN ('sluice_position', 'sluice_loaded')
+  AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = class.oid AND a.attnum > 0 AND NOT a.attisdropped)
+  AND NOT EXISTS (
+    SELECT FROM pg_depend AS d
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = class.oid AND d.objsubid = 0 AND d.deptype = 'e')
+  AND NOT EXISTS (
+    SELECT
+    FROM pg_class AS state
+    CROSS JOIN LATERAL left(state.relname, -length('current_tables')) AS prefix
+    WHERE state.relnamespace = class.relnamespace
+      AND state.relname = prefix || 'current_tables'
+      AND starts_with(class.relname, prefix)
+      AND EXISTS (SELECT FROM pg_class AS queue
+                  WHERE queue.relnamespace = class.relnamespace AND queue.relname = prefix || 'queue'))

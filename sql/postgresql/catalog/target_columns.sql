@@ -1,0 +1,28 @@
+-- The columns of a table that is written to: name, type beneath its domains, whether the database computes it, whether
+-- it alone may number it, and what the type is compared with as a key: the equality of its default B-tree operators,
+-- which may be in any schema.
+WITH RECURSIVE beneath AS (
+    SELECT a.attnum, a.attname, a.attgenerated, a.attidentity, a.atttypid AS type, a.atttypmod AS modifier
+    FROM pg_attribute AS a
+    JOIN pg_class AS class ON class.oid = a.attrelid
+    JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
+    WHERE namespace.nspname = %(schema)s AND class.relname = %(table)s AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL
+    SELECT b.attnum, b.attname, b.attgenerated, b.attidentity, domain.typbasetype, domain.typtypmod
+    FROM beneath AS b
+    JOIN pg_type AS domain ON domain.oid = b.type AND domain.typtype = 'd'
+)
+SELECT b.attname, format_type(b.type, b.modifier), b.attgenerated <> '', b.attidentity = 'a', equal.nspname, equal.oprname
+FROM beneath AS b
+JOIN pg_type AS type ON type.oid = b.type AND type.typtype <> 'd'
+LEFT JOIN LATERAL (
+    SELECT operator_schema.nspname, operator.oprname
+    FROM pg_opclass AS class
+    JOIN pg_am AS method ON method.oid = class.opcmethod AND method.amname = 'btree'
+    JOIN pg_amop AS member ON member.amopfamily = class.opcfamily AND member.amopstrategy = 3
+        AND member.amoplefttype = b.type AND member.amoprighttype = b.type
+    JOIN pg_operator AS operator ON operator.oid = member.amopopr
+    JOIN pg_namespace AS operator_schema ON operator_schema.oid = operator.oprnamespace
+    WHERE class.opcintype = b.type AND class.opcdefault
+) AS equal ON true
+ORDER BY b.attnum

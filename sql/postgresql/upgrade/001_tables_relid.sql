@@ -1,0 +1,2 @@
+-- Which relation an entry stands for: it follows its table when that is renamed.
+ALTER TABLE {tables} ADD COLUMN IF NOT EXISTS relid oid

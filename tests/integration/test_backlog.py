@@ -1,0 +1,178 @@
+"""A backlog: published in slices that cost what they hold, in the order of one unbounded sweep of it (R1)."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pyarrow as pa
+import pytest
+
+from sluice.crash import CrashPoint
+from sluice.publish import job
+from sluice.publish import publisher as publishing
+from sluice.vendors.postgresql import sweeping
+from sluice.vendors.postgresql.backlog import EVERYTHING
+from sluice.vendors.postgresql.session import composed
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def world(build):
+    return build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
+
+
+def insert(session, first, count, each=1):
+    """So many rows in transactions of `each`."""
+    for start in range(first, first + count, each):
+        rows = "INSERT INTO t SELECT g, md5(g::text) FROM generate_series(%s::int, %s) AS g"
+        session.execute(rows, [start, min(start + each, first + count) - 1])
+
+
+def transactions(world):
+    """Per transaction of the log, in its order, the ids its new images bear."""
+    whole = groupby(world.log(), key=lambda row: row["ordinal"])
+    return [[int(row["new"][0]) for row in rows] for _, rows in whole]
+
+
+def read_of_items(world, publisher):
+    """How many rows of ITEMS a publisher's sessions have read so far, by the index and otherwise."""
+    publisher._database._publisher().execute("SELECT pg_stat_force_next_flush()")
+    query = "SELECT idx_tup_fetch, seq_tup_read FROM pg_stat_user_tables WHERE relname = 'repl_queue'"
+    world.master.execute("SELECT pg_stat_clear_snapshot()")
+    (counts,) = world.master.execute(query).fetchall()
+    return counts
+
+
+@pytest.mark.parametrize("behind", [200, 4000])
+def test_a_sweep_of_a_backlog_reads_what_it_takes_however_much_is_queued_behind(world, behind):
+    world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
+    insert(world.master, 1, 200 + behind, each=4)
+    publisher = world.publisher()
+    publisher.publish(40)
+    before = read_of_items(world, publisher)
+    taken = sum(publisher.publish(40).changes for _ in range(4))
+    by_index, otherwise = (now - then for now, then in zip(read_of_items(world, publisher), before, strict=True))
+    assert 140 <= taken <= 180
+    assert (by_index <= 5 * taken, otherwise) == (True, 0)
+
+
+def test_an_idle_publisher_reads_nothing_of_what_was_purged(world):
+    world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
+    insert(world.master, 1, 2000, each=1000)
+    publisher = world.publisher()
+    publisher.publish(None)
+    before = read_of_items(world, publisher)
+    assert not publisher._database.queued()
+    assert read_of_items(world, publisher)[1] == before[1]
+
+
+def test_what_commits_meanwhile_comes_after_the_whole_backlog_whatever_its_keys(world):
+    late = world.session()
+    late.execute("BEGIN")
+    insert(late, 1, 1)
+    insert(world.master, 2, 20, each=2)
+    publisher = world.publisher()
+    first = publisher.publish(6)
+    assert (first.more, 0 < first.changes <= 6) == (True, True)
+    late.execute("COMMIT")
+    insert(world.master, 22, 1)
+    while publisher.publish(6).more:
+        pass
+    assert transactions(world) == [*([first, first + 1] for first in range(2, 22, 2)), [1], [22]]
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_transaction_over_many_slices_arrives_whole_at_the_place_of_its_last_key(world):
+    large = world.session()
+    large.execute("BEGIN")
+    for start in range(0, 40, 10):
+        insert(large, 100 + start, 10)
+        insert(world.master, start + 1, 3)
+    insert(large, 140, 1)
+    large.execute("COMMIT")
+    insert(world.master, 90, 1)
+    publisher = world.publisher()
+    sizes = []
+    while world.queued():
+        sizes.append(publisher.publish(5).changes)
+    alone = [[start + row] for start in range(0, 40, 10) for row in (1, 2, 3)]
+    assert transactions(world) == [*alone, list(range(100, 141)), [90]]
+    assert all(sizes)
+
+
+def test_a_backlog_is_forgotten_when_everything_is_taken_at_once(world):
+    insert(world.master, 1, 30)
+    publisher = world.publisher()
+    publisher.publish(10)
+    assert publisher.publish(None).more is False
+    insert(world.master, 31, 5)
+    assert (publisher.publish(10).changes, world.queued()) == (5, set())
+    assert transactions(world) == [[number] for number in range(1, 36)]
+
+
+def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch):
+    monkeypatch.setattr(sweeping, "BLOCK_BYTES", 64 * 1024)
+    insert(world.master, 1, 20_000, each=20_000)
+    publisher = world.publisher()
+    held, rows = [], 0
+    before = pa.total_allocated_bytes()
+    with publisher._database.sweep(publisher._held.epoch, 100) as sweep:
+        for batch in sweep.batches():
+            rows += len(batch)
+            held.append(pa.total_allocated_bytes() - before)
+    assert rows == 20_000
+    assert len(held) > 10
+    assert max(held) < 20 * 64 * 1024
+
+
+def test_items_does_not_grow_under_steady_load(world, monkeypatch):
+    monkeypatch.setattr(job, "_RECLAIM", 1000)
+    world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
+    sizes = []
+    for turn in range(8):
+        insert(world.master, turn * 1000, 1000, each=100)
+        assert world.publish()["changes"] == 1000
+        query = "SELECT pg_relation_size('repl_queue') + pg_relation_size('repl_queue_pkey')"
+        sizes += world.master.execute(query).fetchone()
+    assert max(sizes[2:]) <= sizes[1]
+
+
+def test_a_sweep_is_no_loop_over_a_loop_even_if_the_queue_was_empty_when_it_was_analyzed(world):
+    world.master.execute("VACUUM ANALYZE repl_queue")
+    insert(world.master, 1, 100)
+    publisher = world.publisher()
+    database = publisher._database
+    with database.sweep(publisher._held.epoch, None):
+        session = database._publisher()
+        copy = composed("publish/sweep", **database.parts, within=EVERYTHING.within()).as_string(session)
+        query = copy.partition("COPY (")[2].rpartition(") TO STDOUT")[0]
+        plan = session.execute(f"EXPLAIN {query}".encode()).fetchall()
+    assert "Join" in str(plan)
+    assert "Nested Loop" not in str(plan)
+
+
+def dies_when_listed(at):
+    """The publisher ends between the listing and the purge."""
+    if at is CrashPoint.LISTED:
+        dead = "the publisher is dead"
+        raise RuntimeError(dead)
+
+
+def test_a_publisher_that_purges_again_goes_on_with_the_backlog(build, monkeypatch):
+    """What it looked over before it knew names transactions that the purge takes away."""
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
+    insert(world.master, 1, 25, each=25)
+    insert(world.master, 26, 40)
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, "reached", dies_when_listed)
+        with pytest.raises(RuntimeError, match="dead"):
+            world.publisher().publish(10)
+    world.let_leases_expire()
+    publisher = world.publisher()
+    for _ in range(8):
+        publisher.publish(10)
+    assert world.queued() == set()
+    world.drain()
+    assert world.differences() == {}

@@ -1,0 +1,140 @@
+"""`./sluice check`: everything that the configuration names is looked at, whatever else is wrong."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from support.world import SOURCE
+
+from sluice.connections import ConnectionInfo
+from sluice.control.check import findings
+from sluice.runtime import ports
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, amount numeric(14,4), note text)"
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """An Airflow that knows nobody."""
+
+    def do_POST(self) -> None:
+        self.send_error(401, "Invalid credentials")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def world(build):
+    made = build(DDL, ["public.t"])
+    listening = socket.create_server(("127.0.0.1", 0))
+    made.infos["sluice_spark"] = ConnectionInfo(
+        "spark_connect", "127.0.0.1", listening.getsockname()[1], "", "", "", {}
+    )
+    made.infos["sluice_airflow_api"] = ConnectionInfo("http", "127.0.0.1", nobody(), "", "admin", "canary", {})
+    made.configure(lambda plain: plain.update(control="control"))
+    yield made
+    listening.close()
+
+
+def nobody() -> int:
+    """A port where nobody listens."""
+    return ports.choose("nobody", 45_000)
+
+
+def wrong(world) -> dict[str, str]:
+    """What is wrong, but for Airflow, which is not here."""
+    found = {one.subject: one.text for one in findings(world.context) if not one.good}
+    assert "canary" not in str(found)
+    assert found.pop("Airflow's REST API").startswith("SLC-063")
+    return found
+
+
+def test_all_that_is_configured_is_looked_at(world):
+    subjects = [one.subject for one in findings(world.context)]
+    assert subjects == [
+        "control store",
+        "Airflow's REST API",
+        "Spark",
+        "change log",
+        f"source {SOURCE}",
+        "slave zurich",
+    ]
+    assert wrong(world) == {}
+
+
+def test_a_refused_login_at_airflow_is_told(world):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    info = world.infos["sluice_airflow_api"]
+    world.context.connections["sluice_airflow_api"] = replace(info, port=server.server_port)
+    try:
+        (text,) = [one.text for one in findings(world.context) if one.subject == "Airflow's REST API"]
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert "401" in text
+
+
+SLAVES = {
+    "a type too narrow": ("ALTER TABLE t ALTER amount TYPE numeric(12,2)", "SLC-073"),
+    "a column is missing": ("ALTER TABLE t DROP note", "SLC-071"),
+}
+
+
+@pytest.mark.parametrize(("change", "code"), SLAVES.values(), ids=SLAVES)
+def test_a_table_of_a_slave_that_cannot_take_every_row_is_told_before_it_stops(world, change, code):
+    world.reader("zurich").execute(change)
+    assert wrong(world)["slave zurich"].startswith(code)
+
+
+PLACES = {
+    "source": (f"source {SOURCE}", lambda plain: plain["sources"][SOURCE].update(schema='no"where')),
+    "slave": ("slave zurich", lambda plain: plain["slaves"]["zurich"].update(schema="nowhere")),
+}
+
+
+@pytest.mark.parametrize(("subject", "change"), PLACES.values(), ids=PLACES)
+def test_a_schema_that_is_not_there_is_told(world, subject, change):
+    world.configure(change)
+    text = wrong(world)[subject]
+    assert text.startswith("SLC-029")
+    assert "nowhere" in text.replace('"', "")
+
+
+def test_everything_else_is_looked_at_though_much_is_missing(world):
+    for gone in ("sluice_spark", "zurich"):
+        world.context.connections.pop(gone)
+    assert set(wrong(world)) == {"Spark", "slave zurich"}
+
+
+def test_a_spark_server_that_does_not_listen_is_told(world):
+    info = world.infos["sluice_spark"]
+    world.context.connections["sluice_spark"] = replace(info, port=nobody())
+    assert wrong(world)["Spark"].startswith("SLC-064")
+
+
+def test_a_change_log_that_cannot_be_written_is_told(world):
+    file = world.path / "a file"
+    file.write_text("")
+    world.configure(lambda plain: plain.update(change_log=str(file / "log")))
+    assert wrong(world)["change log"].startswith("SLC-065")
+
+
+def test_a_slave_that_no_source_feeds_is_named(world):
+    world.configure(lambda plain: plain["slaves"].update(geneva={"connection": "nowhere"}))
+    (finding,) = [one for one in findings(world.context) if one.subject == "slave geneva"]
+    assert "in no replication" in finding.text
+
+
+def test_columns_that_may_name_large_objects_are_told(build):
+    world = build(
+        "CREATE DOMAIN lo AS oid; CREATE TABLE t (id int PRIMARY KEY, photo oid, scan lo, note text)", ["public.t"]
+    )
+    (text,) = [one.text for one in findings(world.context) if one.subject.startswith("source")]
+    assert "of public.t.photo, public.t.scan the numbers travel, large objects that they name do not" in text

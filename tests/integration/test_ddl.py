@@ -1,0 +1,206 @@
+"""DDL of watched tables: commands in the stream, in order with the rows, written in the DDL's own transaction."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from support.world import SOURCE
+
+from sluice.control.bootstrap import bootstrap
+from sluice.control.check import findings
+from sluice.errors import ConfigError
+
+pytestmark = [pytest.mark.postgres]
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+
+
+@pytest.fixture
+def world(build):
+    return build(PLAIN, ["public.t"])
+
+
+def stream(world):
+    """What ITEMS holds, in order: actions with the row's first value, or the command's content."""
+    found = world.master.execute(
+        "SELECT db_action::text, coalesce(content, oldcontent) FROM repl_queue ORDER BY repl_key"
+    ).fetchall()
+    return [(action, json.loads(text) if action in "NAX" else text) for action, text in found]
+
+
+def commands(world):
+    return [(action, text) for action, text in stream(world) if action in "NAX"]
+
+
+def named(definition):
+    return f"{definition['schema']}.{definition['table']}"
+
+
+def columns(definition):
+    return {column["number"]: column["name"] for column in definition["columns"]}
+
+
+def test_an_alter_stands_between_the_rows_of_before_and_after(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.master.execute("ALTER TABLE t ADD n numeric(5,2) NOT NULL DEFAULT 0")
+    world.master.execute("INSERT INTO t VALUES (2, 'b', 1.5)")
+    first, (action, content), last = stream(world)
+    assert (first, action, last) == (("I", "(1,a)"), "A", ("I", "(2,b,1.50)"))
+    assert content["statement"] == "ALTER TABLE t ADD n numeric(5,2) NOT NULL DEFAULT 0"
+    assert columns(content["before"]) == {1: "id", 2: "v"}
+    assert content["after"] == {
+        "schema": "public",
+        "table": "t",
+        "key": ["id"],
+        "columns": [
+            {"number": 1, "name": "id", "type": "integer", "not_null": True},
+            {"number": 2, "name": "v", "type": "text", "not_null": False},
+            {"number": 3, "name": "n", "type": "numeric(5,2)", "not_null": True, "default": "0"},
+        ],
+    }
+    world.publish()
+    assert [change["action"] for change in world.log()] == ["I", "A", "I"]
+    assert json.loads(world.log()[1]["new"][0]) == content
+
+
+# What is altered; what of the table's definition is something else afterwards.
+ALTERED = {
+    "a default": ("ALTER v SET DEFAULT 'x'", ["columns"]),
+    "not null": ("ALTER v SET NOT NULL", ["columns"]),
+    "a type": ("ALTER v TYPE varchar(10)", ["columns"]),
+    "a column less": ("DROP v", ["columns"]),
+    "a column's name": ("RENAME v TO w", ["columns"]),
+    "the key": ("DROP CONSTRAINT t_pkey", ["key"]),
+    "an identity": ("ALTER id ADD GENERATED ALWAYS AS IDENTITY", ["columns"]),
+    "a generated column": ("ADD g text GENERATED ALWAYS AS (upper(v)) STORED", ["columns"]),
+    "the table's name": ("RENAME TO u", ["table"]),
+    "the table's schema": ("SET SCHEMA other", ["schema"]),
+}
+
+
+@pytest.mark.parametrize(("change", "parts"), ALTERED.values(), ids=ALTERED)
+def test_whatever_is_altered_is_told(world, change, parts):
+    world.master.execute("CREATE SCHEMA other")
+    world.master.execute(f"ALTER TABLE t {change}")
+    ((action, content),) = commands(world)
+    assert action == "A"
+    before, after = content["before"], content["after"]
+    assert [part for part in ("schema", "table", "columns", "key") if before[part] != after[part]] == parts
+
+
+def test_what_replication_has_no_use_for_sends_nothing(world):
+    world.master.execute("ALTER TABLE t SET (fillfactor = 50); CREATE TABLE other (id int); DROP TABLE other")
+    world.master.execute("CREATE INDEX ON t (v); COMMENT ON TABLE t IS 'x'; ALTER TABLE t ENABLE ROW LEVEL SECURITY")
+    assert stream(world) == []
+
+
+def test_a_renamed_column_keeps_its_number_and_one_made_anew_does_not(world):
+    world.master.execute("ALTER TABLE t RENAME v TO w; ALTER TABLE t DROP w, ADD w text")
+    first, second = (content["after"] for _, content in commands(world))
+    assert (columns(first), columns(second)) == ({1: "id", 2: "w"}, {1: "id", 3: "w"})
+
+
+def test_a_renamed_table_is_captured_on_under_its_new_name_and_old_images_keep_the_old(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t RENAME TO u; INSERT INTO u VALUES (2, 'b')")
+    found = world.master.execute("SELECT db_action, tablename FROM repl_items ORDER BY repl_key").fetchall()
+    assert found == [("INSERT", "t"), ("ALTER", "u"), ("INSERT", "u")]
+    assert world.master.execute("SELECT tablename, status FROM repl_tables").fetchall() == [("u", "OK")]
+
+
+def test_a_configuration_that_names_a_renamed_table_is_told_its_new_name(world):
+    world.master.execute("ALTER TABLE t RENAME TO u")
+    told = r"public\.t.*it is called public\.u now"
+    with pytest.raises(ConfigError, match=told):
+        bootstrap(world.context, SOURCE)
+    found = {finding.subject: finding for finding in findings(world.context)}[f"source {SOURCE}"]
+    assert not found.good
+    assert re.search(told, found.text)
+    world.configure(lambda settings: settings["sources"][SOURCE].update(tables={"public.u": {}}))
+    assert bootstrap(world.context, SOURCE)["added"] == []
+
+
+def test_a_renamed_schema_takes_its_tables_along(build):
+    world = build("CREATE SCHEMA one; CREATE TABLE one.t (id int); CREATE TABLE t (id int)", ["one.t", "public.t"])
+    world.master.execute("ALTER SCHEMA one RENAME TO two; INSERT INTO two.t VALUES (1)")
+    ((_, content),) = commands(world)
+    assert (named(content["before"]), named(content["after"])) == ("one.t", "two.t")
+    assert world.master.execute("SELECT schemaname FROM repl_tables ORDER BY 1").fetchall() == [("public",), ("two",)]
+
+
+def test_two_tables_that_swap_their_names_are_told_apart(build):
+    world = build("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
+    with world.master.transaction():
+        world.master.execute("INSERT INTO a VALUES (1)")
+        world.master.execute("ALTER TABLE a RENAME TO c; ALTER TABLE b RENAME TO a; ALTER TABLE c RENAME TO b")
+        world.master.execute("INSERT INTO a VALUES (2)")
+    found = world.master.execute("SELECT db_action, tablename FROM repl_items ORDER BY repl_key").fetchall()
+    renamed = [("ALTER", "c"), ("ALTER", "a"), ("ALTER", "b")]
+    assert found == [("INSERT", "a"), *renamed, ("INSERT", "a")]
+    assert bootstrap(world.context, SOURCE)["added"] == []
+
+
+def test_a_dropped_table_says_so_after_its_last_rows(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); DROP TABLE t")
+    (_, row), (action, content) = stream(world)
+    assert (row, action, named(content["before"])) == ("(1,a)", "X", "public.t")
+    assert "after" not in content
+    world.publish()
+    assert [change["action"] for change in world.log()] == ["I", "X"]
+
+
+def test_a_column_that_goes_with_its_type_is_an_alter(build):
+    world = build("CREATE TYPE mood AS ENUM ('glad'); CREATE TABLE t (id int, m mood)", ["public.t"])
+    world.master.execute("DROP TYPE mood CASCADE; INSERT INTO t VALUES (1)")
+    world.publish()
+    assert [(change["action"], change["new"] and len(change["new"])) for change in world.log()] == [("A", 1), ("I", 1)]
+
+
+def test_a_type_that_is_renamed_is_an_alter(build):
+    world = build("CREATE TYPE mood AS ENUM ('glad'); CREATE TABLE t (id int, m mood)", ["public.t"])
+    world.master.execute("ALTER TYPE mood RENAME TO humour; INSERT INTO t VALUES (1, 'glad')")
+    ((_, content),) = commands(world)
+    assert [column["type"] for column in content["after"]["columns"]] == ["integer", "public.humour"]
+    world.publish()
+
+
+def test_columns_that_come_by_inheritance_are_told_of_the_child(build):
+    world = build("CREATE TABLE p (a int); CREATE TABLE c () INHERITS (p)", ["public.c"])
+    world.master.execute("ALTER TABLE p ADD b int; INSERT INTO c VALUES (1, 2)")
+    ((_, content),) = commands(world)
+    assert columns(content["after"]) == {1: "a", 2: "b"}
+    world.publish()
+    assert world.log()[-1]["new"] == ["1", "2"]
+
+
+def test_ddl_that_is_rolled_back_leaves_nothing(world):
+    with world.master.transaction(force_rollback=True):
+        world.master.execute("ALTER TABLE t ADD n int; INSERT INTO t VALUES (1, 'a', 2); DROP TABLE t")
+    with world.master.transaction():
+        with world.master.transaction(force_rollback=True):
+            world.master.execute("ALTER TABLE t RENAME TO u")
+        world.master.execute("INSERT INTO t VALUES (3, 'b')")
+    assert stream(world) == [("I", "(3,b)")]
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_statement_that_may_hold_a_password_is_not_repeated(world):
+    world.master.execute("ALTER ROLE CURRENT_USER PASSWORD 'canary'; ALTER TABLE t ADD n int")
+    assert "canary" not in str(stream(world))
+
+
+def test_ddl_of_a_role_without_rights_on_the_queue_is_seen_too(world):
+    world.master.execute("CREATE ROLE clerk; ALTER TABLE t OWNER TO clerk; GRANT CREATE ON SCHEMA public TO clerk")
+    world.master.execute("SET ROLE clerk; ALTER TABLE t ADD n int; RESET ROLE")
+    assert [action for action, _ in commands(world)] == ["A"]
+
+
+def test_a_failure_of_ours_leaves_the_users_statement_alone_and_stops_the_next_sweep(world):
+    world.master.execute("ALTER TABLE repl_layouts RENAME TO hidden")
+    world.master.execute("ALTER TABLE t ADD n int; INSERT INTO t VALUES (1, 'a', 2)")
+    world.master.execute("ALTER TABLE hidden RENAME TO repl_layouts")
+    with pytest.raises(Exception, match="SLC-043"):
+        world.publish()
+    assert [action for action, _ in stream(world)] == ["I"]

@@ -1,0 +1,93 @@
+"""A role that is no superuser and owns nothing captures and publishes with what `grants` gives it, not with less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from psycopg import sql
+from support.world import SOURCE
+
+from sluice.control import replications
+from sluice.control.bootstrap import bootstrap
+from sluice.control.cleanup import cleanup
+from sluice.control.grants import grants
+from sluice.errors import SluiceError
+from sluice.state.replication import Event
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+    CREATE SCHEMA "The shop"; CREATE SCHEMA sluice;
+    CREATE TABLE "The shop"."Größe" (id int PRIMARY KEY DEFERRABLE, v text);
+    CREATE TABLE "The shop".parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
+    CREATE TABLE "The shop".part PARTITION OF "The shop".parted FOR VALUES FROM (0) TO (1000)
+"""
+
+
+@pytest.fixture
+def world(build):
+    """The tables belong to one role, the source's connection is that of another, which has the rights of the script."""
+    world = build(DDL, ["The shop.*"], source={"schema": "sluice"})
+    cleanup(world.context, SOURCE)
+    database = world.infos["master"].database
+    world.owner, world.role = f"Owner {database}", f"sluice_{database}"
+    execute = world.master.execute
+    execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(world.owner)))
+    execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'canary'").format(sql.Identifier(world.role)))
+    execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(*map(sql.Identifier, (database, world.role))))
+    for table in ("Größe", "parted", "part"):
+        named = (sql.Identifier("The shop", table), sql.Identifier(world.owner))
+        execute(sql.SQL("ALTER TABLE {} OWNER TO {}").format(*named))
+    world.context.connections["master"] = replace(world.infos["master"], login=world.role, password="canary")
+    execute(grants(world.context, SOURCE).encode())
+    return world
+
+
+def test_a_role_with_these_rights_captures_publishes_and_cleans_up(world):
+    assert len(bootstrap(world.context, SOURCE)["added"]) == 2
+    world.master.execute("""INSERT INTO "The shop"."Größe" VALUES (1, 'a'); INSERT INTO "The shop".parted VALUES (2)""")
+    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+        replications.happen(world.context.store, world.pair("zurich"), event)
+    world.publish()
+    world.drain()
+    assert [change["action"] for change in world.log()] == ["I", "I", "C"]
+    assert world.rows("zurich", "The shop.parted").total() == 1
+    assert cleanup(world.context, SOURCE)
+
+
+def test_the_script_names_no_password_and_may_be_run_twice(world):
+    script = grants(world.context, SOURCE)
+    assert "canary" not in script
+    world.master.execute(script.encode())
+
+
+# The right that is taken away; what the error says.
+RIGHTS = {
+    "to make things in the schema": ("REVOKE CREATE ON SCHEMA sluice FROM {role}", "permission denied for schema"),
+    "to use the schema": ("REVOKE USAGE ON SCHEMA sluice FROM {role}", "permission denied for schema"),
+    "to connect": ("REVOKE CONNECT ON DATABASE {database} FROM {role}", "permission denied for database"),
+    "membership in the owner": ("REVOKE {owner} FROM {role}", "permission denied"),
+}
+
+
+@pytest.mark.parametrize(("revoke", "fact"), RIGHTS.values(), ids=RIGHTS)
+def test_a_right_that_is_missing_is_told(world, revoke, fact):
+    names = {"role": sql.Identifier(world.role), "owner": sql.Identifier(world.owner)}
+    names["database"] = sql.Identifier(world.infos["master"].database)
+    world.master.execute(sql.SQL(revoke).format(**names))
+    with pytest.raises(SluiceError, match=f"SLC-033.*{fact}") as caught:
+        bootstrap(world.context, SOURCE)
+    assert "./sluice grants" in caught.value.hint
+    assert world.master.execute("SELECT to_regclass('sluice.repl_queue')").fetchone() == (None,)
+
+
+def test_a_right_that_is_lost_later_stops_publishing_and_nothing_is_lost(world):
+    bootstrap(world.context, SOURCE)
+    world.master.execute('INSERT INTO "The shop".parted VALUES (2)')
+    role = sql.Identifier(world.role)
+    world.master.execute(sql.SQL("REVOKE USAGE ON SCHEMA sluice FROM {}").format(role))
+    with pytest.raises(SluiceError, match="SLC-033"):
+        world.publish()
+    world.master.execute(sql.SQL("GRANT USAGE ON SCHEMA sluice TO {}").format(role))
+    assert world.publish()["changes"] == 1

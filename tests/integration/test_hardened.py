@@ -1,0 +1,168 @@
+"""What others may do to a source that is captured: gain nothing by our functions, and never wait for us (R9)."""
+
+from __future__ import annotations
+
+from threading import Thread
+
+import psycopg
+import pytest
+from support.world import SOURCE
+
+from sluice.control.bootstrap import bootstrap
+
+pytestmark = [pytest.mark.postgres]
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+PARTED = """
+CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE part1 PARTITION OF parted FOR VALUES FROM (0) TO (1000);
+CREATE TABLE part2 PARTITION OF parted FOR VALUES FROM (1000) TO (2000);
+INSERT INTO parted VALUES (1);
+"""
+COMMIT_MARKS = (
+    "SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname LIKE '%\\_c' AND tgenabled = 'A'"
+)
+
+
+@pytest.fixture
+def role(build):
+    """A role without a right but to connect, on the server of a world."""
+    made = []
+
+    def make(world, name):
+        world.master.execute(f"CREATE ROLE {name}")
+        made.append((world, name))
+        return name
+
+    yield make
+    for world, name in made:
+        world.master.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
+
+
+@pytest.mark.parametrize("schema", ["pg_temp", "evil"])
+def test_a_type_that_a_writer_makes_is_not_ours(build, role, schema):
+    """Whoever writes a row decides how names without a schema are looked up in our function."""
+    world = build(PLAIN, ["public.t"])
+    writer = role(world, f"writer_{schema}")
+    world.master.execute(f"GRANT INSERT ON t TO {writer}; CREATE SCHEMA evil AUTHORIZATION {writer}")
+    session = world.session()
+    session.execute(f"SET ROLE {writer}")
+    session.execute(
+        f"CREATE FUNCTION {schema}.gain(value pg_catalog.text) RETURNS bool LANGUAGE plpgsql AS"
+        f" $$ BEGIN EXECUTE 'ALTER ROLE {writer} SUPERUSER'; RETURN true; END $$;"
+        f"CREATE DOMAIN {schema}.text AS pg_catalog.text CHECK ({schema}.gain(VALUE));"
+        f"SET search_path = {schema}, pg_catalog, public"
+    )
+    session.execute("INSERT INTO public.t VALUES (1, 'a')")
+    session.close()
+    found = world.master.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [writer]).fetchone()
+    assert found == (False,)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_functions_that_were_generated_before_are_mended_by_the_next_run(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute(
+        "DO $$ BEGIN EXECUTE (SELECT replace(pg_get_functiondef(oid), 'pg_catalog.text :=', 'text :=') FROM pg_proc"
+        " WHERE proname ~ '^repl_capture_[0-9]+$'); END $$; UPDATE repl_state SET version = 3"
+    )
+    world.publish()
+    (source,) = world.master.execute("SELECT prosrc FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'").fetchone()
+    assert source.count("pg_catalog.text :=") == 2
+
+
+def test_who_may_not_drop_a_table_has_nothing_locked_by_saying_its_name(build, role):
+    world = build(PARTED, ["public.parted"])
+    session = world.session()
+    session.execute(f"SET ROLE {role(world, 'talker')}; BEGIN; DROP TABLE IF EXISTS nothing /* part1 */")
+    world.master.execute("SET lock_timeout = '2s'; INSERT INTO parted VALUES (1500); SELECT * FROM parted")
+    session.execute("ROLLBACK")
+    session.close()
+
+
+def test_another_statement_of_the_same_text_locks_nothing(build):
+    world = build(PARTED + "CREATE TABLE other (a int)", ["public.parted"])
+    session = world.session()
+    session.execute("BEGIN")
+    session.execute("DROP TABLE other; UPDATE part2 SET id = id + 1")
+    world.master.execute("SET lock_timeout = '2s'; INSERT INTO part1 VALUES (5)")
+    session.execute("COMMIT")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_publisher_that_waits_for_a_partition_holds_no_other(build):
+    world = build(PARTED, ["public.parted"])
+    busy = world.session()
+    busy.execute("BEGIN; LOCK TABLE part2 IN ACCESS EXCLUSIVE MODE")
+    world.master.execute("INSERT INTO part1 VALUES (5)")
+    publishing = Thread(target=world.publish)
+    publishing.start()
+    publishing.join(3)
+    busy.execute("SET lock_timeout = '5s'; TRUNCATE part1")
+    busy.execute("COMMIT")
+    publishing.join(60)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_ddl_of_a_session_as_replica_is_seen(build):
+    world = build(PLAIN, ["public.*"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); SET session_replication_role = replica")
+    world.master.execute("CREATE TABLE late (id int PRIMARY KEY); INSERT INTO late VALUES (1)")
+    world.master.execute("ALTER TABLE t ALTER id TYPE int USING id + 100; RESET session_replication_role")
+    world.publish()
+    actions = [(change["action"], change["new"]) for change in world.log() if change["action"] in "IT"]
+    assert actions == [("I", ["1", "a"]), ("I", ["1"]), ("T", None), ("I", ["101", "a"])]
+
+
+DEFERRABLE = {
+    "a key": "ALTER TABLE t ADD UNIQUE (v) DEFERRABLE",
+    "a reference to it": "CREATE TABLE child (t int REFERENCES t DEFERRABLE)",
+}
+
+
+@pytest.mark.parametrize("change", DEFERRABLE.values(), ids=DEFERRABLE)
+def test_a_table_that_may_wait_at_its_commit_draws_a_last_key_from_then_on(build, change):
+    world = build(PLAIN, ["public.t"])
+    assert world.master.execute(COMMIT_MARKS).fetchone() == (0,)
+    world.master.execute(change)
+    assert world.master.execute(COMMIT_MARKS).fetchone() == (1,)
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    assert [one["action"] for one in world.log() if one["action"] in "IC"] == ["I", "C"]
+    assert bootstrap(world.context, SOURCE)["added"] == []
+
+
+def test_a_table_made_while_bootstrap_was_about_to_begin_stays_watched(build):
+    world = build(PLAIN, ["public.*"])
+    watched, wanted = world.context.watched(SOURCE), world.context.wanted(SOURCE)
+    world.master.execute("CREATE TABLE late (id int PRIMARY KEY)")
+    source = world.context.source(SOURCE)
+    assert source.install(watched, wanted).removed == ()
+    source.close()
+    world.master.execute("INSERT INTO late VALUES (2)")
+    assert len(world.queued()) == 2, "its CREATE and its row"
+
+
+def test_a_table_that_is_watched_no_more_can_be_watched_again_under_another_name(build):
+    world = build(PLAIN + "; CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
+    world.configure(lambda plain: plain["sources"][SOURCE]["tables"].pop("public.u"))
+    bootstrap(world.context, SOURCE)
+    known = world.master.execute("SELECT relname FROM repl_current_tables").fetchall()
+    assert known == [("t",)]
+    world.configure(lambda plain: plain["sources"][SOURCE]["tables"].update({"public.x*": {}}))
+    bootstrap(world.context, SOURCE)
+    world.master.execute("ALTER TABLE u RENAME TO x1; INSERT INTO x1 VALUES (1)")
+    world.publish()
+    assert [change["action"] for change in world.log()][-1] == "I"
+
+
+def test_a_failed_attempt_leaves_the_server_as_it_was(build):
+    world = build(PLAIN, ["public.t"])
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        world.master.execute("DROP TABLE nothing")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.catch_up()
+    assert world.differences() == {}

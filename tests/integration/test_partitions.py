@@ -1,0 +1,203 @@
+"""Partitions: rows that come, go or change with a partition or with its table's shape reach the slave (R9)."""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+from test_ddl import stream
+
+from sluice.control.bootstrap import bootstrap
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+    CREATE TABLE t (id int PRIMARY KEY, v text) PARTITION BY RANGE (id);
+    CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10);
+    CREATE TABLE high PARTITION OF t FOR VALUES FROM (10) TO (100) PARTITION BY RANGE (id);
+    CREATE TABLE high_1 PARTITION OF high FOR VALUES FROM (10) TO (20);
+    CREATE TABLE high_2 PARTITION OF high FOR VALUES FROM (20) TO (30)"""
+ROWS = "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (11, 'c'), (21, 'd')"
+PLAIN = "CREATE TABLE p (id int NOT NULL, v text); INSERT INTO p VALUES (101, 'x'), (102, 'y')"
+
+
+@pytest.fixture
+def world(build):
+    made = build(DDL, ["public.t"])
+    made.reader("zurich").execute("CREATE TABLE rest PARTITION OF t DEFAULT")
+    made.master.execute(ROWS)
+    made.catch_up()
+    return made
+
+
+def rows(world):
+    return [(action, text) for action, text in stream(world) if action not in "NAXC"]
+
+
+def equal(world):
+    world.catch_up()
+    return world.differences() == {}
+
+
+def test_a_partition_made_later_is_captured(world):
+    world.master.execute("CREATE TABLE more PARTITION OF t FOR VALUES FROM (200) TO (300)")
+    world.master.execute("INSERT INTO t VALUES (200, 'a'); INSERT INTO more VALUES (201, 'b'); TRUNCATE more")
+    assert [action for action, _ in rows(world)] == ["I", "I", "D", "D"]
+    world.catch_up()
+    assert sum(world.rows("zurich", "public.t").values()) == 4
+
+
+def test_truncating_a_partition_deletes_its_rows_and_no_others(world):
+    world.master.execute("INSERT INTO t VALUES (3, 'e'); TRUNCATE low; INSERT INTO t VALUES (4, 'f')")
+    assert sorted(rows(world)[1:-1]) == [("D", "(1,a)"), ("D", "(2,b)"), ("D", "(3,e)")]
+    assert equal(world)
+
+
+def test_truncating_a_part_of_parts_deletes_theirs(world):
+    world.master.execute("TRUNCATE high")
+    assert sorted(rows(world)) == [("D", "(11,c)"), ("D", "(21,d)")]
+    assert equal(world)
+
+
+def test_truncating_the_whole_table_is_one_change_and_the_next_partition_is_read_again(world):
+    with world.master.transaction():
+        world.master.execute("TRUNCATE t; INSERT INTO t VALUES (5, 'e'), (15, 'f'); TRUNCATE low")
+    assert rows(world) == [("T", None), ("I", "(5,e)"), ("I", "(15,f)"), ("D", "(5,e)")]
+    assert equal(world)
+
+
+def test_a_truncate_that_is_rolled_back_leaves_nothing_and_spoils_nothing(world):
+    with world.master.transaction():
+        with world.master.transaction(force_rollback=True):
+            world.master.execute("TRUNCATE t")
+        world.master.execute("TRUNCATE low")
+    assert [action for action, _ in rows(world)] == ["D", "D"]
+    assert equal(world)
+
+
+def test_a_session_as_replica_truncates_a_partition_and_is_captured(world):
+    world.master.execute("SET session_replication_role = replica; TRUNCATE low")
+    assert equal(world)
+
+
+def test_a_row_that_moves_between_partitions_arrives(world):
+    world.master.execute("UPDATE t SET id = 12 WHERE id = 1; UPDATE high_1 SET id = 13 WHERE id = 11")
+    assert equal(world)
+
+
+def test_attaching_a_filled_partition_brings_its_rows(world):
+    world.master.execute(PLAIN)
+    with world.master.transaction():
+        world.master.execute("INSERT INTO t VALUES (5, 'before')")
+        world.master.execute("ALTER TABLE t ATTACH PARTITION p FOR VALUES FROM (100) TO (200)")
+        world.master.execute("UPDATE p SET v = 'z' WHERE id = 101")
+    assert rows(world) == [("I", "(5,before)"), ("I", "(101,x)"), ("I", "(102,y)"), ("U", "(101,z)")]
+    assert equal(world)
+    world.master.execute("INSERT INTO p VALUES (103, 'w'); TRUNCATE p")
+    assert equal(world)
+
+
+def test_columns_of_an_attached_partition_may_stand_in_another_order(world):
+    world.master.execute("CREATE TABLE p (v text, gone int, id int NOT NULL); ALTER TABLE p DROP gone")
+    world.master.execute("INSERT INTO p VALUES ('x', 101)")
+    world.master.execute("ALTER TABLE t ATTACH PARTITION p FOR VALUES FROM (100) TO (200)")
+    assert equal(world)
+
+
+# How the rows of low are taken away from t.
+AWAY = {
+    "detached": "ALTER TABLE t DETACH PARTITION low",
+    "detached while others work": "ALTER TABLE t DETACH PARTITION low CONCURRENTLY",
+    "dropped": "DROP TABLE low",
+    "dropped by its schema's name": 'DROP TABLE IF EXISTS nothing, "public"."low" CASCADE',
+    "dropped by a function": "DO $$BEGIN EXECUTE format('DROP TABLE %I', 'lo' || 'w'); END$$",
+}
+
+
+@pytest.mark.parametrize("away", AWAY.values(), ids=AWAY)
+def test_rows_that_go_with_their_partition_are_deleted(world, away):
+    world.master.execute(away)
+    assert sorted(rows(world)) == [("D", "(1,a)"), ("D", "(2,b)")]
+    world.master.execute("INSERT INTO t VALUES (12, 'z')")
+    assert equal(world)
+
+
+def test_a_part_of_parts_that_is_dropped_takes_its_rows_along(world):
+    world.master.execute("DROP TABLE high")
+    assert sorted(rows(world)) == [("D", "(11,c)"), ("D", "(21,d)")]
+    assert equal(world)
+
+
+def test_a_drop_that_only_mentions_a_partition_deletes_nothing(world):
+    world.master.execute("CREATE TABLE other (id int); DROP TABLE other /* not low */")
+    assert rows(world) == []
+    assert equal(world)
+
+
+def test_a_drop_that_fails_leaves_nothing(world):
+    world.master.execute("CREATE VIEW seen AS SELECT * FROM low")
+    with pytest.raises(Exception, match="depend"):
+        world.master.execute("DROP TABLE low")
+    assert stream(world) == []
+
+
+def test_a_table_with_partitions_that_is_dropped_is_one_command(world):
+    world.master.execute("DROP TABLE t")
+    assert [action for action, _ in stream(world)] == ["X"]
+
+
+def test_partitions_come_and_go_as_tables_of_their_own_under_a_wildcard(build):
+    world = build(DDL, {"public.*": {}})
+    world.master.execute(f"{ROWS}; {PLAIN}; ALTER TABLE t ATTACH PARTITION p FOR VALUES FROM (100) TO (200)")
+    world.master.execute(
+        "ALTER TABLE t DETACH PARTITION low; INSERT INTO low VALUES (7, 'g'); INSERT INTO p VALUES (103, 'h')"
+    )
+    commands = [
+        (row["action"], row["content"])
+        for action, text in stream(world)
+        if action in "NX" and (row := {"action": action, "content": (text.get("after") or text["before"])["table"]})
+    ]
+    assert commands == [("N", "p"), ("X", "p"), ("N", "low")]
+    found = world.master.execute("SELECT tablename, db_action FROM repl_items ORDER BY repl_key").fetchall()
+    assert found[-2:] == [("low", "INSERT"), ("t", "INSERT")]
+    assert found.count(("t", "DELETE")) == 2
+    again = bootstrap(world.context, SOURCE)
+    assert (again["added"], again["removed"]) == ([], [])
+    world.publish()
+
+
+def test_a_partitioned_table_that_is_watched_no_more_has_no_triggers_of_ours(world):
+    world.master.execute("CREATE TABLE other (id int)")
+    world.configure(lambda settings: settings["sources"][SOURCE].update(tables={"public.other": {}}))
+    bootstrap(world.context, SOURCE)
+    query = "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal AND tgrelid::regclass::text <> 'other'"
+    assert world.master.execute(query).fetchone() == (0,)
+
+
+# An ALTER of `w (id int, v text)` that computes values.
+COMPUTED = {
+    "a default for each row": "ADD n float DEFAULT random()",
+    "another type, computed": "ALTER id TYPE bigint USING id * 10",
+    "values alone": "ALTER v TYPE text USING upper(v)",
+}
+
+
+@pytest.mark.parametrize("key", ["", " PRIMARY KEY"], ids=["without a key", "with a key"])
+@pytest.mark.parametrize("computed", COMPUTED.values(), ids=COMPUTED)
+def test_values_that_an_alter_computes_arrive(build, key, computed):
+    world = build(f"CREATE TABLE w (id int{key}, v text)", ["public.w"])
+    world.master.execute("INSERT INTO w VALUES (1, 'a'), (2, 'b')")
+    world.catch_up()
+    for name in ("master", "zurich"):
+        world.reader(name).execute(f"ALTER TABLE w {computed}")
+    world.master.execute("UPDATE w SET v = 'after' WHERE v IN ('a', 'A')")
+    assert equal(world)
+
+
+def test_an_alter_that_computes_nothing_sends_no_row(build):
+    world = build("CREATE TABLE w (id int, v varchar(5))", ["public.w"])
+    world.master.execute("INSERT INTO w VALUES (1, 'a')")
+    world.catch_up()
+    world.master.execute(
+        "ALTER TABLE w ADD n int DEFAULT 5; ALTER TABLE w ALTER v TYPE text; ALTER TABLE w SET UNLOGGED"
+    )
+    assert rows(world) == []

@@ -1,0 +1,147 @@
+"""DDL on a master whose role may create no event triggers: found by comparing the catalog with the last look."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from support.world import SOURCE
+from test_ddl import columns, named
+
+from sluice.control.check import findings
+from sluice.errors import SluiceError, TransientError
+
+pytestmark = [pytest.mark.postgres]
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+
+
+@pytest.fixture
+def weak(build, server):
+    """Makes worlds whose master may create no event trigger."""
+    elsewhere = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+    return lambda ddl, tables: build(ddl, tables, elsewhere={"master": elsewhere})
+
+
+def both(world, statement):
+    for name in ("master", "zurich"):
+        world.reader(name).execute(statement)
+
+
+def published(world):
+    """Publish; the actions of the log."""
+    world.publish()
+    return [change["action"] for change in world.log()]
+
+
+def content(world, action):
+    return [json.loads(change["new"][0]) for change in world.log() if change["action"] == action]
+
+
+def test_an_added_column_is_found_and_images_of_before_and_after_are_told_apart(weak):
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    both(world, "ALTER TABLE t ADD n int")
+    world.master.execute("INSERT INTO t VALUES (3, 'c', 7); UPDATE t SET n = 8 WHERE id = 1")
+    assert published(world) == ["I", "I", "I", "U", "A"]
+    ((altered),) = content(world, "A")
+    assert (columns(altered["before"]), columns(altered["after"])) == ({1: "id", 2: "v"}, {1: "id", 2: "v", 3: "n"})
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_dropped_column_is_found_too(weak):
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.master.execute("ALTER TABLE t DROP v; INSERT INTO t VALUES (2)")
+    assert published(world) == ["I", "I", "A"]
+    assert [change["new"] for change in world.log()[:2]] == [["1", "a"], ["2"]]
+
+
+@pytest.mark.parametrize("change", ["RENAME v TO w", "ALTER v SET DEFAULT 'x'", "ALTER v SET NOT NULL", "RENAME TO u"])
+def test_what_leaves_images_as_they_are_is_sent_after_them(weak, change):
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute(f"INSERT INTO t VALUES (1, 'a'); ALTER TABLE t {change}")
+    assert published(world) == ["I", "A"]
+    assert published(world) == ["I", "A"]
+
+
+def test_a_type_that_changed_sends_the_table_again_and_stops_if_images_are_queued(weak):
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, '5')")
+    world.catch_up()
+    both(world, "ALTER TABLE t ALTER v TYPE int USING v::int * 2")
+    assert published(world)[1:] == ["A", "T", "I"]
+    world.catch_up()
+    assert world.differences() == {}
+    world.master.execute("INSERT INTO t VALUES (2, 6); ALTER TABLE t ALTER v TYPE text")
+    with pytest.raises(SluiceError, match="SLC-043"):
+        world.publish()
+
+
+def test_a_column_that_came_and_went_between_two_looks_is_not_guessed(weak):
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute("ALTER TABLE t ADD a int; INSERT INTO t VALUES (1, 'x', 1); ALTER TABLE t DROP a, ADD b int")
+    world.master.execute("INSERT INTO t VALUES (2, 'x', 2)")
+    with pytest.raises(SluiceError, match="SLC-043"):
+        world.publish()
+
+
+def test_tables_of_equal_names_in_two_schemas_do_not_mix(weak):
+    world = weak("CREATE SCHEMA s; CREATE TABLE s.t (id int); CREATE TABLE t (id int)", ["public.t", "s.t"])
+    world.master.execute("ALTER TABLE s.t ADD v text; DROP TABLE public.t; ALTER TABLE s.t SET SCHEMA public")
+    assert sorted(published(world)) == ["A", "X"]
+    assert named(content(world, "X")[0]["before"]) == "public.t"
+    assert named(content(world, "A")[0]["after"]) == "public.t"
+    assert world.master.execute("SELECT schemaname, tablename FROM repl_tables").fetchall() == [("public", "t")]
+
+
+def test_a_table_made_under_a_wildcard_is_found_with_its_rows(weak):
+    world = weak(PLAIN, {"public.*": {}})
+    world.master.execute("CREATE TABLE later (id int); INSERT INTO later VALUES (1)")
+    assert published(world) == ["N", "I"]
+    world.master.execute("INSERT INTO later VALUES (2)")
+    assert published(world) == ["N", "I", "I"]
+
+
+def test_a_table_made_anew_is_two_tables(weak):
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); DROP TABLE t; CREATE TABLE t (n numeric)")
+    world.master.execute("INSERT INTO t VALUES (2.5)")
+    assert sorted(published(world)) == ["I", "I", "N", "X"]
+    assert [change["new"] for change in world.log() if change["action"] == "I"] == [["1", "a"], ["2.5"]]
+
+
+def test_a_partition_that_came_or_went_filled_sends_the_table_again(weak):
+    world = weak(
+        "CREATE TABLE t (id int PRIMARY KEY) PARTITION BY RANGE (id);"
+        "CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10)",
+        ["public.t"],
+    )
+    world.reader("zurich").execute("CREATE TABLE rest PARTITION OF t DEFAULT")
+    world.master.execute("INSERT INTO t VALUES (1); CREATE TABLE p (id int NOT NULL); INSERT INTO p VALUES (11)")
+    world.master.execute("ALTER TABLE t ATTACH PARTITION p FOR VALUES FROM (10) TO (20); INSERT INTO t VALUES (12)")
+    world.catch_up()
+    assert world.differences() == {}
+    world.master.execute("DROP TABLE low; CREATE TABLE more PARTITION OF t FOR VALUES FROM (20) TO (30)")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_table_that_stays_locked_is_looked_at_again_later(weak, monkeypatch):
+    monkeypatch.setattr("sluice.vendors.postgresql.triggers._LOCK_TRIES", 2)
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute("ALTER TABLE t ADD n int")
+    writer = world.session()
+    writer.execute("BEGIN; INSERT INTO t VALUES (1, 'a', 2)")
+    with pytest.raises(TransientError, match="SLC-036"):
+        world.publish()
+    writer.execute("COMMIT")
+    assert published(world) == ["I", "A"]
+
+
+def test_check_says_which_way_ddl_is_found(weak):
+    world = weak(PLAIN, ["public.t"])
+    texts = {finding.subject: finding.text for finding in findings(world.context)}
+    assert "found by polling" in texts[f"source {SOURCE}"]

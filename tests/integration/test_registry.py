@@ -1,0 +1,220 @@
+"""The registry TABLES: actions, names of triggers, order, debug flag; reconciled with the configuration."""
+
+from __future__ import annotations
+
+import pytest
+from support.updating import SLAVES, load_here
+from support.world import SOURCE
+
+from sluice.control.bootstrap import bootstrap
+from sluice.errors import ConfigError
+
+pytestmark = [pytest.mark.postgres]
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+ALL = "INSERT INTO t VALUES (1, 'a'); UPDATE t SET v = 'b'; DELETE FROM t; TRUNCATE t"
+
+
+def configured(world, **tables):
+    """Let the configuration name these tables, and bring the source up to it."""
+    settings = {f"public.{name}": entry for name, entry in tables.items()}
+    world.configure(lambda plain: plain["sources"][SOURCE].update(tables=settings))
+    return bootstrap(world.context, SOURCE)
+
+
+def actions(world):
+    return [action for (action,) in world.master.execute("SELECT db_action FROM repl_items ORDER BY repl_key")]
+
+
+def own_triggers(world, table="t"):
+    query = "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND NOT tgisinternal ORDER BY 1"
+    return [name for (name,) in world.master.execute(query, [table])]
+
+
+# What is configured; what is captured of one of each; how many triggers that takes.
+ACTIONS = {
+    "not given": ({}, ["INSERT", "UPDATE", "DELETE", "TRUNCATE"], 2),
+    "IUD": ({"actions": "IUD"}, ["INSERT", "UPDATE", "DELETE", "TRUNCATE"], 2),
+    "in another order": ({"actions": "dui"}, ["INSERT", "UPDATE", "DELETE", "TRUNCATE"], 2),
+    "IU": ({"actions": "IU"}, ["INSERT", "UPDATE"], 1),
+    "ID": ({"actions": "ID"}, ["INSERT", "DELETE", "TRUNCATE"], 2),
+    "UD": ({"actions": "UD"}, ["UPDATE", "DELETE", "TRUNCATE"], 2),
+    "I": ({"actions": "I"}, ["INSERT"], 1),
+    "U": ({"actions": "U"}, ["UPDATE"], 1),
+    "D": ({"actions": "D"}, ["DELETE", "TRUNCATE"], 2),
+    "initial copy only": ({"actions": "none"}, [], 0),
+}
+
+
+@pytest.mark.parametrize(("settings", "captured", "count"), ACTIONS.values(), ids=ACTIONS)
+def test_the_trigger_fires_on_the_actions_that_are_wanted_and_no_other(build, settings, captured, count):
+    world = build(PLAIN, {"public.t": settings})
+    world.master.execute(ALL)
+    assert actions(world) == captured
+    assert len(own_triggers(world)) == count
+    assert bootstrap(world.context, SOURCE)["added"] == []
+
+
+@pytest.mark.parametrize("first", ["IUD", "U", "initial copy only"])
+@pytest.mark.parametrize("then", ["IU", "D", "initial copy only"])
+def test_other_actions_take_the_place_of_those_before(build, first, then):
+    world = build(PLAIN, {"public.t": ACTIONS[first][0]})
+    settings, captured, count = ACTIONS[then]
+    configured(world, t=settings)
+    world.master.execute(ALL)
+    assert actions(world) == captured
+    assert len(own_triggers(world)) == count
+    assert bootstrap(world.context, SOURCE)["added"] == []
+
+
+def test_an_entry_without_actions_stands_for_all_three(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("UPDATE repl_tables SET actions = NULL")
+    assert bootstrap(world.context, SOURCE)["added"] == []
+    world.master.execute(ALL)
+    assert actions(world) == ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]
+
+
+def test_an_entry_that_is_not_ok_is_made_again(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("UPDATE repl_tables SET status = 'CREATING'")
+    assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
+    assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
+
+
+def test_the_columns_of_the_registry_are_those_of_the_guide(build):
+    world = build(PLAIN, {"public.t": {"trigger": "zcap", "actions": "UI", "debug": 1}})
+    found = world.master.execute("SELECT * FROM repl_tables")
+    names = [column.name.upper() for column in found.description]
+    row = dict(zip(names, found.fetchone(), strict=True))
+    assert row.pop("REPL_KEY") > 0
+    row.pop("RELID")
+    assert row == {
+        "CATALOGNAME": " ",
+        "SCHEMANAME": "public",
+        "TABLENAME": "t",
+        "ACTIONS": "IU ",
+        "STATUS": "OK",
+        "TRIGGER_NAME": "zcap",
+        "DEBUG": 1,
+    }
+
+
+def test_a_table_that_is_debugged_leaves_a_line_for_each_change_until_it_is_not(build):
+    world = build(PLAIN, {"public.t": {"debug": 1}})
+    world.master.execute(ALL)
+    query = "SELECT split_part(line, ' ', 1) FROM repl_debug_table ORDER BY repl_key"
+    lines = [("INSERT",), ("UPDATE",), ("DELETE",), ("TRUNCATE",)]
+    assert world.master.execute(query).fetchall() == lines
+    assert configured(world, t={})["added"] == ["public.t"]
+    world.master.execute(ALL)
+    assert world.master.execute(query).fetchall() == lines
+
+
+@pytest.mark.parametrize("suffix", ["", "_t", "_c"])
+def test_a_trigger_of_the_application_keeps_its_name(build, suffix):
+    """Each name that we need is looked at, not the row trigger's alone."""
+    world = build(PLAIN, {"public.t": {"actions": "none"}})
+    world.master.execute("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    event = "TRUNCATE ON t FOR EACH STATEMENT" if suffix == "_t" else "INSERT ON t FOR EACH ROW"
+    world.master.execute(f"CREATE TRIGGER zcap{suffix} AFTER {event} EXECUTE FUNCTION own()")
+    with pytest.raises(ConfigError, match=f"SLC-041: public.t has a trigger zcap{suffix} of its own"):
+        configured(world, t={"trigger": "zcap"})
+    assert own_triggers(world) == [f"zcap{suffix}"]
+
+
+def test_the_longest_name_is_taken_and_another_one_takes_its_place(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY DEFERRABLE)", {"public.t": {"trigger": "z" * 61}})
+    assert own_triggers(world) == ["z" * 61, "z" * 61 + "_c", "z" * 61 + "_t"]
+    configured(world, t={"trigger": "Über uns"})
+    assert own_triggers(world) == ["Über uns", "Über uns_c", "Über uns_t"]
+
+
+def test_a_renamed_trigger_is_not_doubled(build):
+    world = build(PLAIN, {"public.t": {"trigger": "zcap"}})
+    world.master.execute("ALTER TRIGGER zcap ON t RENAME TO zother")
+    assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert actions(world) == ["INSERT"]
+
+
+ORDERED = """
+    CREATE TABLE a (id int PRIMARY KEY);
+    CREATE TABLE b (id int PRIMARY KEY);
+    CREATE TABLE parent (id int PRIMARY KEY);
+    CREATE TABLE child (id int REFERENCES parent)
+"""
+
+
+def registered(world):
+    return [name for (name,) in world.master.execute("SELECT tablename FROM repl_tables ORDER BY repl_key")]
+
+
+# What is configured; the order of the registry, of creation and of loading.
+ORDERS = {
+    "foreign keys alone": ({}, ["a", "b", "parent", "child"]),
+    "unspecified first": ({"parent": {"sequence": 2}, "child": {"sequence": 1}}, ["a", "b", "child", "parent"]),
+    "negative as unspecified": ({"b": {"sequence": -7}, "a": {"sequence": 0}}, ["b", "parent", "child", "a"]),
+    "ties by foreign key": (
+        {"child": {"sequence": 3}, "parent": {"sequence": 3}, "b": {"sequence": 1}},
+        ["a", "b", "parent", "child"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("settings", "order"), ORDERS.values(), ids=ORDERS)
+def test_tables_are_registered_created_and_loaded_in_the_order_of_their_sequence(updating, settings, order):
+    tables = {f"public.{name}": settings.get(name, {}) for name in ("child", "b", "a", "parent")}
+    world = updating(ORDERED, tables)
+    world.master.execute("INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1); INSERT INTO a VALUES (1)")
+    assert registered(world) == order
+    seen = []
+
+    def load(job):
+        seen.extend(dict.fromkeys(chunk.leaf.table.table for chunk in job.chunks))
+        return load_here(job)
+
+    world.update(load=load)
+    numbers = [max(settings.get(name, {}).get("sequence", -1), -1) for name in seen]
+    assert (numbers, set(seen)) == (sorted(numbers), set(order))
+    for slave in SLAVES:
+        made = world.reader(slave).execute(
+            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname = ANY (%s) ORDER BY oid", [order]
+        )
+        assert [name for (name,) in made] == order
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_the_order_is_kept_and_follows_the_configuration(build):
+    world = build(ORDERED, ["public.b", "public.a"])
+    query = "SELECT tablename, repl_key FROM repl_tables ORDER BY repl_key"
+    kept = world.master.execute(query).fetchall()
+    configured(world, a={}, b={})
+    assert world.master.execute(query).fetchall() == kept
+    configured(world, a={"sequence": 1}, b={}, parent={})
+    assert registered(world) == ["b", "parent", "a"]
+
+
+def test_a_cycle_is_named_and_loaded_with_its_constraints_after_the_data(updating):
+    world = updating(
+        "CREATE TABLE hen (id int PRIMARY KEY, egg int); CREATE TABLE egg (id int PRIMARY KEY, hen int REFERENCES hen)",
+        ["public.hen", "public.egg"],
+    )
+    world.master.execute("ALTER TABLE hen ADD FOREIGN KEY (egg) REFERENCES egg DEFERRABLE INITIALLY DEFERRED")
+    world.master.execute("BEGIN; INSERT INTO hen VALUES (1, 1); INSERT INTO egg VALUES (1, 1); COMMIT")
+    assert bootstrap(world.context, SOURCE)["cycles"] == [["public.egg", "public.hen"]]
+    world.update()
+    world.catch_up()
+    assert world.differences() == {}
+    for slave in SLAVES:
+        keys = world.reader(slave).execute("SELECT count(*) FROM pg_constraint WHERE contype = 'f'").fetchone()
+        assert keys == (2,)
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_bootstrap_repeats_what_the_server_says_if_that_is_wanted(build, caplog, wanted):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], source={"bootstrap_warnings": wanted})
+    with caplog.at_level("INFO", logger="sluice"):
+        bootstrap(world.context, SOURCE)
+    assert ("already exists, skipping" in caplog.text) is wanted

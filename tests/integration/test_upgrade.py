@@ -1,0 +1,70 @@
+"""DbResources of an older version are brought up to this one, and what is queued in them arrives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.world import SOURCE
+
+from sluice.control.bootstrap import bootstrap
+from sluice.errors import ConfigError
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+BEFORE = Path(__file__).with_name("dbresources_0.sql").read_text(encoding="utf-8")
+EMPTY = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"
+
+
+@pytest.fixture
+def old(build):
+    """A master with the DbResources of before, and rows that wait in them."""
+    world = build(DDL, ["public.t"])
+    known = world.master.execute("SELECT incarnation, segment, sha256, epoch FROM repl_state").fetchone()
+    world.master.execute(EMPTY + DDL)
+    (relation,) = world.master.execute("SELECT 't'::regclass::oid::text").fetchone()
+    world.master.execute(BEFORE.replace("@relid@", relation))
+    world.master.execute("UPDATE repl_state SET (incarnation, segment, sha256, epoch) = (%s, %s, %s, %s)", known)
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'); UPDATE t SET v = 'c' WHERE id = 2")
+    return world
+
+
+@pytest.mark.parametrize("first", ["publish", "bootstrap"])
+def test_what_was_queued_before_an_upgrade_arrives_after_it(old, first):
+    queued = old.queued()
+    assert len(queued) == 3
+    if first == "bootstrap":
+        bootstrap(old.context, SOURCE)
+        assert old.queued() == queued
+    old.publish()
+    assert [change["repl_key"] for change in old.log()] == sorted(queued)
+    old.master.execute("INSERT INTO t VALUES (3, 'd'); ALTER TABLE t RENAME TO u; INSERT INTO u VALUES (4, 'e')")
+    old.publish()
+    assert [change["action"] for change in old.log()][-3:] == ["I", "A", "I"]
+    assert old.status("zurich") is Status.NORMAL
+    names = {name for (name,) in old.master.execute("SELECT evtname FROM pg_event_trigger")}
+    assert names >= {"public.repl_altered", "public.repl_dropped"}
+    assert "public_repl_altered" not in names
+
+
+def test_what_is_made_anew_has_the_shape_of_what_was_upgraded(old, build):
+    bootstrap(old.context, SOURCE)
+    assert bootstrap(old.context, SOURCE)["added"] == []
+    new = build(DDL, ["public.t"])
+    shape = """
+        SELECT attrelid::regclass::text, attname, format_type(atttypid, NULL), attnotnull
+        FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+        WHERE relkind = 'r' AND relname LIKE 'repl%' AND attnum > 0 AND NOT attisdropped"""
+    upgraded, made = (set(world.master.execute(shape).fetchall()) for world in (old, new))
+    assert upgraded == made
+
+
+@pytest.mark.parametrize("job", ["publish", "bootstrap"])
+def test_what_a_newer_version_made_is_left_alone(build, job):
+    world = build(DDL, ["public.t"])
+    world.master.execute("UPDATE repl_state SET version = 999")
+    with pytest.raises(ConfigError, match=r"SLC-059: the DbResources repl_ are of version 999"):
+        world.publish() if job == "publish" else bootstrap(world.context, SOURCE)
+    assert world.master.execute("SELECT version FROM repl_state").fetchone() == (999,)

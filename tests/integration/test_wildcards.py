@@ -1,0 +1,160 @@
+"""Wildcards: which tables they take, and tables that are made later, of which not one row may be missed."""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+from test_ddl import named, stream
+
+from sluice.control.bootstrap import bootstrap
+from sluice.control.check import findings
+from sluice.model.names import TableName
+from sluice.model.wanted import chosen
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+    CREATE SCHEMA x; CREATE SCHEMA y;
+    CREATE TABLE x.a (id int); CREATE TABLE x.b (id int); CREATE TABLE x.log_1 (id int); CREATE TABLE y.a (id int);
+    CREATE TABLE x.parted (id int) PARTITION BY LIST (id); CREATE TABLE x.one PARTITION OF x.parted FOR VALUES IN (1);
+    CREATE VIEW x.seen AS SELECT 1; CREATE TABLE x.empty ()"""
+EVERYTHING = {"x.*": {}, "x.log_*": {"exclude": True}, "x.log_kept": {"actions": "I"}, "x.b": {"exclude": True}}
+
+
+@pytest.fixture
+def world(build):
+    return build(DDL + "; CREATE TABLE x.log_kept (id int)", EVERYTHING)
+
+
+def actions(world):
+    return [action for action, _ in stream(world)]
+
+
+def test_a_wildcard_takes_tables_and_leaves_out_exclusions_partitions_views_and_other_schemas(world):
+    watched = world.context.watched(SOURCE)
+    assert {str(name): watch.actions for name, watch in watched.items()} == {
+        "x.a": "IUD",
+        "x.log_kept": "I",
+        "x.parted": "IUD",
+    }
+    registered = world.master.execute("SELECT tablename FROM repl_tables ORDER BY 1").fetchall()
+    assert registered == [("a",), ("log_kept",), ("parted",)]
+    assert bootstrap(world.context, SOURCE)["added"] == []
+    looked = [finding for finding in findings(world.context) if finding.subject.startswith(("source", "slave"))]
+    assert len(looked) == 2
+    assert all(finding.good for finding in looked)
+
+
+def test_a_wildcard_leaves_alone_what_we_have_made_ourselves(build):
+    world = build("CREATE TABLE a (id int)", {"public.*": {}})
+
+    def second(settings):
+        tables = {"public.*": {}}
+        settings["sources"]["second"] = {"connection": "master", "prefix": "TWO_", "tables": tables}
+
+    world.configure(second)
+    bootstrap(world.context, "second")
+    assert list(world.context.watched(SOURCE)) == list(world.context.watched("second")) == [TableName("public", "a")]
+    assert stream(world) == []
+
+
+def test_a_table_made_later_is_captured_from_its_first_row(world):
+    with world.master.transaction():
+        world.master.execute("CREATE TABLE x.later (id int PRIMARY KEY, v text DEFAULT 'd')")
+        world.master.execute("INSERT INTO x.later VALUES (1); UPDATE x.later SET v = 'e'; DELETE FROM x.later")
+        world.master.execute("TRUNCATE x.later")
+    (action, content), *rows = stream(world)
+    assert (action, named(content["after"])) == ("N", "x.later")
+    assert "before" not in content
+    assert content["after"]["key"] == ["id"]
+    assert content["statement"].startswith("CREATE TABLE x.later")
+    assert rows == [("I", "(1,d)"), ("U", "(1,e)"), ("D", "(1,e)"), ("T", None)]
+    assert TableName("x", "later") in world.context.watched(SOURCE)
+    assert bootstrap(world.context, SOURCE)["added"] == []
+    world.publish()
+    assert len({change["ordinal"] for change in world.log()}) == 1
+
+
+def test_what_nobody_wants_is_left_alone(world):
+    world.master.execute(
+        "CREATE TABLE x.log_2 (id int); CREATE TABLE y.b (id int); CREATE TEMP TABLE a (id int);"
+        "CREATE TABLE x.none ();"
+        "INSERT INTO x.log_2 VALUES (1); INSERT INTO y.b VALUES (1); CREATE UNLOGGED TABLE y.c AS SELECT 1"
+    )
+    assert stream(world) == []
+
+
+# How a table with rows comes about.
+FILLED = {
+    "create table as": "CREATE TABLE x.filled AS SELECT 7 AS id, 'a'::text AS v",
+    "select into": "SELECT 7 AS id, 'a'::text AS v INTO x.filled",
+    "a rename": "CREATE TABLE y.f AS SELECT 7 AS id, 'a'::text AS v; ALTER TABLE y.f SET SCHEMA x;"
+    "ALTER TABLE x.f RENAME TO filled",
+}
+
+
+@pytest.mark.parametrize("made", FILLED.values(), ids=FILLED)
+@pytest.mark.parametrize("content", [True, False], ids=["with its content", "without"])
+def test_rows_that_were_there_before_the_triggers_come_as_inserts_if_wanted(world, made, content):
+    world.configure(lambda settings: settings["sources"][SOURCE].update(initial_content=content))
+    bootstrap(world.context, SOURCE)
+    world.master.execute(made + "; INSERT INTO x.filled VALUES (8, 'b')")
+    rows = [text for action, text in stream(world) if action == "I"]
+    assert rows == (["(7,a)"] if content else []) + ["(8,b)"]
+    assert actions(world)[0] == "N"
+
+
+def test_a_schema_made_with_its_tables_is_seen(build):
+    world = build("CREATE TABLE a (id int)", {"public.a": {}, "z.*": {}})
+    world.master.execute("CREATE SCHEMA z CREATE TABLE t (id int) CREATE TABLE u (id int); INSERT INTO z.u VALUES (1)")
+    assert actions(world) == ["N", "N", "I"]
+
+
+def test_a_table_dropped_and_made_anew_within_one_sweep_is_two_tables(build):
+    world = build("CREATE TABLE t (id int, v text)", ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); DROP TABLE t; CREATE TABLE t (n numeric)")
+    world.master.execute("INSERT INTO t VALUES (2.5)")
+    assert actions(world) == ["I", "X", "N", "I"]
+    world.publish()
+    assert [change["new"] for change in world.log() if change["action"] == "I"] == [["1", "a"], ["2.5"]]
+    assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
+
+
+def test_a_table_made_in_a_transaction_that_is_rolled_back_leaves_nothing(world):
+    before = world.master.execute("SELECT * FROM repl_tables ORDER BY 3").fetchall()
+    with world.master.transaction(force_rollback=True):
+        world.master.execute("CREATE TABLE x.later AS SELECT 1 AS id")
+    assert stream(world) == []
+    assert world.master.execute("SELECT * FROM repl_tables ORDER BY 3").fetchall() == before
+    world.master.execute("CREATE TABLE x.later (id int)")
+    assert actions(world) == ["N"]
+
+
+def test_without_detection_columns_are_recorded_and_nothing_else(world):
+    world.configure(lambda settings: settings["sources"][SOURCE].update(detect_ddl=False))
+    bootstrap(world.context, SOURCE)
+    world.master.execute("ALTER TABLE x.a ADD v text; INSERT INTO x.a VALUES (1, 'b'); CREATE TABLE x.later (id int)")
+    world.master.execute("DROP TABLE x.log_kept")
+    assert stream(world) == [("I", "(1,b)")]
+    world.publish()
+    assert world.log()[-1]["new"] == ["1", "b"]
+
+
+def test_the_source_and_the_configuration_decide_alike(world):
+    patterns = world.context.wanted(SOURCE).entries
+    for name in ("a", "b", "log_", "log_kept", "log_kept2", "lo", "z", "A"):
+        found = world.master.execute("SELECT actions FROM repl_wants('x', %s)", [name]).fetchone()
+        ours = chosen(patterns, TableName("x", name))
+        assert (found and found[0]) == (ours and patterns[ours].actions)
+    assert world.master.execute("SELECT FROM repl_wants('y', 'a')").fetchone() is None
+
+
+def test_a_role_that_makes_tables_needs_no_right_on_ours(world):
+    world.master.execute("CREATE ROLE maker; GRANT CREATE, USAGE ON SCHEMA x TO maker; SET ROLE maker")
+    world.master.execute("CREATE TABLE x.made (id int); INSERT INTO x.made VALUES (1); RESET ROLE")
+    assert actions(world) == ["N", "I"]
+
+
+def test_a_table_with_odd_names_is_picked_up(world):
+    world.master.execute("""CREATE TABLE x."q""u'o %s" AS SELECT 'a'::text AS "sluice_row", 1 AS "x%I" """)
+    assert stream(world)[1:] == [("I", "(a,1)")]

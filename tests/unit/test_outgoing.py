@@ -1,0 +1,104 @@
+"""What is withheld becomes a mark at its place; every other change goes as it came."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from sluice.changelog.schema import ATTRIBUTES, SWEPT
+from sluice.errors import SluiceError, TransientError
+from sluice.publish.outgoing import Outgoing
+from sluice.publish.transformer import Transformed
+
+UPDATES = [
+    pytest.param(["1", "a"], ["1", "a"], True, id="equal"),
+    pytest.param(["1", None], ["1", None], True, id="equal with a NULL"),
+    pytest.param([None, None], [None, None], True, id="NULLs alone"),
+    pytest.param([], [], True, id="no columns"),
+    pytest.param(["1", None], ["1", ""], False, id="NULL is not ''"),
+    pytest.param(["1", "a"], ["1", "b"], False, id="another value"),
+    pytest.param(["1", "a"], ["1", None], False, id="a value that became NULL"),
+    pytest.param(["1", "a "], ["1", "a"], False, id="a blank more"),
+    pytest.param(["1"], ["1", None], False, id="a column more"),
+    pytest.param(None, ["1", "a"], False, id="no old image"),
+]
+
+
+def swept(*changes):
+    """A batch of changes (action, new, old) of one transaction."""
+    rows = [
+        {"last": 99, "trans_key": "7", "repl_key": 10 + n, "layout": 1, "action": action, "new": new, "old": old}
+        for n, (action, new, old) in enumerate(changes)
+    ]
+    return pa.RecordBatch.from_pylist(rows, SWEPT)
+
+
+class Said:
+    """A transformer that always says the same."""
+
+    def __init__(self, transformed):
+        self.transformed = transformed
+
+    def transform(self, changes, layouts):
+        if isinstance(self.transformed, Exception):
+            raise self.transformed
+        return self.transformed
+
+
+def actions(batch):
+    return batch.column("action").to_pylist()
+
+
+@pytest.mark.parametrize(("old", "new", "unchanged"), UPDATES)
+def test_an_update_is_withheld_only_if_its_images_are_equal(old, new, unchanged):
+    batch = swept(("I", ["0", "x"], None), ("U", new, old), ("D", None, ["0", "x"]))
+    sent = Outgoing(unchanged_updates=False).of(batch, {})
+    assert actions(sent) == ["I", "C" if unchanged else "U", "D"]
+    assert sent.column("repl_key").to_pylist() == [10, 11, 12]
+    assert sent.to_pylist()[1]["new"] == (None if unchanged else new)
+    assert [row["new"] for row in sent.to_pylist()[::2]] == [["0", "x"], None]
+    assert actions(Outgoing().of(batch, {})) == ["I", "U", "D"]
+
+
+def test_several_updates_are_judged_one_by_one():
+    batch = swept(("U", ["1"], ["1"]), ("U", ["2"], ["1"]), ("I", ["3"], None), ("U", ["3"], ["3"]), ("T", None, None))
+    assert actions(Outgoing(unchanged_updates=False).of(batch, {})) == ["C", "U", "I", "C", "T"]
+
+
+def test_a_transformer_withholds_and_attaches():
+    batch = swept(("I", ["1"], None), ("I", ["2"], None))
+    said = Transformed(
+        keep=pa.array([True, False]),
+        attributes=pa.array([[("origin", "till")], None], ATTRIBUTES),
+        description=pa.array([[("day", None)], []], ATTRIBUTES),
+    )
+    first, second = Outgoing(transformer=Said(said)).of(batch, {}).to_pylist()
+    assert (first["action"], first["attributes"], first["description"]) == ("I", [("origin", "till")], [("day", None)])
+    assert (second["action"], second["new"], second["attributes"]) == ("C", None, None)
+
+
+WRONG = [
+    pytest.param(ZeroDivisionError("by zero"), "ZeroDivisionError: by zero", id="it raises"),
+    pytest.param(Transformed(keep=pa.array([True])), "1 entries for 2 changes", id="too short"),
+    pytest.param(Transformed(keep=pa.array([True, None])), "`keep` is null", id="no answer"),
+    pytest.param(Transformed(keep=[True, True]), "list is no Arrow array", id="a list"),
+    pytest.param(Transformed(attributes=pa.array(["a", "b"])), "ArrowNotImplementedError", id="no map"),
+    pytest.param(
+        Transformed(attributes=pa.array([[("action", "x")], None], ATTRIBUTES)), "action is Sluice's own", id="our name"
+    ),
+    pytest.param(None, "AttributeError", id="nothing at all"),
+]
+
+
+@pytest.mark.parametrize(("transformed", "why"), WRONG)
+def test_what_a_transformer_does_wrong_stops_publishing_and_says_where(transformed, why):
+    batch = swept(("I", ["1"], None), ("I", ["2"], None))
+    with pytest.raises(SluiceError, match=f"SLC-054.*2 changes from key 10 on.*{why}") as failed:
+        Outgoing(transformer=Said(transformed)).of(batch, {})
+    assert not isinstance(failed.value, TransientError)
+
+
+def test_a_transformer_that_waits_for_something_is_asked_again():
+    waiting = TransientError(999, "not yet")
+    with pytest.raises(TransientError, match="not yet"):
+        Outgoing(transformer=Said(waiting)).of(swept(("I", ["1"], None)), {})

@@ -1,0 +1,41 @@
+"""A batch as steps: commands stand between the runs that they part."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from sluice.changelog.schema import CHANGES, NO_LAYOUT
+from sluice.dispatch.steps import steps
+from sluice.model.action import Action, Command
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+
+BEFORE = Layout(1, TableName("public", "planes"), (Column("tailnum", "text"),), (0,))
+AFTER = Layout(5, TableName("public", "planes"), (Column("tailnum", "text"), Column("owner", "text")), (0,))
+
+
+def batch(*changes: tuple[int, str, list[str] | None]) -> pa.Table:
+    rows = [
+        {"ordinal": 1, "trans_key": "700", "repl_key": key, "layout": layout, "action": action, "new": new, "old": None}
+        for key, (layout, action, new) in enumerate(changes)
+    ]
+    return pa.Table.from_pylist(rows, schema=CHANGES)
+
+
+def test_a_command_parts_what_came_before_from_what_comes_after() -> None:
+    changes = batch((1, "I", ["N1"]), (5, "A", ["ALTER"]), (5, "I", ["N2", "Anna"]))
+    first, command, second = steps(changes, {1: BEFORE, 5: AFTER})
+    assert command == Command(Action.ALTER, AFTER, "ALTER")
+    assert not isinstance(first, Command)
+    assert not isinstance(second, Command)
+    assert [first[0][0].layout, second[0][0].layout] == [BEFORE, AFTER]
+
+
+def test_commands_alone_leave_no_empty_run() -> None:
+    changes = batch((NO_LAYOUT, "S", ["first"]), (NO_LAYOUT, "S", ["second"]), (NO_LAYOUT, "C", None))
+    assert list(steps(changes, {})) == [Command(Action.STATEMENT, None, text) for text in ("first", "second")]
+
+
+def test_an_alter_without_a_command_still_begins_a_new_run() -> None:
+    changes = batch((1, "I", ["N1"]), (5, "I", ["N2", "Anna"]))
+    assert len(list(steps(changes, {1: BEFORE, 5: AFTER}))) == 2
