@@ -182,7 +182,7 @@ def test_a_table_rewritten_after_the_point_is_no_difference(updating, statement)
 
 def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
     store = normal.context.store
-    number = points.ask(store, SOURCE, ["zurich"], 60)
+    number = points.ask(store, SOURCE, ["zurich"])
     publisher = Thread(target=normal.publish, daemon=True)
     publisher.start()
     point = until(lambda: points.answered(store, number))
@@ -205,7 +205,7 @@ def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
 
 def test_the_barrier_of_a_verifier_that_died_expires(normal):
     store = normal.context.store
-    number = points.ask(store, SOURCE, ["zurich"], 60)
+    number = points.ask(store, SOURCE, ["zurich"])
     publisher = Thread(target=normal.publish, daemon=True)
     publisher.start()
     point = until(lambda: points.answered(store, number))

@@ -139,15 +139,18 @@ class Manifest:
             return {row.id: Layout.from_json(row.body) for row in connection.execute(wanted)}
 
     def trimmable(self, durable: int, keep: timedelta) -> list[Segment]:
-        """Segments that every slave has made durable, and whose time is over; the newest always stays."""
+        """Segments that every slave has made durable, and whose time is over; the newest always stays, and
+        whatever comes after one that stays: times may be out of order, if the clock was set."""
+        newest, young = (
+            select(of(segment.c.number)).where(segment.c.source == self._source) for of in (func.max, func.min)
+        )
+        young = young.where(segment.c.trimmed_at.is_(None), segment.c.published_at >= func.clock_timestamp() - keep)
         old = (
             self._all()
             .where(
                 segment.c.trimmed_at.is_(None),
                 segment.c.last_ordinal <= durable,
-                segment.c.published_at < func.clock_timestamp() - keep,
-                segment.c.number
-                < select(func.max(segment.c.number)).where(segment.c.source == self._source).scalar_subquery(),
+                segment.c.number < func.least(newest.scalar_subquery(), young.scalar_subquery()),
             )
             .order_by(segment.c.number)
         )

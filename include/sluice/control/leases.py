@@ -1,8 +1,9 @@
 """Leases: who may publish a source or drain to a slave, told by an epoch that only grows (R6).
 
 A lease says who *should* write; the fence row in each database written says who *can*. Expiry goes by the control
-store's clock. Epochs follow its milliseconds, so that those of a store that was lost or restored to an earlier state
-are still above the fences that are in the databases.
+store's clock, which may be set meanwhile: a lease is never believed for longer than one is given for, and whoever loses
+one that is still in use is fenced out. Epochs follow that clock's milliseconds, so that those of a store that was lost
+or restored to an earlier state are still above the fences that are in the databases.
 """
 
 from __future__ import annotations
@@ -57,12 +58,16 @@ def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
     with store.begin() as connection:
         epoch = connection.execute(taken).scalar()
         if epoch is None:
+            # An end that is further away was written before the clock was set back. Who holds it renews it in time.
+            shorter = lease.update().where(lease.c.name == name, lease.c.expires_at > expires)
+            connection.execute(shorter.values(expires_at=expires))
             other = connection.execute(select(lease).where(lease.c.name == name)).one()
-            raise TransientError(
-                51,
-                f"{name} is already being worked on by {other.holder}, until {other.expires_at:%H:%M:%S} at least",
-                "this run ends and the other goes on; if that process is gone, its lease ends by itself",
-            )
+    if epoch is None:
+        raise TransientError(
+            51,
+            f"{name} is already being worked on by {other.holder}, until {other.expires_at:%H:%M:%S} at least",
+            "this run ends and the other goes on; if that process is gone, its lease ends by itself",
+        )
     return Lease(name, epoch, me)
 
 

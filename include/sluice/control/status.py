@@ -99,7 +99,8 @@ def _behind(connection: Connection, pair: Pair, ordinal: int) -> tuple[int, floa
     ahead = (
         select(
             func.coalesce(func.max(segment.c.last_ordinal), ordinal),
-            func.extract("epoch", func.clock_timestamp() - func.min(segment.c.published_at)),
+            # Not below 0, if the clock was set back since.
+            func.greatest(func.extract("epoch", func.clock_timestamp() - func.min(segment.c.published_at)), 0),
         )
         .where(segment.c.source == pair.source, segment.c.last_ordinal > ordinal)
         .select_from(segment)

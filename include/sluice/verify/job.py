@@ -24,7 +24,6 @@ from sluice.verify.comparison import Comparison, Side
 from sluice.verify.points import Point
 
 PATIENCE_S = 900.0
-_DEADLINE_S = 60
 _KEEP_UP_S = 15.0
 
 CompareAll = Callable[[list[Comparison]], list[Difference]]
@@ -55,7 +54,7 @@ def verify(
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
     if ready:
-        number = points.ask(context.store, request.source, ready, _DEADLINE_S)
+        number = points.ask(context.store, request.source, ready)
         with _KeptUp(context, number):
             results = _compare(context, request, ready, number, compare_all, patience_s, late)
     for slave, tables in results.items():
@@ -213,4 +212,4 @@ class _KeptUp:
 
     def _keep_up(self) -> None:
         while not self._over.wait(_KEEP_UP_S):
-            points.keep_up(self._context.store, self._number, _DEADLINE_S)
+            points.keep_up(self._context.store, self._number)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, select
 
 from sluice.control.store import Store
 from sluice.control.tables import barrier, point
 from sluice.model.position import Position
+
+# A request that nobody keeps up is void after this time.
+SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,11 @@ class Point:
     position: Position
 
 
-def ask(store: Store, source: str, slaves: Sequence[str], seconds: int) -> int:
-    """Ask for a point; it and its barriers are void after so many seconds unless kept up."""
+def ask(store: Store, source: str, slaves: Sequence[str]) -> int:
+    """Ask for a point; it and its barriers are void after `SECONDS` unless kept up."""
     with store.begin() as connection:
-        deadline = func.clock_timestamp() + timedelta(seconds=seconds)
         number = connection.execute(
-            point.insert().values(source=source, deadline=deadline).returning(point.c.id)
+            point.insert().values(source=source, deadline=_later()).returning(point.c.id)
         ).scalar_one()
         connection.execute(barrier.insert(), [{"point": number, "slave": slave} for slave in slaves])
     return int(number)
@@ -47,11 +49,10 @@ def answered(store: Store, number: int) -> Point | None:
     return Point(row.id, row.snapshot_id, Position(row.segment, row.ordinal)) if row else None
 
 
-def keep_up(store: Store, number: int, seconds: int) -> None:
+def keep_up(store: Store, number: int) -> None:
     """Put the deadline off, while a long comparison goes on."""
     with store.begin() as connection:
-        deadline = func.clock_timestamp() + timedelta(seconds=seconds)
-        connection.execute(point.update().where(point.c.id == number).values(deadline=deadline))
+        connection.execute(point.update().where(point.c.id == number).values(deadline=_later()))
 
 
 def passed(store: Store, number: int, slave: str) -> None:
@@ -69,9 +70,12 @@ def close(store: Store, number: int) -> None:
 
 
 def requested(store: Store, source: str) -> list[int]:
-    """Points asked for and not answered yet."""
+    """Points asked for and not answered yet. Deadlines of before the store's clock was set back are brought nearer: who
+    still needs one puts it off in time, and the barriers of a verifier that died stop nobody for long."""
+    far = point.update().where(point.c.source == source, ~point.c.closed, point.c.deadline > _later())
     wanted = select(point.c.id).where(point.c.source == source, point.c.snapshot_id.is_(None), *_alive())
     with store.begin() as connection:
+        connection.execute(far.values(deadline=_later()))
         return list(connection.execute(wanted.order_by(point.c.id)).scalars())
 
 
@@ -79,6 +83,10 @@ def alive(store: Store, numbers: Sequence[int]) -> set[int]:
     """Which of these points are still being compared."""
     with store.begin() as connection:
         return set(connection.execute(select(point.c.id).where(point.c.id.in_(numbers), *_alive())).scalars())
+
+
+def _later() -> ColumnElement[datetime]:
+    return func.clock_timestamp() + timedelta(seconds=SECONDS)
 
 
 def _alive() -> tuple[ColumnElement[bool], ...]:

@@ -22,6 +22,10 @@ _AFTER_CHECKS = "RI_z_"
 # Beside the row trigger: TRUNCATE, and the last key of a transaction.
 _SUFFIXES = ("", "_t", "_c")
 _LONGEST = 63 - max(map(len, _SUFFIXES))
+# How long one try to lock waits, and with it everybody who wants to write behind it: as long as most transactions last,
+# and longer only where those that are open last longer. Less than the second after which servers look for deadlocks.
+_FIRST_WAIT_MS = 50
+_LONGEST_WAIT_MS = 400
 _LOCK_TRIES = 30
 
 
@@ -86,8 +90,12 @@ def drop(connection: Connection, parts: Mapping[str, sql.Composable], relation: 
 
 
 def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString) -> None:
-    """Lock tables, all at once or none, and wait for less than the time after which a server looks for deadlocks: no
-    statement of a user, waiting for us while we wait for it, is ended as the victim (R9)."""
+    """Lock tables, all at once or none: a try that waits too long is given up, so that writers do not queue behind it,
+    and no statement of a user, waiting for us while we wait for it, is ended as the victim of a deadlock (R9).
+
+    Raises:
+        TransientError: SLC-036 if every try was in vain.
+    """
     tables = [identifier(name) for name in names if catalog.columns(connection, name)]
     if not tables:
         return
@@ -95,7 +103,7 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
     for attempt in range(_LOCK_TRIES):
         try:
             with connection.transaction():
-                connection.execute("SET LOCAL statement_timeout = '400ms'")
+                connection.execute(sql.SQL("SET LOCAL statement_timeout = {}").format(_wait_ms(attempt)))
                 connection.execute(statement)
                 connection.execute("SET LOCAL statement_timeout = 0")
                 return
@@ -106,6 +114,11 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
         f"{', '.join(map(str, names))} cannot be locked to install triggers: transactions that change them stay open",
         "nothing was changed; the run tries again by itself. See pg_stat_activity for transactions open for long",
     )
+
+
+def _wait_ms(attempt: int) -> int:
+    """How long a try waits: a third longer every second time, so that also steady load of long transactions ends it."""
+    return min(int(_FIRST_WAIT_MS * 1.33 ** (attempt // 2)), _LONGEST_WAIT_MS)
 
 
 def _needed(trigger: str, actions: str) -> set[str]:
