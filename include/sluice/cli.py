@@ -70,7 +70,9 @@ def parser() -> argparse.ArgumentParser:
     export.set_defaults(run=_export)
     statement = commands.add_parser("statement", help="execute an SQL statement on the master and on every slave")
     statement.add_argument("source", metavar="SOURCE", help="the master, as the configuration calls it")
-    statement.add_argument("--sql-file", required=True, metavar="FILE", help="the statement; - reads it from stdin")
+    which = statement.add_mutually_exclusive_group(required=True)
+    which.add_argument("--sql-file", metavar="FILE", help="the statement; - reads it from stdin")
+    which.add_argument("--show", type=int, metavar="NUMBER", help="what each node answered to one issued before")
     statement.add_argument("--schema", default="public", help="where plain names are looked up (default: public)")
     statement.add_argument(
         "--allow-varying", action="store_true", help="although it may do something else on each node"
@@ -144,6 +146,8 @@ def _export(options: argparse.Namespace) -> int:
 def _statement(options: argparse.Namespace) -> int:
     from sluice import shell
 
+    if options.show is not None:
+        return shell.show_statement(options.source, options.show, options.wait)
     try:
         text = sys.stdin.read() if options.sql_file == "-" else Path(options.sql_file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

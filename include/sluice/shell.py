@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from sluice import config as configuration
@@ -48,14 +49,22 @@ def issue_statement(source: str, text: str, *, schema: str, varying: bool, patie
     """Execute a statement everywhere and print what each node answered. 0 unless it failed on one of them."""
     context = _context()
     done = statements.issue(context, source, text, schema=schema, varying=varying)
-    found = statements.awaited(context, done.id, patience_s)
-    print(f"statement {done.id}")
+    return _answers(source, done.id, statements.awaited(context, done.id, patience_s))
+
+
+def show_statement(source: str, number: int, patience_s: float) -> int:
+    """Print what each node answered to a statement that was issued before. 0 unless it failed on one of them."""
+    return _answers(source, number, statements.shown(_context(), source, number, patience_s))
+
+
+def _answers(source: str, number: int, found: Sequence[answers.Answered]) -> int:
+    print(f"statement {number}")
     for one in found:
         print("  ".join(filter(None, [one.slave or f"{source} (master)", one.status, one.detail])))
-        if done.reads and one.status is not answers.Standing.WAITING:
+        if one.answer.columns and one.status is not answers.Standing.WAITING:
             for row in (one.answer.columns, *one.answer.rows):
                 print("\t".join("NULL" if value is None else value for value in row))
-        elif not one.detail and one.status is answers.Standing.OK:
+        if not one.detail and one.status is answers.Standing.OK and (one.answer.count or not one.answer.columns):
             print(f"{one.answer.count} rows changed")
     return 1 if any(one.status is answers.Standing.FAILED for one in found) else 0
 

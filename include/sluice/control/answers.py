@@ -1,19 +1,24 @@
-"""Statements in the control store: what was issued, and what each node answered. WAITING -> OK or FAILED."""
+"""Statements in the control store: what was issued, and what each node answered. WAITING -> OK or FAILED.
+
+The master's commit is asked for only after its transaction is known here: so it can be found out later what became of
+it, and whoever finds out that it was rolled back, before it was known, keeps it from being committed after all.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control import replications
 from sluice.control.store import Store
 from sluice.control.tables import answer, audit, statement
+from sluice.errors import TransientError
 from sluice.model.names import Pair
 from sluice.model.position import Snapshot
-from sluice.model.statement import Answer, Outcome, Statement
+from sluice.model.statement import Answer, Fate, Outcome, Statement, Traced
 
 MASTER = ""
 
@@ -48,11 +53,25 @@ def begin(store: Store, source: str, slaves: list[str], text: str, schema: str) 
     return number
 
 
-def executed(store: Store, done: Statement, trans_key: str) -> None:
-    """The master has executed it; the slaves follow."""
+def committing(store: Store, done: Statement, traced: Traced) -> None:
+    """The master has executed it, and nothing but its commit is missing.
+
+    Raises:
+        TransientError: SLC-108, somebody found its session gone meanwhile: it must not be committed.
+    """
     with store.begin() as connection:
-        connection.execute(statement.update().where(statement.c.id == done.id).values(trans_key=trans_key))
-    _record(store, done.id, MASTER, Outcome(True, "", done.answer))
+        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == Standing.WAITING)
+        if not connection.execute(open_.values(body=asdict(done.answer))).rowcount:
+            raise rolled_back(done.id, "its session was taken for lost")
+        values = {"trans_key": traced.trans_key, "incarnation": traced.incarnation}
+        connection.execute(statement.update().where(statement.c.id == done.id).values(values))
+
+
+def executed(store: Store, number: int) -> None:
+    """The master has committed it; the slaves follow."""
+    with store.begin() as connection:
+        open_ = answer.update().where(_is(number, MASTER), answer.c.status == Standing.WAITING)
+        connection.execute(open_.values(status=Standing.OK, at=func.clock_timestamp()))
 
 
 def refused(store: Store, number: int, why: str) -> None:
@@ -62,8 +81,54 @@ def refused(store: Store, number: int, why: str) -> None:
     _record(store, number, MASTER, Outcome(False, why))
 
 
+def rolled_back(number: int, why: str) -> TransientError:
+    """The error of a statement that something which passes kept the master from executing."""
+    return TransientError(
+        108,
+        f"statement {number} was rolled back on the master: {why}",
+        "nothing of it happened on any node; issue it again",
+    )
+
+
+def settle(store: Store, number: int, fate: Fate, why: str = "its session was lost before its commit") -> None:
+    """It was found out what became of it on the master."""
+    if fate is Fate.COMMITTED:
+        executed(store, number)
+    elif fate is Fate.ROLLED_BACK:
+        refused(store, number, f"rolled back, nothing of it happened: {why}; issue it again")
+    elif fate is Fate.UNKNOWN:
+        detail = (
+            "nobody can tell whether it was executed: the master was restored, or another took its place; look at its "
+            "data before you issue it again"
+        )
+        with store.begin() as connection:
+            open_ = answer.update().where(answer.c.statement == number, answer.c.status == Standing.WAITING)
+            connection.execute(open_.values(status=Standing.FAILED, detail=detail, at=func.clock_timestamp()))
+
+
+def unsettled(store: Store, source: str) -> list[Traced]:
+    """Statements of which nobody knows yet whether the master has executed them."""
+    columns = (statement.c.id, statement.c.trans_key, statement.c.incarnation)
+    waiting = (answer.c.slave == MASTER, answer.c.status == Standing.WAITING)
+    wanted = select(*columns).join(answer, answer.c.statement == statement.c.id)
+    with store.begin() as connection:
+        rows = connection.execute(wanted.where(statement.c.source == source, *waiting).order_by(statement.c.id)).all()
+    return [Traced(*row) for row in rows]
+
+
+def is_known(store: Store, source: str, number: int) -> bool:
+    """Whether a statement of this number was issued for this source."""
+    wanted = select(statement.c.id).where(statement.c.id == number, statement.c.source == source)
+    with store.begin() as connection:
+        return connection.execute(wanted).one_or_none() is not None
+
+
 def answered(store: Store, pair: Pair, done: Statement, outcome: Outcome) -> None:
     """What became of it on a slave. A statement that the store does not know any more is nobody's question."""
+    with store.begin() as connection:
+        # It is in the stream, so the master has committed it.
+        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == Standing.WAITING)
+        connection.execute(open_.values(status=Standing.OK, body=asdict(done.answer), at=func.clock_timestamp()))
     _record(store, done.id, pair.slave, outcome)
 
 
@@ -82,13 +147,17 @@ def covered(store: Store, pair: Pair, snapshot: Snapshot) -> None:
 
 
 def answers(store: Store, number: int) -> list[Answered]:
-    """What every node said so far, the master first."""
+    """What every node said so far, the master first; nothing of a statement that was never issued."""
     with store.begin() as connection:
         rows = connection.execute(select(answer).where(answer.c.statement == number).order_by(answer.c.slave)).all()
     return [
         Answered(row.slave, Standing(row.status), row.detail, Answer.from_body(row.body) if row.body else Answer())
         for row in rows
     ]
+
+
+def _is(number: int, slave: str) -> ColumnElement[bool]:
+    return and_(answer.c.statement == number, answer.c.slave == slave)
 
 
 def _record(store: Store, number: int, slave: str, outcome: Outcome) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sluice.context import Context
 from sluice.control import answers
@@ -11,8 +12,11 @@ from sluice.control.answers import Answered, Standing
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.model.statement import Statement
+from sluice.model.statement import Fate, Statement, Traced
 
+# So long the master may take to come back before the question is left open.
+PATIENCE_S = 30.0
+ROLLED_BACK = 108
 _LOOK_S = 0.5
 
 
@@ -28,7 +32,9 @@ def issue(context: Context, source: str, text: str, *, schema: str = "public", v
 
     Raises:
         SluiceError: SLC-100 to SLC-103, it is refused, SLC-105, it failed; nothing was changed on any node.
-        TransientError: the master was lost: whether it has executed the statement is told by the slaves' answers.
+            SLC-110, it was executed or not, by a master whose place another has taken.
+        TransientError: SLC-108, it was rolled back by something that passes; SLC-109, it is not known yet whether it
+            was executed.
     """
     slaves = _slaves(context, source)
     limit = context.config.source(source).statement_max_rows
@@ -38,17 +44,108 @@ def issue(context: Context, source: str, text: str, *, schema: str = "public", v
         context.slave(Pair(source, slave)).understands(wanted)
     context.store.migrate()
     number = answers.begin(context.store, source, slaves, text, schema)
+    attempt = _Attempt(context, source, number)
     try:
         wanted = Statement(number, text, schema, reads=False, max_rows=limit)
-        done, trans_key = context.source(source).issue(wanted, varying=varying)
-    except TransientError:
-        raise
+        context.source(source).issue(wanted, attempt.commits, varying=varying)
     except SluiceError as error:
-        answers.refused(context.store, number, error.fact)
-        raise
-    answers.executed(context.store, done, trans_key)
+        attempt.failed(error)
+    done = attempt.committed()
     event("statement", source=source, id=number, reads=done.reads, slaves=len(slaves))
     return done
+
+
+class _Attempt:
+    """One statement on the master: what is known of its commit."""
+
+    def __init__(self, context: Context, source: str, number: int) -> None:
+        self._context = context
+        self._source = source
+        self._number = number
+        self._done: Statement | None = None
+        self._traced = Traced(number)
+
+    def commits(self, done: Statement, traced: Traced) -> None:
+        """Nothing but the commit is missing; until here an error rolls back for sure."""
+        answers.committing(self._context.store, done, traced)
+        self._done, self._traced = done, traced
+
+    def committed(self) -> Statement:
+        """The statement, recorded as executed. Raises TransientError SLC-109 if the control store is lost."""
+        assert self._done is not None
+        try:
+            answers.executed(self._context.store, self._number)
+        except TransientError as error:
+            raise self._open(error.fact) from error
+        return self._done
+
+    def failed(self, error: SluiceError) -> None:
+        """Record that the master has not executed it, and raise why; or return if it has, although an error said no."""
+        if self._done is None and not isinstance(error, TransientError):
+            answers.refused(self._context.store, self._number, error.fact)
+            raise error
+        fate = Fate.ROLLED_BACK if self._done is None else self._found_out(error)
+        # Without the control store it is the next one who asks that settles it.
+        with suppress(TransientError):
+            answers.settle(self._context.store, self._number, fate, error.fact)
+        if fate is Fate.ROLLED_BACK:
+            raise (error if error.code == ROLLED_BACK else answers.rolled_back(self._number, error.fact)) from error
+        if fate is Fate.UNKNOWN:
+            raise SluiceError(
+                110,
+                f"nobody can tell whether statement {self._number} was executed: while it was committed, another "
+                f"master took the place of {self._source}",
+                "look at the master's data before you issue it again; see A restored source in the runbook",
+            ) from error
+
+    def _found_out(self, error: SluiceError) -> Fate:
+        """What became of a commit that was asked for; the master may need a moment to answer again."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                fate = self._context.source(self._source).fate(self._traced, end=True)
+            except SluiceError:
+                fate = Fate.RUNNING
+            if fate is not Fate.RUNNING:
+                return fate
+            if time.monotonic() >= end:
+                raise self._open(error.fact) from error
+            time.sleep(_LOOK_S)
+
+    def _open(self, why: str) -> TransientError:
+        return TransientError(
+            109,
+            f"it is not known yet whether statement {self._number} was executed: {why}",
+            f"do not issue it again before you have seen `./sluice statement {self._source} --show {self._number}`: it "
+            "finds out as soon as the master and the control store answer",
+        )
+
+
+def settle(context: Context, source: str) -> None:
+    """Find out what became of statements whose issuers were lost, or lost the master, while they were committed."""
+    if open_ := answers.unsettled(context.store, source):
+        database = context.source(source)
+        for traced in open_:
+            fate = database.fate(traced)
+            answers.settle(context.store, traced.id, fate)
+            event("statement settled", source=source, id=traced.id, fate=fate)
+
+
+def shown(context: Context, source: str, number: int, patience_s: float) -> Sequence[Answered]:
+    """What every node answered to a statement that was issued before, the master first.
+
+    Raises:
+        SluiceError: SLC-111, there is no such statement of this source.
+    """
+    context.config.source(source)
+    if not answers.is_known(context.store, source, number):
+        raise SluiceError(
+            111,
+            f"there is no statement {number} of {source}",
+            "its number was printed when it was issued; all of them are in the table `statement` of the control store",
+        )
+    settle(context, source)
+    return awaited(context, number, patience_s)
 
 
 def awaited(context: Context, number: int, patience_s: float) -> Sequence[Answered]:

@@ -133,6 +133,7 @@ statement = Table(
     Column("sql", Text, nullable=False),
     Column("schema", Text, nullable=False),
     Column("trans_key", Text),
+    Column("incarnation", Text),
 )
 
 # What each node answered; the master's node is ''.

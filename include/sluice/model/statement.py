@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 Row = tuple[str | None, ...]
@@ -68,6 +69,31 @@ class Outcome:
     good: bool
     detail: str = ""
     answer: Answer = Answer()
+
+
+class Fate(StrEnum):
+    """What became of the transaction of a statement on the master."""
+
+    COMMITTED = "COMMITTED"
+    ROLLED_BACK = "ROLLED BACK"
+    RUNNING = "RUNNING"
+    UNKNOWN = "UNKNOWN"
+    """The master is another than it was: it was restored, or a standby took its place."""
+
+
+@dataclass(frozen=True)
+class Traced:
+    """By what the transaction of a statement is found again.
+
+    Attributes:
+        id: the statement's number; its session on the master bears it.
+        trans_key: none as long as nobody has asked for its commit.
+        incarnation: the source that executed it.
+    """
+
+    id: int
+    trans_key: str | None = None
+    incarnation: str | None = None
 
 
 def compared(master: Answer, slave: Answer) -> Outcome:

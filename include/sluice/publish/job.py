@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from sluice.config import Messages
 from sluice.context import Context
-from sluice.control import leases
+from sluice.control import leases, statements
 from sluice.control.bootstrap import heal, make_inconsistent
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
@@ -48,6 +48,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
         run = _Run(context, source, database, publisher, held)
         try:
             publisher.begin()
+            statements.settle(context, source)
             linger = 0.0 if once else settings.schedule.linger_s
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
         except SluiceError as error:

@@ -19,7 +19,7 @@ from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Outcome, Statement
+from sluice.model.statement import Fate, Outcome, Statement, Traced
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.dumping import DumpSnapshot, SlaveTables
 from sluice.verify.compare import Difference
@@ -170,15 +170,17 @@ class SourceDatabase(Protocol):
     def understands(self, text: str) -> None:
         """Whether a statement may be issued. Raises SluiceError SLC-100 or SLC-101 before it is kept anywhere."""
 
-    def issue(self, statement: Statement, *, varying: bool) -> tuple[Statement, str]:
+    def issue(self, statement: Statement, commits: Callable[[Statement, Traced], None], *, varying: bool) -> None:
         """Execute a statement and record it in ITEMS, in one transaction; its rows are not captured beside it.
 
         Args:
+            commits: told the statement with its answer, and its transaction, when nothing but the commit is missing;
+                if it raises, all is rolled back.
             varying: execute it although it may do something else on another node.
-
-        Returns:
-            the statement with the answer, and its transaction.
         """
+
+    def fate(self, traced: Traced, *, end: bool = False) -> Fate:
+        """What became of the transaction of a statement; `end` ends a session that still has it open."""
 
     def exported_snapshot(self) -> AbstractContextManager[tuple[str, str]]:
         """Hold a snapshot open for others: (id to import, text to compare with)."""

@@ -15,7 +15,7 @@ from sluice.model.layout import Column
 from sluice.model.names import Resources, TableName
 from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Statement
+from sluice.model.statement import Fate, Statement, Traced
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.postgresql import (
     capturing,
@@ -24,6 +24,7 @@ from sluice.vendors.postgresql import (
     polling,
     removing,
     sequences,
+    tracing,
     triggers,
     upgrading,
 )
@@ -232,13 +233,24 @@ class PostgresSource:
                 self._beside = connect(self.info, "sequences", autocommit=True)
             return sequences.read(self._beside, self.parts)
 
-    def issue(self, statement: Statement, *, varying: bool) -> tuple[Statement, str]:
+    def issue(self, statement: Statement, commits: Callable[[Statement, Traced], None], *, varying: bool) -> None:
         """Execute a statement and record it in ITEMS, in one transaction."""
         # A parser takes long to import, and hardly a publisher needs it.
         from sluice.vendors.postgresql import statements
 
-        with translated("issuing a statement"), connect(self.info, "statement", autocommit=True) as session:
-            return statements.issue(session, self.parts, statement, varying=varying)
+        with translated("issuing a statement"), tracing.session(self.info, statement.id) as session:
+            incarnation = tracing.incarnation(session, self.parts)
+
+            def last(done: Statement, trans_key: str) -> None:
+                commits(done, Traced(statement.id, trans_key, incarnation))
+                tracing.flush(self.info)
+
+            statements.issue(session, self.parts, statement, last, varying=varying)
+
+    def fate(self, traced: Traced, *, end: bool = False) -> Fate:
+        """What became of the transaction of a statement."""
+        with translated("asking what became of a statement"):
+            return tracing.fate(self.info, self.parts, traced, end=end)
 
     @contextmanager
     def exported_snapshot(self) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -22,6 +22,7 @@ from sluice.vendors.postgresql.parsing import Target
 from sluice.vendors.postgresql.session import PINNED, Connection, composed, explained
 
 _PATIENCE = "5s"
+_FORSAKEN = "60s"
 _NO_TABLE = (
     psycopg.errors.UndefinedTable,
     psycopg.errors.InvalidSchemaName,
@@ -32,21 +33,29 @@ _ANY = 39
 
 
 def issue(
-    connection: Connection, parts: Mapping[str, sql.Composable], statement: Statement, *, varying: bool
-) -> tuple[Statement, str]:
+    connection: Connection,
+    parts: Mapping[str, sql.Composable],
+    statement: Statement,
+    commits: Callable[[Statement, str], None],
+    *,
+    varying: bool,
+) -> None:
     """Execute a statement on the master and record it, in one transaction: both or none.
 
     The rows that it changes are captured as ever and then taken out of the queue again, by the same transaction: that
     costs nobody else anything, and no way of changing a row is forgotten.
 
-    Returns:
-        the statement with what it is, and the master's answer; and the transaction that did it.
+    Args:
+        commits: told the statement with the master's answer, and the transaction, right before the commit.
 
     Raises:
         SluiceError: SLC-100 or SLC-101, it is refused; SLC-102, it may do something else on another node; SLC-105.
     """
     parsed = parsing.parsed(statement.sql)
     with connection.transaction():
+        # Whoever is told that it was executed can rely on it; and a client that is gone locks nobody out for long.
+        connection.execute("SET LOCAL synchronous_commit = on")
+        connection.execute(sql.SQL("SET LOCAL idle_in_transaction_session_timeout = {}").format(_FORSAKEN))
         _look_up_in(connection, statement.schema)
         if not (parsed.reads or varying):
             _refuse_varying(connection, parsed)
@@ -70,7 +79,7 @@ def issue(
         connection.execute(composed("statement/uncapture", **parts), {"first": first})
         done = replace(statement, reads=parsed.reads, answer=answer)
         row = connection.execute(composed("statement/record", **parts), {"content": done.to_json()}).fetchone()
-    return done, str(row[0]) if row else ""
+        commits(done, str(row[0]) if row else "")
 
 
 def execute(connection: Connection, statement: Statement, mapper: Mapper, *, silent: bool) -> Outcome:

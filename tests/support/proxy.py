@@ -1,0 +1,75 @@
+"""A line to a database that can be cut at a word of the client: before the server reads it, or after it answered."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from sluice.connections import ConnectionInfo
+
+
+class Line:
+    """Carries sessions to a server.
+
+    Attributes:
+        port: where it listens on the loopback.
+        cut_at: the word of a client that ends its session, once; empty for none.
+        delivered: whether the server gets that word, and has answered, before the client's session is cut.
+        then_down: nobody gets through once it was cut.
+        down: nobody gets through.
+    """
+
+    def __init__(self, info: ConnectionInfo) -> None:
+        self._to = (info.host, info.port or 5432)
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listening.getsockname()[1]
+        self.cut_at = b""
+        self.delivered = True
+        self.then_down = False
+        self.down = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """Take nobody any more."""
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                if self.down:
+                    client.close()
+                    continue
+                threading.Thread(target=self._carry, args=(client,), daemon=True).start()
+
+    def _carry(self, client: socket.socket) -> None:
+        server = socket.create_connection(self._to)
+        threading.Thread(target=self._back, args=(server, client), daemon=True).start()
+        with suppress(OSError):
+            while said := client.recv(65536):
+                if self.cut_at and self.cut_at in said:
+                    self.cut_at = b""
+                    self.down = self.then_down
+                    client.shutdown(socket.SHUT_WR)
+                    if not self.delivered:
+                        # The server does not notice: its session stays open, as behind a network that is gone.
+                        client.close()
+                        return
+                server.sendall(said)
+        server.close()
+
+    def _back(self, server: socket.socket, client: socket.socket) -> None:
+        with suppress(OSError):
+            while said := server.recv(65536):
+                client.sendall(said)
+        client.close()
+
+
+@contextmanager
+def line(info: ConnectionInfo) -> Iterator[Line]:
+    """A line to this database while the block runs."""
+    made = Line(info)
+    yield made
+    made.close()
