@@ -13,7 +13,7 @@ from sluice.changelog.manifest import Manifest
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import plan
 from sluice.state.replication import Status
-from sluice.vendors.postgresql.copying import load_chunk
+from sluice.vendors.postgresql.copying import load_chunks
 
 pytestmark = [pytest.mark.postgres]
 
@@ -129,12 +129,13 @@ def test_a_chunk_that_is_tried_again_loads_once(world):
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_chunk_that_two_tasks_load_at_once_loads_once(world):
+def test_tasks_share_out_the_chunks(world):
     def at_once(job):
         with ThreadPoolExecutor(6) as pool:
-            tries = [pool.submit(load_chunk, job, chunk) for chunk in job.chunks for _ in range(3)]
+            tries = [pool.submit(load_chunks, job) for _ in range(6)]
         done = [one for attempt in tries for one in attempt.result(60)]
         assert not [one.error for one in done if one.error]
+        assert len([one for one in done if one.rows]) > len(job.slaves)
         return done
 
     world.inhibit()
@@ -142,10 +143,29 @@ def test_a_chunk_that_two_tasks_load_at_once_loads_once(world):
     assert world.differences() == {}
 
 
+@pytest.mark.usefixtures("small_chunks")
+def test_a_chunk_that_a_lost_task_held_is_loaded_by_another(world):
+    def beside_a_lost_one(job):
+        with ThreadPoolExecutor(1) as pool, world.session("zurich") as lost:
+            lost.execute("BEGIN")
+            lost.execute(
+                "SELECT 1 FROM sluice_loaded WHERE chunk = 0 AND update_id = %s FOR UPDATE", [zurich(job).epoch]
+            )
+            loading = pool.submit(load_here, job)
+            while not waiting(world, "%sluice_loaded%FOR UPDATE%", "zurich"):
+                assert not loading.done()
+            lost.execute("ROLLBACK")
+            return loading.result(60)
+
+    world.inhibit()
+    assert world.dump(load=beside_a_lost_one)["rows"] == 4000
+    assert world.differences() == {}
+
+
 def test_a_loader_whose_epoch_was_overtaken_is_fenced(world):
     def overtaken(job):
         port = world.context.slave(world.pair("zurich"))
-        port.take_over(next(one.epoch for one in job.slaves if one.slave == "zurich") + 1)
+        port.take_over(zurich(job).epoch + 1)
         port.close()
         return load_here(job)
 
@@ -222,10 +242,15 @@ def count(world, name, label):
     return sum(times for (row,), times in world.rows(name, "public.heap").items() if f'"{label}"' in row)
 
 
-def waiting(world, query):
-    """Whether a session that runs such a statement on the master waits for a lock."""
-    counted = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE %s"
-    return world.master.execute(f"{counted} AND wait_event_type = 'Lock'", [query]).fetchone()[0] > 0
+def waiting(world, query, database="master"):
+    """Whether a session that runs such a statement on that database waits for a lock."""
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE %s AND wait_event_type = 'Lock'"
+    return world.reader(database).execute(f"{counted} AND datname = current_database()", [query]).fetchone()[0] > 0
+
+
+def zurich(job):
+    """What a dump's job says of that slave."""
+    return next(one for one in job.slaves if one.slave == "zurich")
 
 
 def column_type(world, slave, column):

@@ -18,21 +18,21 @@ from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.job import ChunkLoaded, LoadJob
+from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.initial_update.release import release
 from sluice.vendors.registry import vendor
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
 from sluice.verify.job import Request, verify
 
-Load = Callable[[LoadJob], list[ChunkLoaded]]
+Load = Callable[[LoadJob], list[SlaveLoaded]]
 CompareAll = Callable[[list[Comparison]], list[Difference]]
 SLAVES = ("zurich", "geneva")
 
 
-def load_here(job: LoadJob) -> list[ChunkLoaded]:
-    """Every chunk, one after the other, in this process: what the Spark tasks do, without Spark."""
-    return [done for chunk in job.chunks for done in vendor(job.vendor).load_chunk(job, chunk)]
+def load_here(job: LoadJob) -> list[SlaveLoaded]:
+    """Every chunk, one after the other, in this process: what a Spark task does, without Spark."""
+    return vendor(job.vendor).load_chunks(job)
 
 
 def compare_here(jobs: list[Comparison]) -> list[Difference]:

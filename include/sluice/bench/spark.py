@@ -14,11 +14,11 @@ from sluice.bench.server import Server
 from sluice.config import PROJECT
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, new_key_file, seal
 from sluice.context import Context
-from sluice.initial_update.job import ChunkLoaded, LoadJob
+from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.runtime.java import java_home
 from sluice.runtime.progress import Progress
 
-Load = Callable[[LoadJob], list[ChunkLoaded]]
+Load = Callable[[LoadJob], list[SlaveLoaded]]
 
 
 @contextmanager

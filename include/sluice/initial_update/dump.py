@@ -22,7 +22,7 @@ from sluice.control.store import Store
 from sluice.control.tables import initial_update
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.initial_update.job import ChunkLoaded, LoadJob, SlaveLoad
+from sluice.initial_update.job import LoadJob, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import chunks
 from sluice.initial_update.progress import Progress
 from sluice.log import event
@@ -43,7 +43,7 @@ class _Target:
 
 
 def dump(
-    context: Context, source: str, slaves: Sequence[str], load: Callable[[LoadJob], list[ChunkLoaded]]
+    context: Context, source: str, slaves: Sequence[str], load: Callable[[LoadJob], list[SlaveLoaded]]
 ) -> dict[str, object]:
     """Copy every watched table to every slave that is in INITIAL.
 
@@ -70,6 +70,7 @@ def dump(
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
         ready = _each(targets, lambda target: target.tables.prepare(definitions), failed)
         plan = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
+        ready = _each(ready, lambda target: target.tables.expect(len(plan)), failed)
         job = LoadJob(
             vendor=context.config.source(source).vendor,
             source=source,
@@ -80,12 +81,13 @@ def dump(
             columns={one.name: one.data_columns for one in definitions},
             binary={one.name: _binary(one, ready) for one in definitions},
             slaves=tuple(_load_of(context, target, watched) for target in ready),
+            tasks=context.config.bulk_tasks,
         )
         _progress(context.store, update, "DUMPING", snapshot.position, snapshot.snapshot, len(plan))
         with Progress(context.store, update, [target.tables for target in ready], len(plan)):
-            for chunk in load(job) if ready else []:
-                if chunk.error:
-                    failed.setdefault(chunk.slave, chunk.error)
+            for done in load(job) if ready else []:
+                if done.error:
+                    failed.setdefault(done.slave, done.error)
         loaded = [target for target in ready if target.pair.slave not in failed]
         loaded = _each(loaded, lambda target: target.tables.finish(definitions, len(plan)), failed)
         loaded = _each(loaded, lambda target: target.tables.follow(sequences), failed)

@@ -21,7 +21,11 @@ class SlaveLoad:
 
 @dataclass(frozen=True)
 class LoadJob:
-    """A dump, as the tasks see it. Nothing in here is secret: `sealed` opens only with the deployment's key file."""
+    """A dump, as the tasks see it. Nothing in here is secret: `sealed` opens only with the deployment's key file.
+
+    Attributes:
+        tasks: how many copy at the same time.
+    """
 
     vendor: str
     source: str
@@ -32,13 +36,13 @@ class LoadJob:
     columns: dict[TableName, tuple[str, ...]]
     binary: dict[TableName, bool]
     slaves: tuple[SlaveLoad, ...]
+    tasks: int
 
 
 @dataclass(frozen=True)
-class ChunkLoaded:
-    """What became of one chunk on one slave."""
+class SlaveLoaded:
+    """What one task did for one slave: the rows it committed, and why it ended early, or empty."""
 
-    chunk: int
     slave: str
     rows: int
     error: str

@@ -51,6 +51,9 @@ class SlaveTables(Protocol):
     def prepare(self, tables: Sequence[Any]) -> None:
         """Create what is missing, refuse what cannot hold the data, empty what is there."""
 
+    def expect(self, chunks: int) -> None:
+        """Write down the chunks that are to come, for tasks to claim."""
+
     def finish(self, tables: Sequence[Any], chunks: int) -> None:
         """Keys and indexes of the tables that were made, once every chunk is in."""
 

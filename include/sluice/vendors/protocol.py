@@ -12,8 +12,7 @@ import pyarrow as pa
 from sluice.apply.mapper import Mapper
 from sluice.apply.net import Net
 from sluice.connections import ConnectionInfo
-from sluice.initial_update.job import ChunkLoaded, LoadJob
-from sluice.initial_update.plan import Chunk
+from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
@@ -262,6 +261,6 @@ class Vendor:
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
     slave: Callable[[ConnectionInfo, Pair, str, Mapper], SlaveDatabase]
-    load_chunk: Callable[[LoadJob, Chunk], list[ChunkLoaded]]
+    load_chunks: Callable[[LoadJob], list[SlaveLoaded]]
     compare_table: Callable[[Comparison], Difference]
     raw: Callable[[str], Callable[[str], bytes] | None]

@@ -1,3 +1,5 @@
--- In the transaction that loads the rows: a second attempt at the same chunk waits for the first, then does nothing (R3).
-INSERT INTO {loaded} (source, slave, update_id, chunk, rows)
-VALUES (%(source)s, %(slave)s, %(update)s, %(chunk)s, 0) ON CONFLICT DO NOTHING
+-- In the transaction that loads the rows: nobody else loads a chunk beside its holder, and none loads twice (R3).
+SELECT chunk FROM {loaded}
+WHERE source = %(source)s AND slave = %(slave)s AND update_id = %(update)s
+  AND chunk >= %(low)s AND chunk < %(high)s AND rows IS NULL
+ORDER BY chunk LIMIT 1 FOR UPDATE {held}

@@ -73,6 +73,13 @@ class SlaveTables:
             if emptied:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
 
+    def expect(self, chunks: int) -> None:
+        """Write down the chunks that are to come, for tasks to claim."""
+        with translated("planning the load"), self._connect() as session:
+            self._fence(session)
+            planned = {**self._values(), "chunks": chunks}
+            session.execute(composed("initial_update/expect", **self._slave.parts), planned)
+
     def finish(self, tables: Sequence[TableDefinition], chunks: int) -> None:
         """Check that every chunk is in; then keys, indexes and foreign keys of the tables that we made, and ANALYZE."""
         done, _ = self.progress()

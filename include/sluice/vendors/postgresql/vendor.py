@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sluice.vendors.postgresql.comparing import compare_table
-from sluice.vendors.postgresql.copying import load_chunk
+from sluice.vendors.postgresql.copying import load_chunks
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
 from sluice.vendors.protocol import Vendor
@@ -19,4 +19,4 @@ def _of_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
-VENDOR = Vendor(PostgresSource, PostgresSlave, load_chunk, compare_table, _raw)
+VENDOR = Vendor(PostgresSource, PostgresSlave, load_chunks, compare_table, _raw)
