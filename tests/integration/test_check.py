@@ -107,6 +107,14 @@ def test_a_schema_that_is_not_there_is_told(world, subject, change):
     assert "nowhere" in text.replace('"', "")
 
 
+@pytest.mark.parametrize(("name", "subject"), [("master", f"source {SOURCE}"), ("zurich", "slave zurich")])
+def test_a_database_that_takes_no_writes_is_told(world, name, subject):
+    world.reader(name).execute(f"ALTER DATABASE {world.infos[name].database} SET default_transaction_read_only = on")
+    text = wrong(world)[subject]
+    assert text.startswith("SLC-038")
+    assert "point the connection at the primary" in text
+
+
 def test_everything_else_is_looked_at_though_much_is_missing(world):
     for gone in ("sluice_spark", "zurich"):
         world.context.connections.pop(gone)

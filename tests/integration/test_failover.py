@@ -1,4 +1,4 @@
-"""A source that was promoted, or is another server, is noticed before anything is published from it (R2)."""
+"""A source that is a standby, was promoted, or is another server, is noticed before anything is published (R2)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.world import SOURCE
 
-from sluice.errors import SluiceError
+from sluice.control.bootstrap import bootstrap
+from sluice.control.check import findings
+from sluice.errors import SluiceError, TransientError
 from sluice.runtime.postgres import Cluster
 from sluice.state.replication import Status
 
@@ -36,7 +39,19 @@ def halted_checkpoints(admin):
         os.kill(pid, signal.SIGCONT)
 
 
-def test_a_source_on_another_timeline_is_not_published_from(build, promotable):
+def refused(world):
+    """What each way to begin with a source says of it: nothing may be worth a retry."""
+    for begin in (world.publish, lambda: bootstrap(world.context, SOURCE)):
+        with pytest.raises(SluiceError) as caught:
+            begin()
+        assert not isinstance(caught.value, TransientError)
+        yield str(caught.value)
+    (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert not found.good
+    yield found.text
+
+
+def test_a_standby_is_refused_as_a_source_and_so_is_what_it_is_promoted_to(build, promotable):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"master": promotable})
     world.master.execute("INSERT INTO t VALUES (1)")
     world.catch_up()
@@ -47,6 +62,11 @@ def test_a_source_on_another_timeline_is_not_published_from(build, promotable):
     cluster.stop()
     (Path(directory) / "standby.signal").touch()
     cluster.start("fsync = off", port=world.infos["master"].port)
+    world.let_leases_expire()
+    for text in refused(world):
+        assert text.startswith("SLC-038: ")
+        assert "HINT: this server is read-only, perhaps a standby: point the connection at the primary" in text
+    assert world.status("zurich") is Status.NORMAL, "the primary goes on where it was"
     world.let_leases_expire()
     with cluster.admin() as admin, halted_checkpoints(admin):
         assert admin.execute("SELECT pg_promote()").fetchone() == (True,)

@@ -97,6 +97,13 @@ def explained(error: psycopg.Error, doing: str) -> SluiceError:
     )
 
 
+def refuse_standby(connection: Connection) -> None:
+    """Say at once what the first write would say. Raises psycopg's ReadOnlySqlTransaction, which becomes SLC-038."""
+    read_only = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean"
+    if connection.execute(read_only).fetchone() == (True,):
+        raise psycopg.errors.ReadOnlySqlTransaction("it takes no writes")
+
+
 def composed(name: str, /, **parts: sql.Composable | str) -> sql.Composed:
     """The statement of that name with its placeholders filled; a plain text stands for an identifier."""
     filled = {key: sql.Identifier(part) if isinstance(part, str) else part for key, part in parts.items()}

@@ -28,7 +28,7 @@ from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.qualified import names_of
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.staging import Stages, Target
 from sluice.vendors.protocol import Capabilities
 
@@ -62,6 +62,7 @@ class PostgresSlave:
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> None:
         """Look whether those of these tables that are there take every row of the master's."""
         with translated("looking at the slave's tables"):
+            refuse_standby(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():

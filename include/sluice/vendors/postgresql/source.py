@@ -31,7 +31,7 @@ from sluice.vendors.postgresql import (
 from sluice.vendors.postgresql.backlog import Backlog, is_longer
 from sluice.vendors.postgresql.comparing import shape
 from sluice.vendors.postgresql.definition import regclass
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep, record_purge
 from sluice.vendors.protocol import Capabilities, Installed, Purge
@@ -52,6 +52,7 @@ class PostgresSource:
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
+            refuse_standby(connection)
             connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             (superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()  # type: ignore[misc]
         return Capabilities(event_triggers=superuser, transactional_ddl=True, silent_triggers=superuser)

@@ -1,0 +1,105 @@
+"""A source that is restarted while a publisher sweeps it: the run ends as worth a retry, and the next one loses nothing
+and repeats nothing (R2)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import psutil
+import pytest
+
+from sluice.crash import CrashPoint
+from sluice.errors import TransientError
+from sluice.publish import publisher as publishing
+from sluice.runtime.postgres import Cluster
+from sluice.spark.job import TRANSIENT
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
+TABLES = ["public.t", "public.heap"]
+# What `pg_ctl restart` sends: fast ends every session, immediate does not even write a checkpoint.
+MODES = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
+
+
+class Restartable:
+    """A server of its own."""
+
+    def __init__(self, server_class, directory):
+        self.cluster = Cluster(directory)
+        self.cluster.start("fsync = off")
+        server = server_class(self.cluster)
+        self.create_database, self.connect = server.create_database, server.connect
+
+    def restart(self, mode):
+        """As `pg_ctl restart -m MODE`, on the same port."""
+        port, leader = self.cluster.port, psutil.Process(self.cluster.service().pid)
+        os.kill(leader.pid, MODES[mode])
+        psutil.wait_procs([leader], 30)
+        self.cluster.start("fsync = off", port=port)
+
+
+@pytest.fixture(scope="module")
+def restartable(server, tmp_path_factory):
+    made = Restartable(type(server), tmp_path_factory.mktemp("restartable"))
+    yield made
+    made.cluster.remove()
+
+
+@pytest.fixture
+def world(build, restartable):
+    return build(DDL, TABLES, elsewhere={"master": restartable})
+
+
+def write(world, number):
+    """Two transactions; a row without a key would be there twice if one of them were delivered twice."""
+    with world.session() as session:
+        session.execute(f"INSERT INTO t VALUES ({number}, 'a'); INSERT INTO heap VALUES (1, 'x'), (1, 'x')")
+        session.execute(f"UPDATE t SET v = 'b' WHERE id = {number}")
+
+
+def all_arrived(world, changes):
+    """Everything is delivered, each change once. Sessions of before the restarts are left behind."""
+    world.master = world._readers["master"] = world.session()
+    world.catch_up()
+    keys = [change["repl_key"] for change in world.log()]
+    return world.differences() == {} and len(keys) == len(set(keys)) == changes
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_restart_in_mid_sweep_is_worth_a_retry_which_loses_and_repeats_nothing(world, restartable, mode):
+    write(world, 1)
+    # The sweep has begun, with its snapshot and its lock on the fence, and waits for what it reads next.
+    watching, holding = world.session(), world.session()
+    holding.execute("BEGIN; LOCK TABLE repl_layouts IN ACCESS EXCLUSIVE MODE")
+    job = world.start("publish", "--once")
+    waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'sluice publish' AND wait_event_type = 'Lock'"
+    until = time.monotonic() + 60
+    while not watching.execute(waits).fetchone():
+        assert job.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    restartable.restart(mode)
+    _, errors = job.communicate(timeout=60)
+    assert job.returncode == TRANSIENT, errors
+    assert "\nSLC-030: " in f"\n{errors}"
+    assert errors.splitlines()[-1].startswith("HINT: ")
+    assert all_arrived(world, 4)
+
+
+def test_a_restart_at_any_point_of_a_sweep_loses_and_repeats_nothing(world, restartable, monkeypatch):
+    points = {CrashPoint.SWEPT: "immediate", CrashPoint.WRITTEN: "fast", CrashPoint.LISTED: "immediate"}
+    for number, (point, mode) in enumerate(points.items()):
+        write(world, number)
+
+        def restart(at, point=point, mode=mode):
+            if at is point:
+                restartable.restart(mode)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(publishing, "reached", restart)
+            with pytest.raises(TransientError, match="SLC-030"):
+                world.publish()
+    assert all_arrived(world, 4 * len(points))
