@@ -98,12 +98,21 @@ class Resources:
         name = f"{self.schema}.{self.name(resource)}"
         if len(name.encode()) <= _LONGEST:
             return name
-        return f"{self.name(resource)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+        return f"{self.name(resource)}.{_digest(name)}"
+
+    @property
+    def sign(self) -> str:
+        """Tells this prefix from every other of the database, in letters and digits, beginning with a letter."""
+        return f"n{_digest(f'{self.schema}.{self.folded}')}"
 
 
 def meeting(one: str, other: str) -> str | None:
     """The name that two folded prefixes of one schema would both give to something of theirs."""
     return next(iter(sorted({one + name for name in RESOURCES} & {other + name for name in RESOURCES})), None)
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def _written(part: str) -> str:

@@ -3,11 +3,11 @@
 CREATE OR REPLACE FUNCTION {truncating}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $truncating$
 DECLARE
-    whole oid[] := {noted}('sluice.truncating');
+    whole oid[] := {noted}('truncating');
 BEGIN
     IF (SELECT relkind FROM pg_class WHERE oid = TG_RELID) = 'p' THEN
         whole := CASE TG_WHEN WHEN 'BEFORE' THEN whole || TG_RELID ELSE array_remove(whole, TG_RELID) END;
-        PERFORM set_config('sluice.truncating', whole::text, true);
+        PERFORM set_config({note_name} || 'truncating', whole::text, true);
     ELSIF NOT EXISTS (SELECT FROM pg_partition_ancestors(TG_RELID) WHERE relid = ANY (whole)) THEN
         PERFORM {capture_rows}(TG_RELID, 'D');
     END IF;

@@ -16,7 +16,7 @@ BEGIN
                 PERFORM {capture_rows}(leaf, 'D');
             END IF;
             PERFORM {adopt}(leaf, statement);
-        ELSIF deletes AND leaf <> ALL ({noted}('sluice.dropping')) THEN
+        ELSIF deletes AND leaf <> ALL ({noted}('dropping')) THEN
             RAISE EXCEPTION 'the rows of a dropped partition of % are not known', relation::regclass;
         END IF;
     END LOOP;

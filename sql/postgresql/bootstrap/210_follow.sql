@@ -27,7 +27,7 @@ BEGIN
     UPDATE {current_tables} AS was
     SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts
     WHERE was.relid = relation;
-    IF actions LIKE '%U%' AND (parts || relation) && {noted}('sluice.rewritten') THEN
+    IF actions LIKE '%U%' AND (parts || relation) && {noted}('rewritten') THEN
         INSERT INTO {queue} (repl_key, relid, db_action) VALUES (nextval({seq_name}::regclass), relation, 'T');
         PERFORM {capture_rows}(relation, 'I');
     ELSIF actions LIKE '%I%' THEN

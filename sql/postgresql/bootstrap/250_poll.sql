@@ -39,8 +39,8 @@ BEGIN
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s)', leaf::regclass) INTO rows;
         again := again OR rows;
     END LOOP;
-    PERFORM set_config('sluice.dropping', known.partitions::text, true);
-    PERFORM set_config('sluice.rewritten', CASE WHEN again THEN ARRAY[relation]::text ELSE '' END, true);
+    PERFORM set_config({note_name} || 'dropping', known.partitions::text, true);
+    PERFORM set_config({note_name} || 'rewritten', CASE WHEN again THEN ARRAY[relation]::text ELSE '' END, true);
     PERFORM {follow}(relation, NULL);
     UPDATE {layouts} AS layout SET repl_key = (begins ->> layout.relid::text)::bigint
     WHERE begins ->> layout.relid::text IS NOT NULL

@@ -50,7 +50,7 @@ BEGIN
             RAISE WARNING 'a change of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;
         END;
     END LOOP;
-    PERFORM set_config('sluice.rewritten', '', true);
+    PERFORM set_config({note_name} || 'rewritten', '', true);
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING 'what changed could not be recorded for replication: %', SQLERRM;
 END

@@ -6,7 +6,7 @@ BEGIN
     -- 2: a default for each row; 4: another type. The others (persistence, access method) keep every value.
     IF pg_event_trigger_table_rewrite_reason() & 6 <> 0 THEN
         PERFORM set_config(
-            'sluice.rewritten', ({noted}('sluice.rewritten') || pg_event_trigger_table_rewrite_oid())::text, true);
+            {note_name} || 'rewritten', ({noted}('rewritten') || pg_event_trigger_table_rewrite_oid())::text, true);
     END IF;
 END
 $rewritten$

@@ -27,6 +27,7 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     }
     names = {name: regclass(TableName(resources.schema, resources.name(name))) for name in _NAMED}
     names |= {"schema": resources.schema, "capture": resources.name("capture_"), "trigger": triggers.made(resources)}
+    names["note"] = f"sluice.{resources.sign}_"
     literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
     return {**parts, **literals, "eligible": composed("catalog/eligible")}
 
