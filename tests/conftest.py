@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
+from support.places import port
 
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file
+from sluice.control.store import Store
 from sluice.runtime.postgres import Cluster
+
+# A process that is killed loses what it had not written; only a machine loses what it had not flushed. And nobody
+# guesses the passwords of servers that live for minutes: a login takes one round of hashing, not thousands.
+QUICK = "fsync = off\nfull_page_writes = off\nscram_iterations = 1"
 
 _numbers = count(1)
 
@@ -24,11 +32,35 @@ class Server:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
 
-    def create_database(self, *, superuser: bool = True) -> ConnectionInfo:
+    def start(self, settings: str = "", first: int | None = None) -> None:
+        """Start it, with more settings; `first` is the port to try first."""
+        self.cluster.start(f"{QUICK}\n{settings}", first or port())
+
+    def create_database(self, *, superuser: bool = True, template: str = "template1") -> ConnectionInfo:
         """A fresh, empty database with an owner of its own."""
         name = f"t{next(_numbers)}"
-        self.cluster.create_database(name, name, f"secret-{name}", superuser=superuser)
-        return ConnectionInfo("postgres", "127.0.0.1", self.cluster.port, name, name, f"secret-{name}")
+        password = f"secret-{name}"
+        verifier = self._admin.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256").decode()
+        right = sql.SQL("SUPERUSER" if superuser else "NOSUPERUSER")
+        role = sql.Identifier(name)
+        self._admin.execute(sql.SQL("CREATE ROLE {} LOGIN {} PASSWORD {}").format(role, right, verifier))
+        # Files are copied as they are: without flushing that is cheaper than logging each of their pages.
+        copy = sql.SQL("CREATE DATABASE {0} OWNER {0} TEMPLATE {1} STRATEGY file_copy")
+        self._admin.execute(copy.format(role, sql.Identifier(template)))
+        self._admin.execute(sql.SQL("REVOKE CONNECT ON DATABASE {} FROM PUBLIC").format(role))
+        return ConnectionInfo("postgres", "127.0.0.1", self.cluster.port, name, name, password)
+
+    def create_store(self) -> ConnectionInfo:
+        """A control store, with its tables and nothing in them."""
+        return self.create_database(template=self._store)
+
+    def drop_databases(self, infos: Iterable[ConnectionInfo]) -> None:
+        """Drop those of them that are on this server. What is left would be vacuumed, and written to the disk."""
+        for info in infos:
+            if info.port == self.cluster.port:
+                self._admin.execute(
+                    sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(info.database))
+                )
 
     def connect(self, info: ConnectionInfo) -> psycopg.Connection[tuple[Any, ...]]:
         """An autocommit session of an ordinary client."""
@@ -41,15 +73,27 @@ class Server:
             autocommit=True,
         )
 
+    @cached_property
+    def _admin(self) -> psycopg.Connection[tuple[Any, ...]]:
+        return self.cluster.admin()
+
+    @cached_property
+    def _store(self) -> str:
+        """A control store as it is made, to be copied: its migrations have tests of their own."""
+        made = self.create_database()
+        store = Store(made)
+        store.migrate()
+        store.close()
+        return made.database
+
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server; its data goes with the session."""
-    cluster = Cluster(tmp_path_factory.mktemp("server"))
-    # A process that is killed loses what it had not written; only a machine loses what it had not flushed.
-    cluster.start("fsync = off")
-    yield Server(cluster)
-    cluster.remove()
+    made = Server(Cluster(tmp_path_factory.mktemp("server")))
+    made.start()
+    yield made
+    made.cluster.remove()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -91,9 +91,8 @@ class Fragile:
 
     def __init__(self, server_class, directory):
         self.cluster = Cluster(directory)
+        self._server_class = server_class
         self.start()
-        server = server_class(self.cluster)
-        self.create_database, self.connect = server.create_database, server.connect
 
     def kill(self):
         """End all of its processes at once, then start it again."""
@@ -108,7 +107,9 @@ class Fragile:
 
     def start(self):
         """What commits without waiting is written after ten seconds."""
-        self.cluster.start("wal_writer_delay = 10s\nfsync = off\nautovacuum = off")
+        server = self._server_class(self.cluster)
+        server.start("wal_writer_delay = 10s\nautovacuum = off")
+        self.create_database, self.connect = server.create_database, server.connect
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 def promotable(server, tmp_path_factory):
     """A server of its own for the master."""
     made = type(server)(Cluster(tmp_path_factory.mktemp("promotable")))
-    made.cluster.start("fsync = off")
+    made.start()
     yield made
     made.cluster.remove()
 
@@ -61,7 +61,7 @@ def test_a_standby_is_refused_as_a_source_and_so_is_what_it_is_promoted_to(build
         (directory,) = admin.execute("SHOW data_directory").fetchone()
     cluster.stop()
     (Path(directory) / "standby.signal").touch()
-    cluster.start("fsync = off", port=world.infos["master"].port)
+    promotable.start(first=world.infos["master"].port)
     world.let_leases_expire()
     for text in refused(world):
         assert text.startswith("SLC-038: ")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support import places
 
 from sluice.config import PROJECT
 from sluice.runtime import ports
@@ -63,7 +64,8 @@ def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java:
     assert seal_key.exists()
     directory = tmp_path_factory.mktemp("connect")
     (directory / "events").mkdir()
-    port, page = ports.choose("Spark Connect", 16_002), ports.choose("Spark's pages", 16_040)
+    port = ports.choose("Spark Connect", places.port(10))
+    page = ports.choose("Spark's pages", places.port(20))
     conf = {
         "spark.connect.grpc.binding.address": ports.LOOPBACK,
         "spark.connect.grpc.binding.port": str(port),

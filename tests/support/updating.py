@@ -141,3 +141,4 @@ def updating(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     yield one
     for world in made:
         world.close()
+        server.drop_databases(world.infos.values())

@@ -61,7 +61,9 @@ class World:
         self.path = path
         self.slaves = tuple(slaves)
         self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}
-        self.infos: dict[str, ConnectionInfo] = {name: at.create_database() for name, at in self._servers.items()}
+        self.infos: dict[str, ConnectionInfo] = {
+            name: at.create_store() if name == "control" else at.create_database() for name, at in self._servers.items()
+        }
         watched = tables if isinstance(tables, Mapping) else {name: {} for name in tables}
         at_once = {"linger_s": 0, "poll_s": 0.01}
         self.settings: dict[str, Any] = {
@@ -72,7 +74,6 @@ class World:
             "replications": [{"source": SOURCE, "slave": name, "schedule": at_once} for name in slaves],
         }
         self.context = Context(Config.model_validate(self.settings), self.infos)
-        self.context.store.migrate()
         self._sessions: list[psycopg.Connection[Any]] = []
         self._readers: dict[str, psycopg.Connection[Any]] = {}
         self.master = self.session()
@@ -229,6 +230,7 @@ def build(server: Any, tmp_path: Path) -> Iterator[Callable[..., World]]:
     yield one
     for world in made:
         world.close()
+        server.drop_databases(world.infos.values())
 
 
 def _identifier(name: str) -> sql.Identifier:

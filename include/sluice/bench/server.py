@@ -14,11 +14,13 @@ import psycopg
 from sluice.config import Config
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.runtime.postgres import Cluster
+from sluice.runtime.postgres import PREFERRED_PORT, Cluster
 from sluice.runtime.progress import Progress
 from sluice.vendors.postgresql.session import Connection
 
 SOURCE = "bench"
+# Not where a demo's begins to look: both may start now.
+_PORT = PREFERRED_PORT + 60
 
 
 class Server:
@@ -84,7 +86,7 @@ def private_server(progress: Progress) -> Iterator[Server]:
     cluster = Cluster(directory / "postgres")
     try:
         with progress.step("starting a private PostgreSQL"):
-            cluster.start()
+            cluster.start(port=_PORT)
         yield Server(cluster, directory)
     finally:
         with progress.step("removing it"):
