@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
 from dataclasses import replace
 
 import pytest
@@ -9,6 +12,7 @@ from support.world import SOURCE, result
 
 from sluice.control import leases
 from sluice.control.bootstrap import bootstrap
+from sluice.control.store import Store
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.runtime import ports
 from sluice.vendors.postgresql.session import connect
@@ -96,6 +100,53 @@ def test_a_source_that_cannot_be_reached_says_why(world, spoiled, code, fact, hi
     assert fact in caught.value.fact
     assert hint in caught.value.hint
     assert "canary" not in str(caught.value)
+
+
+def test_why_a_login_is_refused_does_not_depend_on_the_words(world):
+    """A role whose very name speaks of a password; it has no connection left, which passes."""
+    world.master.execute("CREATE ROLE \"a password\" LOGIN PASSWORD 'canary' CONNECTION LIMIT 0")
+    busy = replace(world.infos["master"], login="a password", password="canary")
+    for job, name, code in ((world.publish, "master", 35), (world.publish, "control", 60)):
+        world.configure(lambda plain: None)
+        before, world.context.connections[name] = world.context.connections[name], busy
+        with pytest.raises(TransientError) as caught:
+            job()
+        assert caught.value.code == code
+        assert "too many connections" in caught.value.fact
+        world.context.connections[name] = before
+    world.master.execute('DROP ROLE "a password"')
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "of_the_store"),
+    [("28P01", 31, 62), ("28000", 31, 62), ("3D000", 32, 62), ("57P03", 30, 60), ("53300", 35, 60)],
+)
+def test_a_server_is_understood_in_any_language(world, state, code, of_the_store):
+    """A server that greets everybody with an error, in words that tell nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=greet, args=(listening, state), daemon=True).start()
+        abroad = replace(world.infos["master"], port=listening.getsockname()[1])
+        with pytest.raises(SluiceError) as caught:
+            connect(abroad, "test")
+        assert caught.value.code == code
+        with pytest.raises(SluiceError) as caught, Store(abroad).begin():
+            pass
+        assert caught.value.code == of_the_store
+        assert isinstance(caught.value, TransientError) is (of_the_store == 60)
+
+
+def greet(listening, state):
+    """Answer each connection with one error."""
+    fields = f'SSCHWERWIEGEND\0VFATAL\0C{state}\0Mnein, C "08006"\0\0'.encode()
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = listening.accept()
+            with client:
+                while (size := int.from_bytes(client.recv(4), "big")) == 8:
+                    client.recv(4)
+                    client.sendall(b"N")
+                client.recv(size)
+                client.sendall(b"E" + (4 + len(fields)).to_bytes(4, "big") + fields)
 
 
 def test_a_control_store_that_does_not_answer_is_transient(world):

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sluice.apply.mapper import Mapper
+from sluice.model.names import TableName
+from sluice.model.sequence import SequenceValue
+from sluice.vendors.postgresql.sequences import follow
+
 pytestmark = [pytest.mark.postgres]
 
 DDL = """
@@ -146,3 +151,16 @@ def test_a_batch_that_ends_within_a_segment_leaves_its_sequences_to_the_next(bui
     while drain.deliver():
         pass
     assert drawn(world, "zurich") == 4
+
+
+def test_thousands_of_uses_of_hundreds_of_sequences_are_followed(build):
+    world = build(COUNTER, ["public.counter"])
+    slave = world.session("zurich")
+    make = "DO $$ BEGIN FOR n IN 0..599 LOOP EXECUTE 'CREATE SEQUENCE many' || n; END LOOP; END $$"
+    slave.execute(make)
+    uses = [
+        SequenceValue(TableName("public", f"t{n}"), "id", TableName("public", f"many{n % 600}"), 20_000 - n, False)
+        for n in range(12_000)
+    ]
+    follow(slave, Mapper(), uses)
+    assert [drawn(world, "zurich", name) for name in ("many0", "many599")] == [20_001, 19_402]

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from psycopg import Error
 from psycopg.errors import UndefinedColumn, UndefinedTable
 from sqlalchemy import URL, Connection, Engine, create_engine, exc
 from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
+from sluice.refusal import state_of_refusal
 from sluice.sqlfiles import SQL
+
+# A login, a database that is not there, no right to connect to it.
+_REFUSED = ("28", "3D000", "42501")
 
 
 class Store:
     """The control store. `begin` opens one transaction; every write goes through one."""
 
     def __init__(self, info: ConnectionInfo) -> None:
+        self._how = {
+            "host": info.host,
+            "port": info.port or 5432,
+            "dbname": info.database,
+            "user": info.login,
+            "password": info.password,
+        }
         self._engine: Engine = create_engine(
             URL.create(
                 "postgresql+psycopg",
@@ -47,7 +58,7 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except exc.OperationalError as error:
-            raise _unanswered(error) from None
+            raise self._unanswered(error) from None
         except (exc.ProgrammingError, exc.InternalError) as error:
             if isinstance(error.orig, UndefinedTable | UndefinedColumn):
                 # DAGs come up unpaused: a drain may run before anybody has made the tables, and waits for them.
@@ -77,10 +88,10 @@ class Store:
         """End all sessions."""
         self._engine.dispose()
 
-
-def _unanswered(error: exc.OperationalError) -> SluiceError:
-    """A refused connection carries no SQLSTATE; its text tells a login that is wrong from a server that is down."""
-    fact = f"the control store does not answer: {str(error.orig).strip()}"
-    if re.search(r"password|pg_hba|(role|database) .* does not exist", fact):
-        return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
-    return TransientError(60, fact, "nothing is lost; the run tries again by itself")
+    def _unanswered(self, error: exc.OperationalError) -> SluiceError:
+        """A login that is wrong stays so; a server that is down does not."""
+        fact = f"the control store does not answer: {str(error.orig).strip()}"
+        state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, Error) else None
+        if (state or "").startswith(_REFUSED):
+            return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
+        return TransientError(60, fact, "nothing is lost; the run tries again by itself")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import psycopg
 from psycopg import sql
@@ -15,6 +16,8 @@ from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
 _TRIES = 3
+# A server parses a statement of some thousand branches by as many calls of itself, and its stack is limited.
+_AT_ONCE = 250
 
 
 def read(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[SequenceValue]:
@@ -45,15 +48,33 @@ def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValu
         return
     wanted = json.dumps([_wanted(number, value, mapper) for number, value in enumerate(values)])
     found = connection.execute(composed("slave/sequences"), {"wanted": wanted}).fetchall()
-    if not found:
-        return
+    standings = _standings(connection, {TableName(schema, name): tuple(step) for _, schema, name, *step in found})
+    went = set()
+    for number, schema, name, *_ in found:
+        sequence = TableName(schema, name)
+        own = standings[sequence]
+        if (there := moved(own, values[number])) is not None:
+            standings[sequence] = replace(own, last=there, called=True)
+            went.add(sequence)
+    for sequence in sorted(went):
+        connection.execute("SELECT setval(%s::regclass, %s)", [regclass(sequence), standings[sequence].last])
+
+
+def _standings(
+    connection: Connection, sequences: Mapping[TableName, tuple[int, int, int]]
+) -> dict[TableName, Standing]:
+    """Where sequences stand, given their increments, minima and maxima."""
+    names = sorted(sequences)
     look = sql.SQL("SELECT {}::integer, last_value, is_called FROM {}")
-    looks = [look.format(sql.Literal(number), sql.Identifier(schema, name)) for number, schema, name, *_ in found]
-    now = {row[0]: row[1:] for row in connection.execute(sql.SQL(" UNION ALL ").join(looks))}
-    for number, schema, name, *settings in found:
-        there = moved(Standing(*now[number], *settings), values[number])
-        if there is not None:
-            connection.execute("SELECT setval(%s::regclass, %s)", [regclass(TableName(schema, name)), there])
+    found = {}
+    for begin in range(0, len(names), _AT_ONCE):
+        looks = [
+            look.format(sql.Literal(number), sql.Identifier(names[number].schema, names[number].table))
+            for number in range(begin, min(begin + _AT_ONCE, len(names)))
+        ]
+        for number, last, called in connection.execute(sql.SQL(" UNION ALL ").join(looks)):
+            found[names[number]] = Standing(last, called, *sequences[names[number]])
+    return found
 
 
 def _wanted(number: int, value: SequenceValue, mapper: Mapper) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +12,7 @@ from psycopg import sql
 from sluice import sqlfiles
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
+from sluice.refusal import state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -29,6 +29,9 @@ PINNED = {
     "idle_in_transaction_session_timeout": "0",
     "statement_timeout": "0",
 }
+
+# Of a server that said nothing at all.
+_UNREACHABLE = "08006"
 
 # SQLSTATE class or code -> (error code, transient?, hint). Source: PostgreSQL manual, appendix "Error Codes".
 _STATES: dict[str, tuple[int, bool, str]] = {
@@ -53,22 +56,24 @@ _STATES: dict[str, tuple[int, bool, str]] = {
 def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False) -> Connection:
     """A session with pinned settings. Raises TransientError SLC-030 if unreachable, SLC-031 if it is not let in."""
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
-    tls: dict[str, Any] = {key: str(value) for key, value in info.extra.items() if key.startswith("ssl")}
-    with translated(f"connecting to {info.host}:{info.port or 5432}/{info.database}"):
-        connection = psycopg.connect(
-            host=info.host,
-            port=info.port or 5432,
-            dbname=info.database,
-            user=info.login,
-            password=info.password,
-            connect_timeout=10,
-            application_name=f"sluice {application}"[:63],
-            options=options,
-            autocommit=autocommit,
-            **tls,
-        )
-        connection.prepare_threshold = 5
-        return connection
+    how: dict[str, Any] = {
+        "host": info.host,
+        "port": info.port or 5432,
+        "dbname": info.database,
+        "user": info.login,
+        "password": info.password,
+        "connect_timeout": 10,
+        "application_name": f"sluice {application}"[:63],
+        "options": options,
+        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl")},
+    }
+    try:
+        connection = psycopg.connect(autocommit=autocommit, **how)
+    except psycopg.Error as error:
+        doing = f"connecting to {info.host}:{info.port or 5432}/{info.database}"
+        raise explained(error, doing, state_of_refusal(error, how)) from error
+    connection.prepare_threshold = 5
+    return connection
 
 
 @contextmanager
@@ -80,9 +85,13 @@ def translated(doing: str) -> Iterator[None]:
         raise explained(error, doing) from error
 
 
-def explained(error: psycopg.Error, doing: str) -> SluiceError:
-    """What a driver's error means: the longest matching SQLSTATE prefix decides."""
-    state = error.sqlstate or _state_of_refusal(str(error))
+def explained(error: psycopg.Error, doing: str, state: str | None = None) -> SluiceError:
+    """What a driver's error means: the longest matching SQLSTATE prefix decides.
+
+    Args:
+        state: the SQLSTATE, where it is known and the error bears none.
+    """
+    state = error.sqlstate or state or _UNREACHABLE
     message = (error.diag.message_primary or str(error)).strip()
     if error.diag.message_detail:
         message = f"{message} ({error.diag.message_detail})"
@@ -108,17 +117,6 @@ def composed(name: str, /, **parts: sql.Composable | str) -> sql.Composed:
     """The statement of that name with its placeholders filled; a plain text stands for an identifier."""
     filled = {key: sql.Identifier(part) if isinstance(part, str) else part for key, part in parts.items()}
     return sql.SQL(sqlfiles.statement("postgresql", name)).format(**filled)
-
-
-def _state_of_refusal(message: str) -> str:
-    """A refused connection carries no SQLSTATE; its text tells a wrong password from a server that is down."""
-    if re.search(r"password|authentication failed|pg_hba|role .* does not exist|no password", message):
-        return "28000"
-    if "permission denied for database" in message:
-        return "42501"
-    if re.search(r"database .* does not exist", message):
-        return "3D000"
-    return "08006"
 
 
 def _escaped(value: str) -> str:

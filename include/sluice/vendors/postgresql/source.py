@@ -21,6 +21,7 @@ from sluice.vendors.postgresql import (
     capturing,
     catalog,
     detection,
+    encoding,
     polling,
     removing,
     sequences,
@@ -53,6 +54,7 @@ class PostgresSource:
         """What this source and our role on it can do."""
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
             refuse_standby(connection)
+            encoding.expect_known(connection)
             connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             (superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()  # type: ignore[misc]
         return Capabilities(event_triggers=superuser, transactional_ddl=True, silent_triggers=superuser)
@@ -68,6 +70,7 @@ class PostgresSource:
     ) -> Installed:
         """Install or reconcile everything in one transaction. Idempotent."""
         with translated("installing the DbResources"), connect(self.info, "bootstrap") as connection:
+            encoding.expect_known(connection)
             if notice:
                 connection.add_notice_handler(lambda said: notice(f"{said.severity}: {said.message_primary}"))
             return capturing.install(

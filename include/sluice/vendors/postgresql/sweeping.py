@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from psycopg import sql
-from pyarrow import csv
+from psycopg import errors, sql
 
-from sluice.changelog.schema import NO_LAYOUT, SWEPT
+from sluice.changelog.schema import NO_LAYOUT, ROW, SWEPT
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import COMMANDS
@@ -19,6 +18,7 @@ from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Snapshot
 from sluice.vendors.postgresql.backlog import EVERYTHING, Backlog, begun, is_longer, next_slice
+from sluice.vendors.postgresql.blocks import read, untranslatable, without_strangers
 from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.images import fields
 from sluice.vendors.postgresql.session import Connection, composed, connect
@@ -27,7 +27,6 @@ from sluice.vendors.protocol import Purge, SourceState
 BLOCK_BYTES = 16 * 1024 * 1024
 # What a change that belongs to no table names as its relation.
 NO_TABLE = 0
-_NAMES = ["last", "trans_key", "repl_key", "relid", "action", "new", "old"]
 _COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
@@ -104,10 +103,17 @@ class PostgresSweep:
             self._by_relation.setdefault(relation, []).append(layout)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in order, `SWEPT` columns, about `BLOCK_BYTES` of text a batch."""
+        """The changes in order, `SWEPT` columns, about `BLOCK_BYTES` of text a batch.
+
+        Raises:
+            SluiceError: SLC-044, SLC-045 or SLC-058: there is something that nobody can read.
+        """
         query = composed("publish/sweep", **self._parts, within=self._slice.within())
-        for text in CopyOut(self._connection, query, BLOCK_BYTES):
-            yield self._batch(text)
+        try:
+            for text in CopyOut(self._connection, query, BLOCK_BYTES):
+                yield self._batch(text)
+        except (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter, pa.ArrowInvalid) as error:
+            raise self._untranslatable(error) from None
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that the batches given so far were written under."""
@@ -135,27 +141,37 @@ class PostgresSweep:
         self.backlog = self.backlog.beyond(self._slice) if self.backlog and self.more else None
 
     def _batch(self, text: bytes) -> pa.RecordBatch:
-        table = _table(text)
-        relations = table["relid"].combine_chunks().to_numpy()
-        keys = table["repl_key"].combine_chunks().to_numpy()
+        table = read(text)
+        relations = table["relid"].to_numpy()
+        keys = table["repl_key"].to_numpy()
         layouts = np.full(len(keys), NO_LAYOUT, dtype=np.int64)
         for relation in np.unique(relations[relations != NO_TABLE]):
-            known = self._by_relation.get(int(relation))
-            rows = relations == relation
-            if not known or keys[rows].min() < known[0].id:
-                raise SluiceError(44, f"a change names relation {relation}, which has no recorded columns")
-            begins = np.array([layout.id for layout in known])
-            layouts[rows] = begins[np.searchsorted(begins, keys[rows], side="right") - 1]
+            known = self._by_relation.get(int(relation), [])
             self._used.update({layout.id: layout for layout in known})
-        return self._with_rows(table, layouts)
+            begins = np.array([NO_LAYOUT, *(layout.id for layout in known)])
+            rows = relations == relation
+            layouts[rows] = begins[np.searchsorted(begins, keys[rows], side="right") - 1]
+        commands = pc.is_in(table["action"], value_set=_COMMANDS).to_numpy()
+        lost = np.flatnonzero(commands & (layouts == NO_LAYOUT) & (relations != NO_TABLE))
+        if len(lost):
+            key, relation = keys[lost[0]], relations[lost[0]]
+            raise SluiceError(
+                44,
+                f"the command with key {key} names relation {relation}, which has no recorded columns",
+                self._given_up("repl_key", key),
+            )
+        return self._with_rows(without_strangers(table, commands, layouts), commands, layouts)
 
-    def _with_rows(self, table: pa.Table, layouts: np.ndarray[Any, Any]) -> pa.RecordBatch:
+    def _with_rows(
+        self, table: pa.Table, commands: np.ndarray[Any, Any], layouts: np.ndarray[Any, Any]
+    ) -> pa.RecordBatch:
         parts: dict[str, list[pa.Array]] = {"new": [], "old": []}
-        commands = pc.is_in(table["action"].combine_chunks(), value_set=_COMMANDS).to_numpy(zero_copy_only=False)
-        order = [np.flatnonzero(commands)]
+        strange = ~commands & (layouts == NO_LAYOUT)
+        order = [np.flatnonzero(commands), np.flatnonzero(strange)]
         for side, lists in parts.items():
             lists.append(_alone(table[side].combine_chunks().take(pa.array(order[0]))))
-        for number in np.unique(layouts[~commands]):
+            lists.append(pa.nulls(len(order[1]), ROW))
+        for number in np.unique(layouts[~commands & ~strange]):
             places = np.flatnonzero((layouts == number) & ~commands)
             order.append(places)
             layout = self._used[int(number)]
@@ -165,7 +181,9 @@ class PostgresSweep:
                     lists.append(fields(images, len(layout.columns)))
                 except ValueError as error:
                     raise SluiceError(
-                        45, f"a row image of {layout.name} does not fit its recorded columns: {error}"
+                        45,
+                        f"a row image of {layout.name} does not fit its recorded columns: {error}",
+                        self._given_up("relid", table["relid"][places[0]]),
                     ) from None
         back = pa.array(np.argsort(np.concatenate(order), kind="stable"))
         return pa.RecordBatch.from_arrays(
@@ -177,6 +195,26 @@ class PostgresSweep:
             ],
             schema=SWEPT,
         )
+
+    def _untranslatable(self, error: Exception) -> SluiceError:
+        with connect(self._info, "publish", autocommit=True) as beside:
+            key = untranslatable(beside, self._parts)
+        return SluiceError(
+            58,
+            f"a change in ITEMS is no text in UTF-8, that with key {key}: {str(error).strip()}",
+            f"mend the value in its table, then give the change up by `{self._deletion('repl_key', key)}` on the "
+            "source; the slaves lack it until initial_update. If the database is in SQL_ASCII, move it to UTF8",
+        )
+
+    def _given_up(self, column: str, number: object) -> str:
+        """What to type where ITEMS holds what nobody can read."""
+        return (
+            "a defect, or somebody wrote to ITEMS: keep a copy of the queue for a report, then give that up by "
+            f"`{self._deletion(column, number)}` on the source, and run initial_update for the slaves of this source"
+        )
+
+    def _deletion(self, column: str, number: object) -> str:
+        return sql.SQL("DELETE FROM {} WHERE ").format(self._parts["queue"]).as_string() + f"{column} = {number}"
 
 
 def _alone(texts: pa.Array) -> pa.ListArray:
@@ -193,25 +231,3 @@ def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], pu
     )
     if recorded.rowcount != 1:
         raise FencedError(50, f"another publisher took over while epoch {epoch} purged", "nothing is lost")
-
-
-def _table(text: bytes) -> pa.Table:
-    return csv.read_csv(
-        pa.py_buffer(text),
-        read_options=csv.ReadOptions(column_names=_NAMES, block_size=len(text) + 1, use_threads=False),
-        parse_options=csv.ParseOptions(delimiter="\x02", quote_char="\x01", newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
-            column_types={
-                "last": pa.int64(),
-                "trans_key": pa.string(),
-                "repl_key": pa.int64(),
-                "relid": pa.int64(),
-                "action": pa.string(),
-                "new": pa.string(),
-                "old": pa.string(),
-            },
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )

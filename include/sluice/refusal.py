@@ -1,0 +1,76 @@
+"""Why a PostgreSQL server refused a connection: its SQLSTATE, which the driver does not hand out for one that failed.
+
+The words are in the server's language, and quote names that anybody may choose. So where a connection failed without a
+SQLSTATE, it is tried once more while libpq writes down what the server says, and the SQLSTATE is read from that. The
+notes are in memory, of this process alone, and gone when this returns.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import time
+from collections.abc import Mapping
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
+
+_REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" V "[A-Z]+" C "([0-9A-Z]{5})"')
+_NO_PASSWORD = "28000"
+_WAIT_S = 10.0
+
+
+def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | None:
+    """The SQLSTATE with which a server refused a connection; None if it said nothing.
+
+    Args:
+        error: what the driver raised.
+        how: the connection's parameters, as libpq names them.
+    """
+    if error.sqlstate or isinstance(error, psycopg.errors.ConnectionTimeout):
+        return error.sqlstate
+    if error.pgconn is not None and error.pgconn.needs_password:
+        # It asked for a password and there is none, which libpq says by itself.
+        return _NO_PASSWORD
+    try:
+        notes = os.memfd_create("sluice")
+    except (AttributeError, OSError):
+        return _by_words(str(error))
+    try:
+        said = _said(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
+    except psycopg.NotSupportedError:
+        return _by_words(str(error))
+    except psycopg.Error:
+        return None
+    finally:
+        os.close(notes)
+    # The last one: libpq may have asked again without TLS.
+    found = _REFUSED.findall(said)
+    return found[-1].decode() if found else None
+
+
+def _by_words(message: str) -> str | None:
+    """Where nothing can be written down, as on a Mac: the words of a server that speaks English."""
+    if re.search(r"authentication failed|pg_hba|role .* does not exist", message):
+        return _NO_PASSWORD
+    return "3D000" if re.search(r"database .* does not exist", message) else None
+
+
+def _said(notes: int, conninfo: str) -> bytes:
+    """What passes between libpq and a server while it connects, without the secrets, as `PQtrace` writes it."""
+    connection = pq.PGconn.connect_start(conninfo.encode())
+    try:
+        connection.trace(notes)
+        connection.set_trace_flags(pq.Trace.SUPPRESS_TIMESTAMPS | pq.Trace.REGRESS_MODE)
+        end = time.monotonic() + _WAIT_S
+        waits: dict[int, int] = {pq.PollingStatus.READING: select.POLLIN, pq.PollingStatus.WRITING: select.POLLOUT}
+        while (wait := waits.get(connection.connect_poll())) and (left := end - time.monotonic()) > 0:
+            ready = select.poll()
+            ready.register(connection.socket, wait)
+            ready.poll(left * 1000)
+        connection.untrace()
+        return os.pread(notes, 1 << 20, 0)
+    finally:
+        connection.finish()

@@ -1,0 +1,1 @@
+SELECT min(repl_key), max(repl_key) FROM {queue}

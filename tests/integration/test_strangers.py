@@ -1,0 +1,152 @@
+"""What is in ITEMS and should not be: changes of tables that nobody watches, bytes that are no text, damage."""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+
+from sluice.changelog.schema import NO_LAYOUT
+from sluice.control.bootstrap import bootstrap
+from sluice.control.check import findings
+from sluice.errors import ConfigError, SluiceError
+
+pytestmark = [pytest.mark.postgres]
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+
+
+@pytest.fixture
+def world(build):
+    return build(PLAIN, ["public.t"])
+
+
+@pytest.fixture
+def stranger(world):
+    """A session of a role that has a schema of its own, and may write to a watched table."""
+    world.master.execute(
+        "CREATE ROLE stranger; CREATE SCHEMA own AUTHORIZATION stranger; GRANT INSERT ON t TO stranger"
+    )
+    session = world.session()
+    session.execute("SET ROLE stranger; CREATE TABLE own.x (a int, b int, c int)")
+    yield session
+    session.close()
+    world.master.execute("DROP OWNED BY stranger; DROP ROLE stranger")
+
+
+def attach(world, session):
+    """Let every function of ours that a trigger may call be called by triggers of somebody else's table."""
+    (captures,) = world.master.execute("SELECT 'repl_capture_' || 't'::regclass::oid").fetchone()
+    for number, (event, each, function) in enumerate(
+        [
+            ("AFTER INSERT OR UPDATE OR DELETE", "ROW", "repl_mark_function"),
+            ("AFTER INSERT OR UPDATE OR DELETE", "ROW", captures),
+            ("AFTER INSERT", "STATEMENT", captures),
+            ("AFTER TRUNCATE", "STATEMENT", captures),
+            ("BEFORE TRUNCATE", "STATEMENT", "repl_truncating"),
+        ]
+    ):
+        statement = f"CREATE TRIGGER z{number} {event} ON own.x FOR EACH {each} EXECUTE FUNCTION public.{function}()"
+        session.execute(statement)
+
+
+def test_whoever_calls_our_functions_for_a_table_of_his_own_stops_nobody(world, stranger):
+    attach(world, stranger)
+    with stranger.transaction():
+        stranger.execute("INSERT INTO own.x VALUES (1, 2, 3); INSERT INTO public.t VALUES (1, 'a')")
+        stranger.execute("UPDATE own.x SET a = 2; TRUNCATE own.x")
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    stranger.execute("INSERT INTO own.x VALUES (4, 5, 6)")
+    world.catch_up()
+    assert world.differences() == {}
+    sent = [(row["ordinal"], row["action"], row["new"]) for row in world.log() if row["action"] != "C"]
+    assert sent == [(1, "I", ["1", "a"]), (2, "I", ["2", "b"])]
+    assert {(row["layout"], row["new"], row["old"]) for row in world.log() if row["action"] == "C"} == {
+        (NO_LAYOUT, None, None)
+    }
+
+
+def test_what_a_table_sent_before_it_was_watched_is_not_its_content(world, stranger):
+    attach(world, stranger)
+    stranger.execute("INSERT INTO own.x VALUES (1, 2, 3)")
+    world.configure(lambda settings: settings["sources"][SOURCE]["tables"].update({"own.x": {"actions": "I"}}))
+    world.master.execute("ALTER TABLE own.x DROP c")
+    bootstrap(world.context, SOURCE)
+    world.master.execute("INSERT INTO own.x VALUES (4, 5)")
+    world.publish()
+    assert ["4", "5"] in [row["new"] for row in world.log() if row["action"] == "I"]
+    assert not [row for row in world.log() if row["new"] and "3" in row["new"]]
+
+
+def test_rows_of_a_partition_are_never_read_for_a_table_that_is_not_watched(world, stranger):
+    stranger.execute("CREATE TRIGGER z BEFORE TRUNCATE ON own.x EXECUTE FUNCTION public.repl_truncating()")
+    stranger.execute("INSERT INTO own.x VALUES (1, 2, 3); TRUNCATE own.x")
+    assert world.queued() == set()
+
+
+def test_a_watched_table_whose_records_are_gone_is_mended_by_what_the_hint_says(world):
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); DELETE FROM repl_layouts")
+    with pytest.raises(SluiceError, match="SLC-043") as stopped:
+        world.publish()
+    assert "run the bootstrap DAG" in stopped.value.hint
+    bootstrap(world.context, SOURCE)
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    assert [row["new"] for row in world.log()] == [["2", "b"]]
+
+
+# What is wrong in ITEMS; the error.
+DAMAGED = {
+    "an image that does not fit": ("UPDATE repl_queue SET content = '(1,a,b)'", 45),
+    "a command of nobody": ("UPDATE repl_queue SET db_action = 'A', relid = 1", 44),
+}
+
+
+@pytest.mark.parametrize(("damage", "code"), DAMAGED.values(), ids=DAMAGED)
+def test_what_cannot_be_read_is_given_up_by_typing_what_the_hint_says(world, damage, code):
+    world.master.execute(f"INSERT INTO t VALUES (1, 'a'); {damage}")
+    with pytest.raises(SluiceError) as stopped:
+        world.publish()
+    assert stopped.value.code == code
+    assert "initial_update" in stopped.value.hint
+    given_up = stopped.value.hint.split("`")[1]
+    world.master.execute(given_up)
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    assert [row["new"] for row in world.log()] == [["2", "b"]]
+
+
+def declare(world, encoding):
+    """What the catalog says of the master's texts, from the next session on."""
+    world.reader("control").execute(
+        "UPDATE pg_database SET encoding = pg_char_to_encoding(%s), datcollate = 'C', datctype = 'C',"
+        " datlocprovider = 'c', datlocale = NULL WHERE datname = %s",
+        [encoding, world.infos["master"].database],
+    )
+
+
+@pytest.fixture
+def unsure(world):
+    """A source that does not know in which encoding its texts are."""
+    declare(world, "SQL_ASCII")
+    return world
+
+
+def test_a_source_that_knows_no_encoding_is_refused_before_anything_is_made(unsure):
+    told = r"SLC-028: .* SQL_ASCII(.|\n)*HINT: .*UTF8"
+    found = {finding.subject: finding for finding in findings(unsure.context)}[f"source {SOURCE}"]
+    assert not found.good
+    with pytest.raises(ConfigError, match=told) as refused:
+        bootstrap(unsure.context, SOURCE)
+    assert found.text == str(refused.value)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "UTF8"])
+def test_bytes_that_are_no_text_stop_the_publisher_with_the_key_of_the_change(unsure, encoding):
+    """Where the database says that it is in UTF-8, and is not, its server lets them pass."""
+    session = unsure.session()
+    session.execute(r"INSERT INTO t VALUES (1, 'a'); INSERT INTO t VALUES (2, E'gr\xfcn')")
+    declare(unsure, encoding)
+    with pytest.raises(SluiceError, match=rf"SLC-058: .* key {max(unsure.queued())}: ") as stopped:
+        unsure.publish()
+    unsure.master.execute(stopped.value.hint.split("`")[1])
+    assert unsure.publish()["changes"] == 1
