@@ -31,6 +31,7 @@ class Server:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
+        self._session: psycopg.Connection[tuple[Any, ...]] | None = None
 
     def start(self, settings: str = "", first: int | None = None) -> None:
         """Start it, with more settings; `first` is the port to try first."""
@@ -73,9 +74,16 @@ class Server:
             autocommit=True,
         )
 
-    @cached_property
+    @property
     def _admin(self) -> psycopg.Connection[tuple[Any, ...]]:
-        return self.cluster.admin()
+        """A session of the superuser, used again while it lives: some servers are restarted under it."""
+        try:
+            if self._session:
+                self._session.execute("SELECT")
+        except psycopg.OperationalError:
+            self._session = None
+        self._session = self._session or self.cluster.admin()
+        return self._session
 
     @cached_property
     def _store(self) -> str:

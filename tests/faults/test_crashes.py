@@ -91,7 +91,8 @@ class Fragile:
 
     def __init__(self, server_class, directory):
         self.cluster = Cluster(directory)
-        self._server_class = server_class
+        self._server = server_class(self.cluster)
+        self.create_database, self.connect = self._server.create_database, self._server.connect
         self.start()
 
     def kill(self):
@@ -107,9 +108,7 @@ class Fragile:
 
     def start(self):
         """What commits without waiting is written after ten seconds."""
-        server = self._server_class(self.cluster)
-        server.start("wal_writer_delay = 10s\nautovacuum = off")
-        self.create_database, self.connect = server.create_database, server.connect
+        self._server.start("wal_writer_delay = 10s\nautovacuum = off")
 
 
 @pytest.fixture(scope="module")

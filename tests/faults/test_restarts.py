@@ -29,16 +29,16 @@ class Restartable:
 
     def __init__(self, server_class, directory):
         self.cluster = Cluster(directory)
-        self.cluster.start("fsync = off")
-        server = server_class(self.cluster)
-        self.create_database, self.connect = server.create_database, server.connect
+        self._server = server_class(self.cluster)
+        self._server.start()
+        self.create_database, self.connect = self._server.create_database, self._server.connect
 
     def restart(self, mode):
         """As `pg_ctl restart -m MODE`, on the same port."""
         port, leader = self.cluster.port, psutil.Process(self.cluster.service().pid)
         os.kill(leader.pid, MODES[mode])
         psutil.wait_procs([leader], 30)
-        self.cluster.start("fsync = off", port=port)
+        self._server.start(first=port)
 
 
 @pytest.fixture(scope="module")
