@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
+import psycopg
 import pytest
 from psycopg import sql
 from support.world import SOURCE
@@ -12,7 +14,7 @@ from sluice.control import replications
 from sluice.control.bootstrap import bootstrap
 from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.state.replication import Event
 
 pytestmark = [pytest.mark.postgres]
@@ -39,6 +41,7 @@ def world(build):
     for table in ("Größe", "parted", "part"):
         named = (sql.Identifier("The shop", table), sql.Identifier(world.owner))
         execute(sql.SQL("ALTER TABLE {} OWNER TO {}").format(*named))
+    world.admin = world.infos["master"]
     world.context.connections["master"] = replace(world.infos["master"], login=world.role, password="canary")
     execute(grants(world.context, SOURCE).encode())
     return world
@@ -82,12 +85,34 @@ def test_a_right_that_is_missing_is_told(world, revoke, fact):
     assert world.master.execute("SELECT to_regclass('sluice.repl_queue')").fetchone() == (None,)
 
 
-def test_a_right_that_is_lost_later_stops_publishing_and_nothing_is_lost(world):
+# The right that is lost while all is at work; what changes meanwhile; whether the application's writes go on. They do
+# not where nothing could be recorded any more: what is refused is not lost (R9).
+LOST = {
+    "to use the schema of ours": ("USAGE ON SCHEMA sluice", "", False),
+    "to the queue": ("ALL ON sluice.repl_queue", "", False),
+    "to use the schema of the tables": ('USAGE ON SCHEMA "The shop"', 'ALTER TABLE "The shop".parted ADD n int', True),
+    "membership in the owner": ("{owner}", 'ALTER TABLE "The shop".parted ADD n int', True),
+}
+
+
+@pytest.mark.parametrize(("right", "change", "writes"), LOST.values(), ids=LOST)
+def test_a_right_that_is_lost_later_stops_publishing_and_all_goes_on_when_it_is_back(
+    world, server, right, change, writes
+):
     bootstrap(world.context, SOURCE)
     world.master.execute('INSERT INTO "The shop".parted VALUES (2)')
-    role = sql.Identifier(world.role)
-    world.master.execute(sql.SQL("REVOKE USAGE ON SCHEMA sluice FROM {}").format(role))
-    with pytest.raises(SluiceError, match="SLC-033"):
+    names = {"role": sql.Identifier(world.role), "owner": sql.Identifier(world.owner)}
+    world.master.execute(sql.SQL(f"REVOKE {right} FROM {{role}}").format(**names))
+    world.master.execute(change.encode())
+    refused = pytest.raises(psycopg.errors.InsufficientPrivilege)
+    with server.connect(world.admin) as fresh, nullcontext() if writes else refused:
+        fresh.execute('INSERT INTO "The shop".parted VALUES (3)')
+    with pytest.raises(SluiceError, match=r"SLC-033: .*permission denied") as caught:
         world.publish()
-    world.master.execute(sql.SQL("GRANT USAGE ON SCHEMA sluice TO {}").format(role))
-    assert world.publish()["changes"] == 1
+    assert not isinstance(caught.value, TransientError)
+    assert "./sluice grants" in caught.value.hint
+    world.master.execute(sql.SQL(f"GRANT {right} TO {{role}}").format(**names))
+    world.master.execute('INSERT INTO "The shop".parted VALUES (4)')
+    world.publish()
+    rows = [change["new"][0] for change in world.log() if change["action"] == "I"]
+    assert rows == ["2", "3", "4"] if writes else rows == ["2", "4"]

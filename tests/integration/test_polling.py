@@ -9,6 +9,7 @@ import pytest
 from support.world import SOURCE
 from test_ddl import columns, named
 
+from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
 from sluice.errors import SluiceError, TransientError
 
@@ -95,6 +96,49 @@ def test_tables_of_equal_names_in_two_schemas_do_not_mix(weak):
     assert named(content(world, "X")[0]["before"]) == "public.t"
     assert named(content(world, "A")[0]["after"]) == "public.t"
     assert world.master.execute("SELECT schemaname, tablename FROM repl_tables").fetchall() == [("public", "t")]
+
+
+def test_two_tables_that_swap_their_names_are_told_apart(weak):
+    """What was written meanwhile belongs to the table that it was written to, whatever that is called now."""
+    world = weak("CREATE TABLE a (x int); CREATE TABLE b (x int, y int)", ["public.a", "public.b"])
+    world.master.execute("INSERT INTO a VALUES (1)")
+    world.master.execute("ALTER TABLE a RENAME TO c; ALTER TABLE b RENAME TO a; ALTER TABLE c RENAME TO b")
+    world.master.execute("INSERT INTO a VALUES (2, 2); INSERT INTO b VALUES (3)")
+    assert published(world) == ["I", "I", "I", "A", "A"]
+    assert [change["new"] for change in world.log()[:3]] == [["1"], ["2", "2"], ["3"]]
+    renamed = {(named(command["before"]), named(command["after"])) for command in content(world, "A")}
+    assert renamed == {("public.a", "public.b"), ("public.b", "public.a")}
+    assert bootstrap(world.context, SOURCE)["added"] == []
+    world.master.execute("INSERT INTO a VALUES (4, 4)")
+    assert published(world)[5:] == ["I"]
+    names = "SELECT tablename FROM repl_tables WHERE relid = tablename::regclass ORDER BY 1"
+    assert world.master.execute(names).fetchall() == [("a",), ("b",)]
+
+
+def test_a_table_takes_the_name_of_one_that_was_dropped(weak):
+    world = weak("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
+    world.master.execute("INSERT INTO b VALUES (1); DROP TABLE b; ALTER TABLE a RENAME TO b; INSERT INTO b VALUES (2)")
+    assert sorted(published(world)) == ["A", "I", "I", "X"]
+    assert world.master.execute("SELECT tablename FROM repl_tables").fetchall() == [("b",)]
+
+
+def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(weak):
+    world = weak("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
+    world.master.execute("DROP TABLE b")
+    world.configure(lambda plain: plain["sources"][SOURCE]["tables"].pop("public.b"))
+    assert bootstrap(world.context, SOURCE)["removed"] == ["public.b"]
+
+
+def test_ddl_that_is_rolled_back_leaves_nothing(weak):
+    world = weak(PLAIN, ["public.*"])
+    with world.master.transaction(force_rollback=True):
+        world.master.execute("ALTER TABLE t ADD n int; INSERT INTO t VALUES (1, 'a', 2); CREATE TABLE u (id int)")
+    with world.master.transaction(force_rollback=True):
+        world.master.execute("DROP TABLE t; CREATE TABLE t (n numeric)")
+    world.master.execute("INSERT INTO t VALUES (3, 'b')")
+    assert published(world) == ["I"]
+    world.catch_up()
+    assert world.differences() == {}
 
 
 def test_a_table_made_under_a_wildcard_is_found_with_its_rows(weak):

@@ -20,6 +20,9 @@ BEGIN
         PERFORM {capture_commit}(relation, entry.trigger_name);
     END IF;
     IF known.definition <> now THEN
+        -- The name may still be that of an entry whose table was renamed or dropped as well: its own turn comes.
+        UPDATE {tables} AS other SET tablename = format('(%s)', other.relid)
+        WHERE (other.schemaname, other.tablename) = (now ->> 'schema', now ->> 'table') AND other.relid <> relation;
         UPDATE {tables} AS registered SET schemaname = now ->> 'schema', tablename = now ->> 'table'
         WHERE registered.relid = relation;
         PERFORM {command}('A', relation, known.definition, now, statement);

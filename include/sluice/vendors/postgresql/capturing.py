@@ -102,7 +102,9 @@ def _reconcile(
     triggers.lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
     for name, names in surplus.items():
-        triggers.drop(connection, parts, registry.relation(connection, parts, name), names)
+        # A table that is gone has none.
+        if names:
+            triggers.drop(connection, parts, registry.relation(connection, parts, name), names)
     for entry in added:
         registry.begin(connection, parts, entry)
         capture = sql.SQL("SELECT {}(%s, %s, %s, %s)").format(parts["capture_table"])
