@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from threading import Barrier, BrokenBarrierError
 from types import ModuleType
 
 import pytest
@@ -17,7 +18,7 @@ from sluice.config import PROJECT
 from sluice.control.status import Standing
 from sluice.demo.run import Outcome
 from sluice.errors import SluiceError
-from sluice.runtime import rings
+from sluice.runtime import lanes, rings
 from sluice.runtime.lockfile import LOCK, without_addresses
 from sluice.state.replication import Status
 
@@ -122,20 +123,51 @@ def test_an_unknown_ring_is_refused():
         rings.run(["unti"])
 
 
-def test_the_end_of_a_run_has_the_time_of_each_ring_and_of_all(monkeypatch, capsys):
-    monkeypatch.setattr(rings, "_tests", lambda ring: rings.Count(passed=2))
-    assert rings.run(["unit", "architecture"]) == 0
-    end = capsys.readouterr().out.split("=====\n")[-1].splitlines()
-    assert [line.split()[0] for line in end[:3]] == ["unit", "architecture", "all"]
+@pytest.mark.parametrize("cores", [1, 2])
+def test_the_end_of_a_run_has_the_time_of_each_ring_and_of_all(cores, monkeypatch, capsys):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(rings, "_tests", lambda piece, *, beside: rings.Count(passed=2))
+    assert rings.run(["unit", "integration"]) == 0
+    printed = capsys.readouterr().out
+    end = printed.split("=====\n")[-1].splitlines()
+    assert [line.split()[0] for line in end[:3]] == ["unit", "integration", "all"]
     assert all(re.search(r"\d\.\d s ", line) for line in end[:3])
-    assert "4 passed" in end[2]
+    pieces = 1 if cores == 1 else rings.PARTS["integration"]
+    assert f"{2 + 2 * pieces} passed" in end[2]
+    assert printed.count("===== integration") == pieces
 
 
-def test_a_ring_that_takes_long_says_that_it_still_runs(monkeypatch, capfd):
-    monkeypatch.setattr(rings, "_HEARTBEAT_S", 0.1)
-    monkeypatch.setattr(rings, "_environment", lambda: dict(os.environ))
-    assert rings._shown("faults", [sys.executable, "-c", "import time; time.sleep(1)"]) == 0
-    assert capfd.readouterr().err.count(" ... faults ") > 1
+def test_the_pieces_of_a_ring_are_all_of_its_files():
+    pieces = rings.cut("integration", 4)
+    assert len(pieces) == len({piece.title for piece in pieces}) == 4
+    listed = [PROJECT / path for piece in pieces for path in piece.paths]
+    assert listed == sorted((PROJECT / "tests" / "integration").rglob("test_*.py"))
+    assert rings.cut("integration", 1)[0].paths == ("tests/integration",)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_ring_that_takes_long_says_that_it_still_runs(beside, monkeypatch, capfd):
+    monkeypatch.setattr(lanes, "HEARTBEAT_S", 0.1)
+    code = "import time; print('a.py ..', flush=True); time.sleep(1); print('== FAILURES\\nmany\\nlines'); exit(3)"
+    ended = lanes.shown("faults", [sys.executable, "-c", code], PROJECT, os.environ, beside=beside)
+    out, err = capfd.readouterr()
+    assert ended == 3
+    assert err.count(" ... faults ") > 1
+    if beside:
+        assert out == "faults | a.py ..\n===== faults\n== FAILURES\nmany\nlines\n"
+
+
+def test_two_rings_run_at_a_time_and_their_results_keep_their_order(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    together = Barrier(2)
+
+    def do(number):
+        together.wait(30)
+        return number
+
+    assert lanes.side_by_side(do, range(6)) == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(BrokenBarrierError):
+        lanes.side_by_side(lambda number: together.wait(0.05), [1])
 
 
 def test_ci_runs_all_rings():

@@ -1,22 +1,27 @@
 """`./sluice test`: the tests ring by ring, fastest first, each with its time, and one line at the end that counts.
 
+Where there are two cores, two rings run side by side; the largest is cut into pieces, which balances them.
+
 A test that is skipped has a reason, and is listed. With CI=true a skip is a failure: CI installs what it needs.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from xml.etree import ElementTree
 
 from sluice import config
 from sluice.errors import SluiceError
+from sluice.runtime import lanes
 from sluice.runtime.java import java_home
 from sluice.runtime.layout import BIN, Layout
 
@@ -28,13 +33,15 @@ RINGS = (
     "dags",
     "sql",
     "properties",
-    "integration",
     "faults",
     "scenarios",
     "e2e",
+    "integration",
 )
+# Into how many pieces a ring is cut when something runs beside it.
+PARTS = {"integration": 4}
 _NO_TESTS = 5
-_HEARTBEAT_S = 30
+_making = Lock()
 _LINTERS = (
     ("ruff check", ("ruff", "check")),
     ("ruff format --check", ("ruff", "format", "--check")),
@@ -55,8 +62,25 @@ class Count:
         self.failed += other.failed
         self.skipped += other.skipped
 
+    @classmethod
+    def of(cls, parts: Iterable[Count]) -> Count:
+        """Their sum."""
+        found = cls()
+        for part in parts:
+            found.add(part)
+        return found
+
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.failed} failed, {len(self.skipped)} skipped"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one process tests: a ring, or some files of it."""
+
+    ring: str
+    title: str
+    paths: tuple[str, ...]
 
 
 def run(names: Sequence[str]) -> int:
@@ -68,17 +92,41 @@ def run(names: Sequence[str]) -> int:
     there = [ring for ring in RINGS if ring == LINT or any((config.PROJECT / "tests" / ring).rglob("test_*.py"))]
     if unknown := [name for name in names if name not in there]:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"the rings are {', '.join(there)}")
-    total, times, started = Count(), [], time.monotonic()
+    started = time.monotonic()
+    beside = len(names or there) > 1 and lanes.lanes(2) > 1
+    pieces = [piece for ring in names or there for piece in cut(ring, PARTS.get(ring, 1) if beside else 1)]
+    results = lanes.side_by_side(partial(_run, beside=beside), pieces)
+    total, times = Count(), []
     for ring in names or there:
-        print(f"===== {ring}", flush=True)
-        began = time.monotonic()
-        count = _lint() if ring == LINT else _tests(ring)
+        ours = [result for piece, result in zip(pieces, results, strict=True) if piece.ring == ring]
+        count = Count.of(one for _, one in ours)
         total.add(count)
-        times.append(_line(ring, time.monotonic() - began, count))
-        print(times[-1], flush=True)
+        times.append(_line(ring, sum(seconds for seconds, _ in ours), count))
     if len(times) > 1:
         times.append(_line("all", time.monotonic() - started, total))
     return _conclude(total, times)
+
+
+def cut(ring: str, parts: int) -> list[Piece]:
+    """A ring in so many pieces of neighbouring test files; uncut if that are more than its files."""
+    files = sorted(f"tests/{ring}/{path.name}" for path in (config.PROJECT / "tests" / ring).glob("test_*.py"))
+    if parts == 1 or len(files) < parts:
+        return [Piece(ring, ring, (f"tests/{ring}",))]
+    edges = [len(files) * part // parts for part in range(parts + 1)]
+    return [
+        Piece(ring, f"{ring} {part}/{parts}", tuple(files[begin:end]))
+        for part, (begin, end) in enumerate(pairwise(edges), 1)
+    ]
+
+
+def _run(piece: Piece, *, beside: bool) -> tuple[float, Count]:
+    """One piece; its seconds and what became of its tests."""
+    lanes.say(f"===== {piece.title}" + (" begins" if beside else ""))
+    began = time.monotonic()
+    count = _lint(beside=beside) if piece.ring == LINT else _tests(piece, beside=beside)
+    seconds = time.monotonic() - began
+    lanes.say(_line(piece.title, seconds, count))
+    return seconds, count
 
 
 def _line(what: str, seconds: float, count: Count) -> str:
@@ -96,23 +144,23 @@ def _conclude(total: Count, times: list[str]) -> int:
     return int(total.failed > 0 or total.passed == 0 or strict)
 
 
-def _lint() -> Count:
+def _lint(*, beside: bool) -> Count:
     count = Count()
     for title, command in _LINTERS:
-        done = subprocess.run([BIN / command[0], *command[1:]], cwd=config.PROJECT)
-        if done.returncode:
-            print(f"{title}: failed", flush=True)
+        words = [BIN / command[0], *command[1:]]
+        if lanes.shown(LINT, words, config.PROJECT, os.environ, beside=beside):
+            lanes.say(f"{title}: failed")
             count.failed += 1
         else:
             count.passed += 1
     return count
 
 
-def _tests(ring: str) -> Count:
+def _tests(piece: Piece, *, beside: bool) -> Count:
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
-        command = [sys.executable, "-m", "pytest", f"tests/{ring}", f"--junit-xml={report}", "--durations=3"]
-        code = _shown(ring, command)
+        command = [sys.executable, "-m", "pytest", *piece.paths, f"--junit-xml={report}", "--durations=3"]
+        code = lanes.shown(piece.title, command, config.PROJECT, _environment(), beside=beside)
         count = read_report(report)
     # An interrupted or broken run has no failed test, and is no success.
     if code not in (0, _NO_TESTS) and not count.failed:
@@ -120,22 +168,12 @@ def _tests(ring: str) -> Count:
     return count
 
 
-def _shown(ring: str, command: Sequence[str]) -> int:
-    """Run it; a test that takes minutes is no silent minute."""
-    began = time.monotonic()
-    with subprocess.Popen(command, cwd=config.PROJECT, env=_environment()) as child:
-        while True:
-            try:
-                return child.wait(_HEARTBEAT_S)
-            except subprocess.TimeoutExpired:
-                print(f" ... {ring} {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-
-
 def _environment() -> dict[str, str]:
     """Ours, with a Java for the tests that start Spark themselves."""
     layout = Layout.of_environment()
-    layout.make()
-    java = java_home(layout.spark / "java")
+    with _making:
+        layout.make()
+        java = java_home(layout.spark / "java")
     path = os.pathsep.join([str(BIN), str(java / "bin"), os.environ.get("PATH", os.defpath)])
     return {**os.environ, "PATH": path, "JAVA_HOME": str(java)}
 
