@@ -93,6 +93,7 @@ def normal(server, tmp_path_factory):
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
         yield world
     world.close()
+    server.drop_databases(world.infos.values())
 
 
 @pytest.fixture

@@ -127,14 +127,15 @@ def test_an_unknown_ring_is_refused():
 def test_the_end_of_a_run_has_the_time_of_each_ring_and_of_all(cores, monkeypatch, capsys):
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     monkeypatch.setattr(rings, "_tests", lambda piece, *, beside: rings.Count(passed=2))
-    assert rings.run(["unit", "integration"]) == 0
+    assert rings.run(["unit", "integration", "e2e"]) == 0
     printed = capsys.readouterr().out
     end = printed.split("=====\n")[-1].splitlines()
-    assert [line.split()[0] for line in end[:3]] == ["unit", "integration", "all"]
-    assert all(re.search(r"\d\.\d s ", line) for line in end[:3])
+    assert [line.split()[0] for line in end[:4]] == ["unit", "integration", "e2e", "all"]
+    assert all(re.search(r"\d\.\d s ", line) for line in end[:4])
     pieces = 1 if cores == 1 else rings.PARTS["integration"]
-    assert f"{2 + 2 * pieces} passed" in end[2]
+    assert f"{4 + 2 * pieces} passed" in end[3]
     assert printed.count("===== integration") == pieces
+    assert "===== e2e\n" in printed, "it is alone"
 
 
 def test_the_pieces_of_a_ring_are_all_of_its_files():

@@ -1,6 +1,6 @@
 """`./sluice test`: the tests ring by ring, fastest first, each with its time, and one line at the end that counts.
 
-Where there are two cores, two rings run side by side; the largest is cut into pieces, which balances them.
+Where there are two cores, two rings run side by side, the largest in pieces, and the last alone.
 
 A test that is skipped has a reason, and is listed. With CI=true a skip is a failure: CI installs what it needs.
 """
@@ -35,9 +35,11 @@ RINGS = (
     "properties",
     "faults",
     "scenarios",
-    "e2e",
     "integration",
+    "e2e",
 )
+# It starts everything that there is, and uses every core by itself.
+ALONE = "e2e"
 # Into how many pieces a ring is cut when something runs beside it.
 PARTS = {"integration": 4}
 _NO_TESTS = 5
@@ -93,11 +95,16 @@ def run(names: Sequence[str]) -> int:
     if unknown := [name for name in names if name not in there]:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"the rings are {', '.join(there)}")
     started = time.monotonic()
-    beside = len(names or there) > 1 and lanes.lanes(2) > 1
-    pieces = [piece for ring in names or there for piece in cut(ring, PARTS.get(ring, 1) if beside else 1)]
+    rings = list(names or there)
+    together = [ring for ring in rings if ring != ALONE]
+    beside = len(together) > 1 and lanes.lanes(2) > 1
+    pieces = [piece for ring in together for piece in cut(ring, PARTS.get(ring, 1) if beside else 1)]
     results = lanes.side_by_side(partial(_run, beside=beside), pieces)
+    for piece in [piece for ring in rings if ring == ALONE for piece in cut(ring, 1)]:
+        pieces.append(piece)
+        results.append(_run(piece, beside=False))
     total, times = Count(), []
-    for ring in names or there:
+    for ring in rings:
         ours = [result for piece, result in zip(pieces, results, strict=True) if piece.ring == ring]
         count = Count.of(one for _, one in ours)
         total.add(count)
@@ -159,7 +166,15 @@ def _lint(*, beside: bool) -> Count:
 def _tests(piece: Piece, *, beside: bool) -> Count:
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
-        command = [sys.executable, "-m", "pytest", *piece.paths, f"--junit-xml={report}", "--durations=3"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            *piece.paths,
+            f"--junit-xml={report}",
+            "--durations=3",
+            "--no-header",
+        ]
         code = lanes.shown(piece.title, command, config.PROJECT, _environment(), beside=beside)
         count = read_report(report)
     # An interrupted or broken run has no failed test, and is no success.
