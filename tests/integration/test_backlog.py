@@ -6,13 +6,16 @@ from itertools import groupby
 
 import pyarrow as pa
 import pytest
+from support.world import SOURCE
 
 from sluice.crash import CrashPoint
 from sluice.publish import job
 from sluice.publish import publisher as publishing
+from sluice.publish.publisher import Asked
 from sluice.vendors.postgresql import sweeping
 from sluice.vendors.postgresql.backlog import EVERYTHING
 from sluice.vendors.postgresql.session import composed
+from sluice.verify import points
 
 pytestmark = [pytest.mark.postgres]
 
@@ -110,6 +113,43 @@ def test_a_backlog_is_forgotten_when_everything_is_taken_at_once(world):
     insert(world.master, 31, 5)
     assert (publisher.publish(10).changes, world.queued()) == (5, set())
     assert transactions(world) == [[number] for number in range(1, 36)]
+
+
+@pytest.mark.parametrize("begun", [True, False], ids=["while a backlog is under way", "at once"])
+def test_a_point_is_reached_in_slices_and_holds_what_its_snapshot_shows(world, begun):
+    late = world.session()
+    late.execute("BEGIN")
+    insert(late, 500, 1)
+    insert(world.master, 1, 200, each=4)
+    publisher, store, sizes = world.publisher(), world.context.store, []
+    if begun:
+        publisher.publish(40)
+        insert(world.master, 201, 8, each=4)
+    number = points.ask(store, SOURCE, ["zurich"])
+    with publisher._database.exported_snapshot() as exported:
+        late.execute("COMMIT")
+        insert(world.master, 501, 80, each=4)
+        while points.answered(store, number) is None:
+            sizes.append(publisher.publish(40, Asked(number, *exported)).changes)
+    point = points.answered(store, number)
+    assert point.position == world.context.manifest(SOURCE).end()
+    assert sorted(number for whole in transactions(world) for number in whole) == list(range(1, 209 if begun else 201))
+    assert (len(sizes) >= 4, all(0 < size <= 44 for size in sizes)) == (True, True)
+    points.close(store, number)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_publisher_that_is_asked_for_a_point_keeps_to_its_bound(build, monkeypatch):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], source={"segments": {"max_changes": 40}})
+    insert(world.master, 1, 200, each=4)
+    monkeypatch.setattr(points, "SECONDS", 1)
+    number = points.ask(world.context.store, SOURCE, ["zurich"])
+    world.publish()
+    sizes = [segment.changes for segment in world.context.manifest(SOURCE).kept()]
+    assert (sum(sizes), max(sizes) <= 44) == (200, True)
+    answers = world.reader("control").execute("SELECT ordinal FROM point WHERE id = %s", [number])
+    assert answers.fetchone() == (50,)
 
 
 def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch):

@@ -185,6 +185,17 @@ def test_a_table_that_stays_locked_is_looked_at_again_later(weak, monkeypatch):
     assert published(world) == ["I", "A"]
 
 
+def test_a_new_table_that_stays_locked_holds_up_no_other(weak):
+    world = weak(PLAIN, {"public.*": {}})
+    world.master.execute("CREATE TABLE later (id int)")
+    writer = world.session()
+    writer.execute("BEGIN; INSERT INTO later VALUES (1)")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert published(world) == ["I"]
+    writer.execute("COMMIT")
+    assert published(world) == ["I", "N", "I"]
+
+
 def test_check_says_which_way_ddl_is_found(weak):
     world = weak(PLAIN, ["public.t"])
     texts = {finding.subject: finding.text for finding in findings(world.context)}

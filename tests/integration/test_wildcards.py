@@ -155,6 +155,39 @@ def test_a_role_that_makes_tables_needs_no_right_on_ours(world):
     assert actions(world) == ["N", "I"]
 
 
+def test_a_table_that_could_not_be_watched_when_it_was_made_is_watched_by_the_next_run(world):
+    busy, maker = world.session(), world.session()
+    with busy.transaction():
+        busy.execute("LOCK TABLE repl_tables")
+        maker.execute("SET lock_timeout = '100ms'; CREATE TABLE x.later (id int); INSERT INTO x.later VALUES (1)")
+    assert stream(world) == []
+    world.publish()
+    world.master.execute("INSERT INTO x.later VALUES (2)")
+    world.publish()
+    assert [(row["action"], row["new"]) for row in world.log()][1:] == [("I", ["1"]), ("I", ["2"])]
+
+
+def test_a_table_that_cannot_be_watched_stops_nobody(world):
+    world.master.execute("CREATE TABLE y.later (id int)")
+    (name,) = world.master.execute("SELECT 'RI_z_repl_capture_' || 'y.later'::regclass::oid").fetchone()
+    world.master.execute("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    world.master.execute(f'CREATE TRIGGER "{name}" AFTER INSERT ON y.later EXECUTE FUNCTION own()')
+    world.master.execute("ALTER TABLE y.later SET SCHEMA x; INSERT INTO x.later VALUES (1); INSERT INTO x.a VALUES (1)")
+    assert world.publish()["changes"] == 1
+    world.master.execute(f'DROP TRIGGER "{name}" ON x.later')
+    assert world.publish()["changes"] == 2
+
+
+def test_an_idle_publisher_looks_for_such_tables_once_and_not_at_every_sweep(world):
+    source = world.context.source(SOURCE)
+    newest = "SELECT max(query_start) FROM pg_stat_activity WHERE application_name = 'sluice publish'"
+    source.poll_ddl()
+    before = world.master.execute(newest).fetchone()
+    source.poll_ddl()
+    assert world.master.execute(newest).fetchone() == before != (None,)
+    source.close()
+
+
 def test_a_table_with_odd_names_is_picked_up(world):
     world.master.execute("""CREATE TABLE x."q""u'o %s" AS SELECT 'a'::text AS "sluice_row", 1 AS "x%I" """)
     assert stream(world)[1:] == [("I", "(a,1)")]

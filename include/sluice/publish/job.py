@@ -14,7 +14,7 @@ from sluice.control.leases import Lease
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.publish.outgoing import Outgoing
-from sluice.publish.publisher import Published, Publisher
+from sluice.publish.publisher import Asked, Published, Publisher
 from sluice.publish.retention import trim
 from sluice.publish.transformer import load
 from sluice.state.replication import Status
@@ -93,7 +93,7 @@ class _Run:
             self._heal()
             self._database.poll_ddl()
             for request in points.requested(self._context.store, self._source):
-                self._answer(request)
+                self._answer(request, bound)
             published = self._publisher.publish(bound) if self._database.queued() else Published()
             self._count(published)
             self._keep_up()
@@ -109,11 +109,16 @@ class _Run:
         for stack in self._snapshots.values():
             stack.close()
 
-    def _answer(self, request: int) -> None:
+    def _answer(self, request: int, bound: int) -> None:
         stack = ExitStack()
         exported = stack.enter_context(self._database.exported_snapshot())
         try:
-            self._count(self._publisher.publish(None, exported, request))
+            more = True
+            while more:
+                published = self._publisher.publish(bound, Asked(request, *exported))
+                self._count(published)
+                self._keep_up()
+                more = published.more
         except BaseException:
             stack.close()
             raise

@@ -37,6 +37,15 @@ class Published:
     more: bool = False
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A request for a point (R10), and the snapshot that was exported for it: its id, and its text."""
+
+    request: int
+    snapshot_id: str
+    snapshot: str
+
+
 @dataclass
 class _Counted:
     """Gives each transaction its ordinal, across the batches of one sweep."""
@@ -92,15 +101,13 @@ class Publisher:
             if name not in listed and _epoch(name, self._source) < self._held.epoch:
                 self._files.remove(name)
 
-    def publish(
-        self, max_changes: int | None, exported: tuple[str, str] | None = None, request: int | None = None
-    ) -> Published:
+    def publish(self, max_changes: int | None, asked: Asked | None = None) -> Published:
         """One sweep.
 
         Args:
             max_changes: bound of the sweep, in changes; None takes everything that is visible.
-            exported: (id, text) of a snapshot held by somebody, to sweep in exactly that one.
-            request: who asked for a point; it is answered when the sweep is listed (R10).
+            asked: for a point: nothing is taken that its snapshot does not show. It is answered when the last sweep of
+                that is listed, which is the one that leaves no `more` (R10).
 
         Raises:
             FencedError: another publisher took over; nothing is lost.
@@ -108,14 +115,14 @@ class Publisher:
         """
         with ExitStack() as stack:
             sweep = stack.enter_context(
-                self._database.sweep(self._held.epoch, max_changes, exported[0] if exported else None)
+                self._database.sweep(self._held.epoch, max_changes, asked.snapshot if asked else None)
             )
             tail = self._manifest.tail()
             if self._purge_was_missed(sweep.state, tail):
                 stack.pop_all().close()
                 self._heal(tail)  # type: ignore[arg-type]
-                return self.publish(max_changes, exported, request)
-            return self._append(sweep, tail, (request, exported[0]) if request and exported else None)
+                return self.publish(max_changes, asked)
+            return self._append(sweep, tail, (asked.request, asked.snapshot_id) if asked and not sweep.more else None)
 
     def _append(self, sweep: Sweep, tail: Segment | None, answered: tuple[int, str] | None) -> Published:
         end = tail.end if tail else START

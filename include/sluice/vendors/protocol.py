@@ -110,7 +110,8 @@ class SourceDatabase(Protocol):
         """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
 
     def poll_ddl(self) -> None:
-        """Where DDL is not seen as it happens: look for it, and send it as commands."""
+        """Where DDL is not seen as it happens, send what changed as commands. Watch tables that are wanted and are not
+        watched yet; one that cannot be watched now is tried again later, and stops nobody."""
 
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
@@ -145,10 +146,12 @@ class SourceDatabase(Protocol):
     def queued(self) -> bool:
         """Whether ITEMS holds anything."""
 
-    def sweep(
-        self, epoch: int, max_changes: int | None, snapshot_id: str | None = None
-    ) -> AbstractContextManager[Sweep]:
-        """Read ITEMS in one snapshot: ours, or one exported by somebody else."""
+    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> AbstractContextManager[Sweep]:
+        """Read ITEMS in one snapshot.
+
+        Args:
+            until: an older snapshot, as a text; nothing is taken that it does not show. Then `more` is exact.
+        """
 
     def reclaim(self) -> None:
         """Let ITEMS use the room of purged changes again, if our role may; no writer waits for it."""

@@ -1,8 +1,9 @@
 """Points at which source and slave can be compared: asked for by a verifier, made by the publisher (R10).
 
-1. The verifier asks, naming the slaves. 2. The publisher exports a snapshot, sweeps everything that it shows, and
-answers in the transaction that lists the segment; it keeps the snapshot open. 3. Each drain stops at that segment's
-end until the verifier has opened its own snapshot of the slave there. 4. The verifier reads both.
+1. The verifier asks, naming the slaves. 2. The publisher exports a snapshot, sweeps everything that it shows, in slices
+if that is much, and answers in the transaction that lists the last segment; it keeps the snapshot open. 3. Each drain
+stops at that segment's end until the verifier has opened its own snapshot of the slave there. 4. The verifier reads
+both.
 """
 
 from __future__ import annotations

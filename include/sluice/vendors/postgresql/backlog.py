@@ -74,9 +74,11 @@ class Backlog:
 
 
 def begun(connection: Connection, parts: Mapping[str, sql.Composable], snapshot: str, width: int) -> Backlog:
-    """Look over the whole queue once; the sweeps that follow need not."""
+    """Look over the whole queue once, at what the snapshot shows of it; the sweeps that follow need not."""
     connection.execute("SET LOCAL enable_seqscan = on")
-    rows = connection.execute(composed("publish/spanning", **parts, width=sql.Literal(width))).fetchall()
+    rows = connection.execute(
+        composed("publish/spanning", **parts, width=sql.Literal(width), snapshot=sql.Literal(snapshot))
+    ).fetchall()
     connection.execute("SET LOCAL enable_seqscan = off")
     return Backlog(snapshot, width, tuple(Spanning(*row) for row in rows))
 

@@ -1,18 +1,27 @@
-"""Finding DDL where the role may make no event triggers: the catalog is compared with what was recorded last."""
+"""Finding what no event trigger saw, or could record: the catalog is compared with what was recorded last."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
+import psycopg
 from psycopg import sql
 
+from sluice.errors import TransientError
+from sluice.log import event
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import triggers
 from sluice.vendors.postgresql.session import Connection, composed
 
+_AGAIN_S = 60.0
+_MODE = "SHARE ROW EXCLUSIVE"
+# Nothing of a table that is not watched is queued, so nobody waits long for its lock.
+_TRIES = 3
+
 
 def poll(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
-    """Send what changed since the last look as commands, and watch tables that are wanted and new.
+    """Send what changed of watched tables since the last look as commands.
 
     A table whose images cannot be told apart is left as it is; the sweep refuses to read it (SLC-043).
 
@@ -24,5 +33,39 @@ def poll(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
         with connection.transaction():
             connection.execute("SET LOCAL sluice.installing = 'on'")
             if table:
-                triggers.lock(connection, [TableName(schema, table)], "SHARE ROW EXCLUSIVE")
+                triggers.lock(connection, [TableName(schema, table)], _MODE)
             connection.execute(sql.SQL("SELECT {}(%s)").format(parts["poll"]), [relation])
+
+
+class Newcomers:
+    """Tables that are wanted and that nobody watches yet, because nobody saw them made, or something was in the way."""
+
+    def __init__(self) -> None:
+        self._next = float("-inf")
+        self._left: dict[int, float] = {}
+
+    def watch(self, connection: Connection, parts: Mapping[str, sql.Composable], *, always: bool) -> None:
+        """Watch them, with the rows that they have. One that cannot be watched now stops nobody: it is tried again a
+        minute later, and logged each time.
+
+        Args:
+            always: look at each call, and not only once a minute.
+        """
+        now = time.monotonic()
+        if not always and now < self._next:
+            return
+        self._next = now + _AGAIN_S
+        for relation, schema, table in connection.execute(composed("publish/unwatched", **parts)).fetchall():
+            if now < self._left.get(relation, now):
+                continue
+            name = TableName(schema, table)
+            try:
+                with connection.transaction():
+                    connection.execute("SET LOCAL sluice.installing = 'on'")
+                    triggers.lock(connection, [name], _MODE, _TRIES)
+                    connection.execute(sql.SQL("SELECT {}(%s, NULL)").format(parts["adopt"]), [relation])
+            except (psycopg.Error, TransientError) as error:
+                if connection.closed:
+                    raise
+                self._left[relation] = now + _AGAIN_S
+                event("a table is not watched yet", table=name, why=error)

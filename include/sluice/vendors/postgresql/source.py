@@ -47,6 +47,7 @@ class PostgresSource:
         self.parts = capturing.parts_of(self.resources)
         self._session: Connection | None = None
         self._polls: bool | None = None
+        self._newcomers = polling.Newcomers()
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
 
@@ -85,12 +86,14 @@ class PostgresSource:
             return [TableName(*row) for row in self._publisher().execute(composed("publish/misread", **self.parts))]
 
     def poll_ddl(self) -> None:
-        """Where DDL is not seen as it happens: look for it, and send it as commands."""
+        """Where DDL is not seen as it happens, send what changed as commands. Watch tables that are wanted and are not
+        watched yet: there at each call, elsewhere once a minute."""
         with translated("looking for tables that changed"):
             if self._polls is None:
                 self._polls = not detection.may_see_ddl(self._publisher())
             if self._polls:
                 polling.poll(self._publisher(), self.parts)
+            self._newcomers.watch(self._publisher(), self.parts, always=self._polls)
 
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
@@ -178,13 +181,13 @@ class PostgresSource:
             return is_longer(self._publisher(), self.parts, 0)
 
     @contextmanager
-    def sweep(self, epoch: int, max_changes: int | None, snapshot_id: str | None = None) -> Iterator[PostgresSweep]:
-        """Read ITEMS in one snapshot, ours or an exported one; whatever is not purged is rolled back."""
+    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
+        """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
         session = self._publisher()
         sweep = PostgresSweep(session, self.info, self.parts, epoch, self._backlog)
         with translated("sweeping ITEMS"):
             try:
-                sweep.begin(max_changes, snapshot_id)
+                sweep.begin(max_changes, until)
                 yield sweep
             except BaseException:
                 # Perhaps in the middle of its COPY, where a ROLLBACK would wait for the rest of it for ever.

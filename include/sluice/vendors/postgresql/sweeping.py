@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sluice.model.action import COMMANDS
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Snapshot
-from sluice.vendors.postgresql.backlog import EVERYTHING, Backlog, begun, is_longer, next_slice
+from sluice.vendors.postgresql.backlog import EVERYTHING, Backlog, Slice, begun, is_longer, next_slice
 from sluice.vendors.postgresql.blocks import read, untranslatable, without_strangers
 from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.images import fields
@@ -50,12 +51,10 @@ class PostgresSweep:
         self._slice = EVERYTHING
         self.backlog = backlog
 
-    def begin(self, max_changes: int | None, snapshot_id: str | None) -> None:
+    def begin(self, max_changes: int | None, until: str | None) -> None:
         """Take the snapshot, read the fence in it, choose the slice. Raises FencedError if the lease is lost."""
         execute = self._connection.execute
         execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        if snapshot_id:
-            execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
         row = execute(composed("publish/fence", **self._parts)).fetchone()
         if row is None or row[3] != self._epoch:
             raise FencedError(
@@ -66,7 +65,7 @@ class PostgresSweep:
         self.state = SourceState(*row[:3])
         (text,) = execute("SELECT pg_current_snapshot()::text").fetchone() or ("",)
         self.snapshot = Snapshot(text)
-        self._choose(max_changes)
+        self._choose(max_changes, until)
         if misread := execute(composed("publish/misread", **self._parts)).fetchone():
             raise SluiceError(
                 43,
@@ -77,17 +76,22 @@ class PostgresSweep:
         # A vacuum finds the queue empty. For the one row that the planner then expects a loop over a loop would do.
         execute("SET LOCAL enable_nestloop = off")
 
-    def _choose(self, max_changes: int | None) -> None:
-        """Go on with a backlog; begin one if more is queued than the bound; else take everything."""
+    def _choose(self, max_changes: int | None, until: str | None) -> None:
+        """Go on with a backlog; begin one if more is queued than the bound; else take all of it."""
         found = None
-        if max_changes is None:
+        if max_changes is None or (until and self.backlog and self.backlog.snapshot != until):
             self.backlog = None
         elif self.backlog is not None:
-            found = next_slice(self._connection, self._parts, self.backlog)
+            found = self._next(self.backlog)
         if found is None and max_changes is not None and is_longer(self._connection, self._parts, max_changes):
-            self.backlog = begun(self._connection, self._parts, self.snapshot.text, max_changes)
-            found = next_slice(self._connection, self._parts, self.backlog)
-        self._slice, self.more = found or EVERYTHING, found is not None
+            self.backlog = begun(self._connection, self._parts, until or self.snapshot.text, max_changes)
+            found = self._next(self.backlog)
+        self._slice, self.more = found or replace(EVERYTHING, snapshot=until), found is not None
+        if found and until and self.backlog:
+            self.more = self._next(self.backlog.beyond(found)) is not None
+
+    def _next(self, backlog: Backlog) -> Slice | None:
+        return next_slice(self._connection, self._parts, backlog)
 
     def _read_layouts(self) -> None:
         for key, relation, schema, table, columns, primary, deferrable in self._connection.execute(

@@ -89,7 +89,7 @@ def drop(connection: Connection, parts: Mapping[str, sql.Composable], relation: 
         connection.execute(sql.SQL("SELECT {}(%s, %s)").format(parts["release_table"]), [relation, trigger])
 
 
-def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString) -> None:
+def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString, tries: int | None = None) -> None:
     """Lock tables, all at once or none: a try that waits too long is given up, so that writers do not queue behind it,
     and no statement of a user, waiting for us while we wait for it, is ended as the victim of a deadlock (R9).
 
@@ -100,7 +100,7 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
     if not tables:
         return
     statement = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(tables), sql.SQL(mode))
-    for attempt in range(_LOCK_TRIES):
+    for attempt in range(tries or _LOCK_TRIES):
         try:
             with connection.transaction():
                 connection.execute(sql.SQL("SET LOCAL statement_timeout = {}").format(_wait_ms(attempt)))
