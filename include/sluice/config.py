@@ -9,6 +9,8 @@ from __future__ import annotations
 import difflib
 import itertools
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -17,6 +19,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sluice.errors import ConfigError
+from sluice.model.circles import Arrow, echoing
 from sluice.model.names import meeting
 from sluice.model.wanted import Pattern, split_pattern
 from sluice.spelling import Actions, Identifier, Label, Name, Prefix
@@ -149,6 +152,9 @@ class Replication(_Part):
     slave: str
     schedule: Schedule = Schedule()
     statements: Annotated[bool, Field(description="the slave executes statements that are issued")] = True
+    block_loop: Annotated[bool, Field(description="what is written is not published again by the slave's database")] = (
+        False
+    )
 
 
 class Config(_Part):
@@ -185,6 +191,22 @@ class Config(_Part):
             if same := meeting(*prefixes):
                 raise ValueError(f"sources {one} and {other} would both have a {same}: choose another prefix")
         return self
+
+    @model_validator(mode="after")
+    def _nothing_comes_back(self) -> Config:
+        for arrow in echoing(self.arrows()):
+            raise ValueError(arrow.fault)
+        return self
+
+    def arrows(self, place: Callable[[str], str] = str) -> list[Arrow]:
+        """The replications as arrows between databases, which `place` tells apart by their connections."""
+        found = []
+        for one in self.replications:
+            source, slave = self.sources[one.source], self.slaves[one.slave]
+            entries, ends = source.patterns.items(), (place(source.connection), place(slave.connection))
+            taken = (replace(key, excluded=key.excluded or entry.actions == "none") for key, entry in entries)
+            found.append(Arrow(one.source, one.slave, *ends, tuple(taken), slave.schemas, one.block_loop))
+        return found
 
     def source(self, name: str) -> Source:
         """The source of that name. Raises ConfigError if there is none."""

@@ -17,7 +17,7 @@ from sluice.control.pause import PauseSwitch, drain_dag
 from sluice.control.store import Store
 from sluice.errors import ConfigError
 from sluice.model.appearance import Appearance
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair, Resources, TableName
 from sluice.model.wanted import Wanted, Watch, chosen
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 from sluice.vendors.registry import vendor
@@ -61,7 +61,13 @@ class Context:
         self.config.replication(pair.source, pair.slave)
         slave = self.config.slave(pair.slave)
         info = self.connection(slave.connection)
-        return vendor(slave.vendor).slave(info, pair, slave.schema_, Mapper(slave.schemas))
+        return vendor(slave.vendor).slave(info, pair, slave.schema_, Mapper(slave.schemas), self.unheard(pair))
+
+    def unheard(self, pair: Pair) -> tuple[Resources, ...]:
+        """The masters that are not to hear of what this replication writes, should they be in the slave's database."""
+        if not self.config.replication(pair.source, pair.slave).block_loop:
+            return ()
+        return tuple({Resources(one.schema_, one.prefix.lower()) for one in self.config.sources.values()})
 
     def wanted(self, source: str) -> Wanted:
         """What of the configuration the source itself must know."""

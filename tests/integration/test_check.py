@@ -63,9 +63,21 @@ def test_all_that_is_configured_is_looked_at(world):
         "Spark",
         "change log",
         f"source {SOURCE}",
+        "replications",
         "slave zurich",
     ]
     assert wrong(world) == {}
+
+
+def test_changes_that_would_come_back_are_told_whatever_the_connections_are_called(world):
+    def back(plain):
+        plain["sources"]["back"] = {"connection": "zurich", "tables": {"public.t": {}}}
+        plain["slaves"]["home"] = {"connection": "writer"}
+        plain["replications"].append({"source": "back", "slave": "home"})
+
+    world.infos["writer"] = replace(world.infos["master"], login="writer")
+    world.configure(back)
+    assert wrong(world)["replications"].startswith("SLC-005: what flights sends to zurich would come back to it")
 
 
 def test_a_refused_login_at_airflow_is_told(world):

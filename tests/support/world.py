@@ -180,8 +180,7 @@ class World:
 
     def rows(self, name: str, table: str) -> Rows:
         """The rows of a table as texts, counted."""
-        query = sql.SQL("SELECT to_json(t)::text FROM {} AS t").format(_identifier(table))
-        return Counter(self.reader(name).execute(query).fetchall())
+        return rows_of(self.reader(name), table)
 
     def differences(self) -> dict[tuple[str, str], tuple[Rows, Rows]]:
         """Which tables of which slaves are not what the master's are: (missing, extra) rows."""
@@ -209,6 +208,12 @@ class World:
         name = slave or self.slaves[0]
         row = self.reader(name).execute("SELECT segment, ordinal FROM sluice_position").fetchone()
         return Position(*row) if row else Position(0, 0)
+
+
+def rows_of(session: psycopg.Connection[Any], table: str) -> Rows:
+    """The rows of a table as texts, counted."""
+    query = sql.SQL("SELECT to_json(t)::text FROM {} AS t").format(_identifier(table))
+    return Counter(session.execute(query).fetchall())
 
 
 def result(job: subprocess.CompletedProcess[str]) -> dict[str, Any]:

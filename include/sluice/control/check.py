@@ -13,6 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
+from sluice.model.circles import echoing
 from sluice.model.names import Pair
 from sluice.publish.transformer import load
 
@@ -38,6 +39,7 @@ def findings(context: Context) -> Iterator[Finding]:
         yield _try(f"source {name}", lambda name=name: _source(context, name))  # type: ignore[misc]
         if transformer := context.config.source(name).messages.transformer:
             yield _try(f"transformer of {name}", lambda name=name, by=transformer: _transformer(by, name))  # type: ignore[misc]
+    yield _try("replications", lambda: _circles(context))
     fed = [Pair(one.source, one.slave) for one in context.config.replications]
     for pair in fed:
         yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair))  # type: ignore[misc]
@@ -113,6 +115,16 @@ def _source(context: Context, name: str) -> str:
     large = f"; of {', '.join(elsewhere)} the numbers travel, large objects that they name do not" if elsewhere else ""
     early = f"; {', '.join(earlier)}: runs before the capture, so it must not change its row again" if earlier else ""
     return f"answers; DbResources {made}; {ddl}{large}{early}"
+
+
+def _circles(context: Context) -> str:
+    def place(connection: str) -> str:
+        info = context.connections.get(connection)
+        return f"{info.host}:{info.port or 5432}/{info.database}" if info else connection
+
+    if back := echoing(context.config.arrows(place)):
+        raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "see include/docs/both_directions.md")
+    return "none brings a change back to where it was taken from"
 
 
 def _transformer(named: str, source: str) -> str:

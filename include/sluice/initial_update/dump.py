@@ -134,7 +134,9 @@ def _give_up(store: Store, pair: Pair, update: int, error: str) -> None:
 def _load_of(context: Context, target: _Target, watched: Sequence[TableName]) -> SlaveLoad:
     slave = context.config.slave(target.pair.slave)
     names = {name: target.tables.mapper.table(name) for name in watched}
-    return SlaveLoad(target.pair.slave, slave.connection, slave.schema_, target.held.epoch, names)
+    return SlaveLoad(
+        target.pair.slave, slave.connection, slave.schema_, target.held.epoch, names, context.unheard(target.pair)
+    )
 
 
 def _binary(table: TableDefinition, targets: Sequence[_Target]) -> bool:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sluice.initial_update.plan import Chunk
-from sluice.model.names import TableName
+from sluice.model.names import Resources, TableName
 
 
 @dataclass(frozen=True)
 class SlaveLoad:
-    """One slave of a dump: its connection's id, its fence, and what it calls the tables."""
+    """One slave of a dump: its connection's id, its fence, what it calls the tables, and the masters in its database
+    that are not to hear of what is loaded."""
 
     slave: str
     connection: str
     schema: str
     epoch: int
     names: dict[TableName, TableName]
+    masters: tuple[Resources, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sluice.connections import ConnectionInfo
 from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Outcome, Statement, Traced
@@ -259,11 +259,12 @@ class Vendor:
     """One kind of database: its ports, what its Spark tasks do, and how its texts are read.
 
     Attributes:
+        slave: with the masters that are not to hear of what is written, if they are in the slave's database.
         raw: for a type, how its values are read as bytes; None if they are texts.
     """
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
-    slave: Callable[[ConnectionInfo, Pair, str, Mapper], SlaveDatabase]
+    slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
     load_chunks: Callable[[LoadJob], list[SlaveLoaded]]
     compare_table: Callable[[Comparison], Difference]
     raw: Callable[[str], Callable[[str], bytes] | None]

@@ -1,5 +1,7 @@
--- A statement may have changed what watched tables are. Their columns are recorded in its transaction, also where no
--- event trigger sees it (R7).
+-- Watched tables, all or those named, may not be what they were. Their columns are recorded in the transaction that changes
+-- them, also where no event trigger sees it (R7).
 SELECT {follow}(entry.relid, NULL)
 FROM {current_tables} AS entry
 JOIN pg_catalog.pg_class AS class ON class.oid = entry.relid
+WHERE %(names)s::text[] IS NULL
+   OR class.oid IN (SELECT pg_catalog.to_regclass(name) FROM pg_catalog.unnest(%(names)s::text[]) AS name)

@@ -17,6 +17,7 @@ from sluice.initial_update.job import LoadJob, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
 from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
 BUFFER_BYTES = 256 * 1024
@@ -164,6 +165,7 @@ class _Slave:
     @_noted
     def begin(self, into: sql.Composed) -> None:
         """Open the COPY."""
+        self._echoes = Echoes(self._session, self.plan.masters)
         self._copying = ExitStack()
         self._copy = self._copying.enter_context(self._session.cursor().copy(into))
 
@@ -176,6 +178,7 @@ class _Slave:
     def end(self, chunk: int, rows: int) -> None:
         """Close the COPY, and commit it with the claim."""
         self._copying.close()
+        self._echoes.remove()
         done = {**self._names, "chunk": chunk, "rows": rows}
         self._session.execute(composed("initial_update/loaded", **self._parts), done)
         self._session.execute("COMMIT")

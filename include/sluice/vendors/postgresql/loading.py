@@ -15,6 +15,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.vendors.postgresql import catalog, definition, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier, regclass
+from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
@@ -51,6 +52,7 @@ class SlaveTables:
         self._slave.take_over(self._epoch)
         with translated("preparing the slave's tables"), self._connect() as session:
             self._fence(session)
+            echoes = Echoes(session, self._slave.masters)
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
             names = names_of(session, self.mapper)
             emptied = []
@@ -72,6 +74,8 @@ class SlaveTables:
                     self._unfinished.add(table.name)
             if emptied:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
+            echoes.record([self.mapper.table(name) for name in self._unfinished])
+            echoes.remove()
 
     def expect(self, chunks: int) -> None:
         """Write down the chunks that are to come, for tasks to claim."""
@@ -87,6 +91,7 @@ class SlaveTables:
             raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again")
         with translated("building keys and indexes"), self._connect() as session:
             self._fence(session)
+            echoes = Echoes(session, self._slave.masters)
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
             created = [table for table in tables if table.name in self._unfinished]
             names = names_of(session, self.mapper)
@@ -102,6 +107,8 @@ class SlaveTables:
                 session.execute(sql.SQL("COMMENT ON TABLE {} IS NULL").format(name))
             for table in tables:
                 session.execute(sql.SQL("ANALYZE {}").format(identifier(self.mapper.table(table.name))))
+            echoes.record([self.mapper.table(table.name) for table in created])
+            echoes.remove()
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Let the sequences give out nothing that the master's have given out."""

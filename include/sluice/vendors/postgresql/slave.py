@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import psycopg
@@ -17,7 +17,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, KeyConflict, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
@@ -25,6 +25,7 @@ from sluice.vendors.postgresql import catalog, merging
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.qualified import names_of
@@ -40,8 +41,11 @@ Answered = Callable[[Statement, Outcome], None]
 class PostgresSlave:
     """See `sluice.vendors.protocol.SlaveDatabase`."""
 
-    def __init__(self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper) -> None:
+    def __init__(
+        self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper, masters: Collection[Resources] = ()
+    ) -> None:
         self.info = info
+        self.masters = masters
         self.pair = pair
         self.mapper = mapper
         self._schema = schema
@@ -128,15 +132,17 @@ class PostgresSlave:
                 raise self._fenced()
             if not self._silent:
                 session.execute("SET CONSTRAINTS ALL DEFERRED")
+            echoes = Echoes(session, self.masters)
             first = True
             for step in steps:
                 if isinstance(step, Command):
                     if answered is not None and step.action is Action.STATEMENT:
-                        self._execute(session, Statement.from_json(step.text), answered)
+                        self._execute(session, Statement.from_json(step.text), echoes, answered)
                     continue
                 tolerated += self._apply_run(session, step, first=first)
                 first = False
             following.follow(session, self.mapper, sequences)
+            echoes.remove()
             reached(CrashPoint.MERGED)
             moved = session.execute(
                 composed("slave/advance", **self.parts),
@@ -205,13 +211,13 @@ class PostgresSlave:
             self._session = session
         return self._session
 
-    def _execute(self, session: Connection, statement: Statement, answered: Answered) -> None:
+    def _execute(self, session: Connection, statement: Statement, echoes: Echoes, answered: Answered) -> None:
         """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
         # A parser takes long to import, and hardly a drain needs it.
         from sluice.vendors.postgresql import statements
 
         try:
-            outcome = statements.execute(session, statement, self.mapper, silent=self._silent)
+            outcome = statements.execute(session, statement, self.mapper, echoes, silent=self._silent)
         except SluiceError as error:
             answered(statement, Outcome(False, error.fact))
             raise

@@ -16,8 +16,9 @@ from sluice.apply.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.statement import Answer, Outcome, Statement, compared
-from sluice.vendors.postgresql import parsing
+from sluice.vendors.postgresql import noting, parsing
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.parsing import Target
 from sluice.vendors.postgresql.session import PINNED, Connection, composed, explained
 
@@ -50,12 +51,15 @@ def issue(
 
     Raises:
         SluiceError: SLC-100 or SLC-101, it is refused; SLC-102, it may do something else on another node; SLC-105.
+        TransientError: SLC-115, it may change tables, and that of others that changed are not recorded yet.
     """
     parsed = parsing.parsed(statement.sql)
     with connection.transaction():
         # Whoever is told that it was executed can rely on it; and a client that is gone locks nobody out for long.
         connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("SET LOCAL idle_in_transaction_session_timeout = {}").format(_FORSAKEN))
+        if parsed.defines:
+            noting.settled(connection, parts)
         _look_up_in(connection, statement.schema)
         if not (parsed.reads or varying):
             _refuse_varying(connection, parsed)
@@ -74,15 +78,14 @@ def issue(
                 raise meant from error
             raise SluiceError(105, meant.fact, "mend the statement; nothing was changed on any node") from error
         if parsed.defines:
-            connection.execute(composed("statement/follow", **parts))
-            connection.execute(composed("statement/forget", **parts))
-        connection.execute(composed("statement/uncapture", **parts), {"first": first})
+            noting.record(connection, parts)
+        connection.execute(composed("capture/uncapture", **parts), {"first": first})
         done = replace(statement, reads=parsed.reads, answer=answer)
         row = connection.execute(composed("statement/record", **parts), {"content": done.to_json()}).fetchone()
         commits(done, str(row[0]) if row else "")
 
 
-def execute(connection: Connection, statement: Statement, mapper: Mapper, *, silent: bool) -> Outcome:
+def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes: Echoes, *, silent: bool) -> Outcome:
     """Execute a statement on a slave, in the transaction of the batch that it belongs to.
 
     Args:
@@ -93,6 +96,9 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, *, sil
         SluiceError: SLC-103, it cannot be put under the slave's names; SLC-104, it fails.
     """
     text = parsing.mapped(statement.sql, mapper)
+    defines = parsing.parsed(statement.sql).defines
+    if defines:
+        echoes.settled()
     _look_up_in(connection, mapper.table(TableName(statement.schema, "")).schema)
     if silent:
         connection.execute("SET LOCAL session_replication_role = origin")
@@ -121,6 +127,8 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, *, sil
     connection.execute("SET CONSTRAINTS ALL DEFERRED")
     if silent:
         connection.execute("SET LOCAL session_replication_role = replica")
+    if defines:
+        echoes.record()
     return outcome
 
 

@@ -1,0 +1,48 @@
+"""DDL of our own, where no event trigger may see it: recorded in its transaction, so that no poll finds it later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from psycopg import sql
+
+from sluice.errors import TransientError
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.session import Connection, composed
+
+Parts = Mapping[str, sql.Composable]
+
+
+def polls(connection: Connection, parts: Parts) -> bool:
+    """Whether a master finds DDL by polling."""
+    row = connection.execute(composed("statement/polls", **parts)).fetchone()
+    return bool(row and row[0])
+
+
+def settled(connection: Connection, parts: Parts) -> None:
+    """Look whether everybody else's DDL is recorded; what is not could not be told from ours afterwards.
+
+    Raises:
+        TransientError: SLC-115, it is not.
+    """
+    if not polls(connection, parts):
+        return
+    rows = connection.execute(composed("publish/unseen", **parts)).fetchall()
+    if rows:
+        names = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table in rows)
+        raise TransientError(
+            115,
+            f"a change of {names} is not recorded yet, and this statement may change tables too",
+            "nothing was changed; the publisher of that database records it at its next look. Then issue the statement "
+            "again; a drain tries again by itself",
+        )
+
+
+def record(connection: Connection, parts: Parts, names: Sequence[TableName] | None = None) -> None:
+    """Record what this transaction did to tables: all of them, or those named and whichever are gone."""
+    wanted = {"names": None if names is None else [regclass(name) for name in names]}
+    connection.execute(composed("statement/follow", **parts), wanted)
+    connection.execute(composed("statement/forget", **parts))
+    if polls(connection, parts):
+        connection.execute(composed("statement/adopt", **parts), wanted)

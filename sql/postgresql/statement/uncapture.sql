@@ -1,3 +1,0 @@
--- What this transaction has put into the queue for the statement: the statement itself travels instead. Nobody else has
--- seen these rows. What a change of a table recorded beside the queue stays: rows of later are read by it (R7).
-DELETE FROM {queue} WHERE repl_key > %(first)s AND trans_key = pg_catalog.pg_current_xact_id()

@@ -1,0 +1,178 @@
+"""Two databases that are masters of each other: what a drain writes is not sent back, what users write is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sluice.control.statements import issue
+from sluice.crash import CrashPoint
+from sluice.errors import SluiceError, TransientError
+from sluice.vendors.postgresql import slave as slaves
+
+pytestmark = [pytest.mark.postgres]
+
+BOTH = {("east", "west"): {"block_loop": True}, ("west", "east"): {"block_loop": True}}
+DDL = (
+    "CREATE TABLE t (id int PRIMARY KEY, v text);"
+    "CREATE TABLE heap (a int, b text);"
+    "CREATE TABLE late (id int PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, v text);"
+    "CREATE TABLE parted (id int PRIMARY KEY, v text) PARTITION BY RANGE (id);"
+    "CREATE TABLE low PARTITION OF parted FOR VALUES FROM (0) TO (100);"
+    "CREATE TABLE high PARTITION OF parted FOR VALUES FROM (100) TO (200)"
+)
+TABLES = ["public.t", "public.heap", "public.late", "public.parted"]
+EAST = (
+    "INSERT INTO t VALUES (1, 'east'), (3, 'east'); UPDATE t SET v = 'again' WHERE id = 3",
+    "INSERT INTO heap VALUES (1, 'x'), (1, 'x'); DELETE FROM heap WHERE ctid = (SELECT min(ctid) FROM heap)",
+    "INSERT INTO late VALUES (10, 'a'), (11, 'b')",
+    "UPDATE late SET id = id + 1 WHERE id >= 10",
+    "INSERT INTO parted VALUES (1, 'low'), (101, 'high'); UPDATE parted SET id = 102 WHERE id = 1",
+)
+WEST = (
+    "INSERT INTO t VALUES (2, 'west'), (4, 'west'); DELETE FROM t WHERE id = 4",
+    "INSERT INTO heap VALUES (2, 'y')",
+    "INSERT INTO late VALUES (20, 'c')",
+    "INSERT INTO parted VALUES (50, 'low'), (150, 'high')",
+)
+
+
+def equal(world, tables=TABLES):
+    return all(world.rows("east", table) == world.rows("west", table) for table in tables)
+
+
+def test_changes_on_both_sides_arrive_once_and_come_to_rest(several):
+    world = several(DDL, BOTH, TABLES)
+    for statement in EAST:
+        world.at("east").execute(statement)
+    for statement in WEST:
+        world.at("west").execute(statement)
+    changes = len(world.queued("east")) + len(world.queued("west"))
+    assert world.until_quiet() == [changes, 0]
+    assert equal(world)
+    assert world.rows("west").total() == 3
+    world.at("west").execute("TRUNCATE heap; TRUNCATE parted; UPDATE t SET v = 'west again'")
+    world.at("east").execute("INSERT INTO late VALUES (30, 'd')")
+    assert world.until_quiet()[1:] == [0]
+    assert equal(world)
+    assert world.rows("west", "public.heap").total() == 0
+
+
+def test_without_the_switch_a_slave_that_is_a_master_hands_on_what_it_gets(several):
+    world = several(DDL, {("a", "b"): {}, ("b", "c"): {}}, TABLES)
+    for statement in EAST:
+        world.at("a").execute(statement)
+    world.until_quiet()
+    world.at("b").execute("INSERT INTO t VALUES (9, 'of its own')")
+    world.until_quiet()
+    for table in TABLES:
+        assert world.rows("c", table) == world.rows("b", table)
+    assert world.rows("c").total() == 3
+    assert world.rows("a").total() == 2
+
+
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+ROLES = pytest.mark.parametrize("superuser", [True, False], ids=["event triggers", "polling"])
+
+
+@ROLES
+def test_an_initial_update_is_not_sent_back_and_what_it_makes_is_watched(several, superuser):
+    world = several(PLAIN, BOTH, ["public.*"], superuser=superuser)
+    east, west = world.at("east"), world.at("west")
+    east.execute("INSERT INTO t VALUES (1, 'east'); CREATE TABLE more (id int PRIMARY KEY, v text)")
+    east.execute("INSERT INTO more VALUES (1, 'a'), (2, 'b')")
+    west.execute("INSERT INTO t VALUES (2, 'taken away here, and on its way to the east')")
+    world.publish("east")
+    world.update("east", "west")
+    assert world.queued("west") == ["I"]
+    west.execute("INSERT INTO more VALUES (3, 'c')")
+    assert sum(world.until_quiet()) == 2
+    assert equal(world, ["public.more"])
+    assert (world.rows("east").total(), world.rows("west").total()) == (2, 1)
+
+
+def test_a_statement_is_executed_everywhere_once(several):
+    world = several(PLAIN, BOTH, ["public.*"], superuser=False)
+    world.at("east").execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    world.until_quiet()
+    for text in (
+        "UPDATE t SET v = v || '!'",
+        "ALTER TABLE t ADD COLUMN n text DEFAULT 'n'",
+        "CREATE TABLE more AS SELECT id FROM t",
+        "INSERT INTO more SELECT id FROM t",
+    ):
+        issue(world.context, "west", text)
+    published = world.until_quiet()
+    assert sum(published) == 4
+    assert equal(world, ["public.t", "public.more"])
+    assert world.rows("east", "public.more").total() == 4
+    world.at("east").execute("UPDATE t SET n = 'east'; INSERT INTO more VALUES (7)")
+    world.until_quiet()
+    assert equal(world, ["public.t", "public.more"])
+
+
+def test_what_users_write_beside_a_drain_is_sent_and_what_the_drain_sets_off_is_not(several, monkeypatch):
+    """Their keys stand on both sides of the drain's; a drain that dies leaves nothing, and delivers again."""
+    world = several(f"{PLAIN}; CREATE TABLE log (id int, v text)", BOTH, ["public.t", "public.log"])
+    west, beside = world.at("west"), world.at("west", "beside")
+    west.execute(
+        "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN INSERT INTO public.log VALUES (NEW.id, 'late'); RETURN NULL; END $$;"
+        "CREATE CONSTRAINT TRIGGER noted AFTER INSERT ON t INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION noted();"
+        "ALTER TABLE t ENABLE ALWAYS TRIGGER noted"
+    )
+    world.at("east").execute("INSERT INTO t SELECT g, 'east' FROM generate_series(1, 5) AS g")
+    world.publish("east")
+    beside.execute("BEGIN; INSERT INTO log VALUES (0, 'before')")
+
+    def dies(at):
+        if at is CrashPoint.MERGED:
+            raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(slaves, "reached", dies)
+        with pytest.raises(RuntimeError):
+            world.drain("east", "west")
+    assert world.queued("west") == []
+    assert world.drain("east", "west") == 5
+    beside.execute("INSERT INTO log VALUES (0, 'after'); COMMIT")
+    assert world.queued("west") == ["I", "I"]
+    assert world.rows("west", "public.log").total() == 7
+    west.execute("INSERT INTO t VALUES (6, 'west')")
+    assert sum(world.until_quiet()) == 4
+    assert world.rows("east", "public.log").total() == 3
+
+
+def test_a_role_that_may_not_take_rows_out_of_the_queue_writes_nothing(several, server):
+    world = several(PLAIN, BOTH)
+    made = server.create_database(superuser=False)
+    world.infos["writer"] = replace(world.infos["west"], login=made.login, password=made.password)
+    world.configure(lambda plain: plain["slaves"]["west"].update(connection="writer"))
+    west, role = world.at("west"), made.login
+    west.execute(f"GRANT CONNECT, TEMPORARY ON DATABASE {world.infos['west'].database} TO {role}")
+    west.execute(f"GRANT CREATE, USAGE ON SCHEMA public TO {role}; GRANT ALL ON t TO {role}")
+    world.at("east").execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish("east")
+    with pytest.raises(SluiceError, match=r"SLC-033: .* repl_queue"):
+        world.drain("east", "west")
+    assert (world.rows("west").total(), world.queued("west")) == (0, [])
+    west.execute(f"GRANT SELECT, DELETE ON repl_queue TO {role}")
+    assert world.drain("east", "west") == 1
+    assert (world.rows("west").total(), world.queued("west")) == (1, [])
+
+
+def test_ddl_that_is_not_recorded_yet_is_not_taken_for_that_of_a_statement(several):
+    world = several(PLAIN, BOTH, superuser=False)
+    issue(world.context, "east", "ALTER TABLE t ADD COLUMN n int")
+    world.publish("east")
+    world.at("west").execute("ALTER TABLE t ADD COLUMN of_the_west int")
+    for attempt in (
+        lambda: world.drain("east", "west"),
+        lambda: issue(world.context, "west", "ALTER TABLE t ADD COLUMN o int"),
+    ):
+        with pytest.raises(TransientError, match=r"a change of public.t is not recorded yet"):
+            attempt()
+    assert world.publish("west") == 1
+    world.drain("east", "west")
+    assert world.publish("west") == 0

@@ -1,0 +1,62 @@
+"""Which replications bring a change back to the table that it was taken from."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.config import Config
+from sluice.model.circles import echoing
+
+CASES = {
+    "one direction": ({"a": ["s.t"], "b": ["s.t"]}, ["a>b"], {}, []),
+    "both directions": ({"a": ["s.t"], "b": ["s.t"]}, ["a>b", "b>a"], {}, ["a>b", "b>a"]),
+    "both, one of them blocked": ({"a": ["s.t"], "b": ["s.t"]}, ["a!b", "b>a"], {}, ["b>a"]),
+    "both, blocked": ({"a": ["s.t"], "b": ["s.t"]}, ["a!b", "b!a"], {}, []),
+    "other tables back": ({"a": ["s.t"], "b": ["s.u"]}, ["a>b", "b>a"], {}, []),
+    "a cascade": ({"a": ["s.*"], "b": ["s.*"]}, ["a>b", "b>c"], {}, []),
+    "a ring": ({"a": ["s.*"], "b": ["s.t"], "c": ["s.t*"]}, ["a>b", "b>c", "c>a"], {}, ["a>b", "b>c", "c>a"]),
+    "a ring that a table breaks": ({"a": ["s.*"], "b": ["s.t"], "c": ["s.u*"]}, ["a>b", "b>c", "c>a"], {}, []),
+    "a ring behind a master": ({"a": ["s.t"], "b": ["s.t"], "c": ["s.t"]}, ["a>b", "b!c", "c!b"], {}, []),
+    "a wildcard and a name": ({"a": ["s.*"], "b": ["s.t"]}, ["a>b", "b>a"], {}, ["a>b", "b>a"]),
+    "what the way back excludes": ({"a": ["s.t"], "b": ["s.*", "-s.t"]}, ["a>b", "b>a"], {}, []),
+    "a wildcard that the way back excludes": ({"a": ["s.t*"], "b": ["s.*", "-s.t*"]}, ["a>b", "b>a"], {}, []),
+    "copied once alone": ({"a": ["s.t"], "b": ["0s.t"]}, ["a>b", "b>a"], {}, []),
+    "into another schema": ({"a": ["s.*"], "b": ["s.*"]}, ["a>b", "b>a"], {"b": {"s": "r"}}, []),
+    "there and back by other names": (
+        {"a": ["s.*"], "b": ["r.*"]},
+        ["a>b", "b>a"],
+        {"b": {"s": "r"}, "a": {"r": "s"}},
+        ["a>b", "b>a"],
+    ),
+    "into itself, elsewhere": ({"a": ["s.*"]}, ["a>a"], {"a": {"s": "r"}}, []),
+    "into itself": ({"a": ["s.*"]}, ["a>a"], {}, ["a>a"]),
+}
+
+
+def entry(text):
+    return {"-": {"exclude": True}, "0": {"actions": "none"}}.get(text[0], {})
+
+
+def settings(sources, arrows, schemas):
+    return {
+        "sources": {
+            name: {"connection": name, "tables": {text.lstrip("-0"): entry(text) for text in tables}}
+            for name, tables in sources.items()
+        },
+        "slaves": {name: {"connection": name, "schemas": schemas.get(name, {})} for name in "abc"},
+        "replications": [{"source": one[0], "slave": one[2], "block_loop": one[1] == "!"} for one in arrows],
+    }
+
+
+@pytest.mark.parametrize(("sources", "arrows", "schemas", "expected"), CASES.values(), ids=CASES)
+def test_replications_whose_changes_come_back_are_found(sources, arrows, schemas, expected):
+    body = settings(sources, arrows, schemas)
+    for number, slave in enumerate(body["slaves"].values()):
+        slave["connection"] += f"_{number}"
+    config = Config.model_validate(body)
+    assert [f"{one.source}>{one.slave}" for one in echoing(config.arrows(lambda name: name[0]))] == expected
+
+
+def test_a_file_with_a_circle_that_nothing_blocks_is_refused():
+    with pytest.raises(ValueError, match="what a sends to b would come back to it, again and again: set block_loop"):
+        Config.model_validate(settings(*CASES["both directions"][:3]))
