@@ -80,7 +80,8 @@ def test_a_transaction_that_stays_open_holds_up_the_installation_and_no_other_wr
             slow.execute("COMMIT")
         assert installing.result()["added"] == ["public.a", "public.b"]
     other.execute("INSERT INTO b VALUES (7)")
-    assert world.publish()["changes"] == 1
+    world.publish()
+    assert [change["action"] for change in world.log()] == ["N", "N", "I"]
 
 
 def test_an_installation_that_never_gets_the_lock_changes_nothing_and_can_be_tried_again(world, monkeypatch):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import psycopg
 import pytest
 from support.updating import SLAVES, load_here
 from support.world import SOURCE
 
 from sluice.control.bootstrap import bootstrap
 from sluice.errors import ConfigError
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -24,6 +28,11 @@ def configured(world, **tables):
 
 def actions(world):
     return [action for (action,) in world.master.execute("SELECT db_action FROM repl_items ORDER BY repl_key")]
+
+
+def weak(server):
+    """A server on which roles are no superusers, so that no event trigger sees anything."""
+    return SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
 
 
 def own_triggers(world, table="t"):
@@ -80,6 +89,72 @@ def test_an_entry_that_is_not_ok_is_made_again(build):
     world.master.execute("UPDATE repl_tables SET status = 'CREATING'")
     assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
+
+
+def statuses(world):
+    return world.master.execute("SELECT tablename, status FROM repl_tables ORDER BY 1").fetchall()
+
+
+@pytest.mark.parametrize("superuser", [True, False], ids=["with event triggers", "without"])
+def test_an_entry_that_somebody_adds_puts_a_create_into_items_and_is_taken_up(build, server, superuser):
+    elsewhere = {} if superuser else {"master": weak(server)}
+    world = build(PLAIN + "; CREATE TABLE u (id int PRIMARY KEY, w text)", ["public.t"], elsewhere=elsewhere)
+    world.master.execute("INSERT INTO u VALUES (1, 'before')")
+    world.master.execute("INSERT INTO repl_tables (schemaname, tablename) VALUES ('public', 'u')")
+    assert (actions(world), statuses(world)) == (["CREATE"], [("t", "OK"), ("u", "CREATING")])
+    world.master.execute("ALTER TABLE u ADD n int; INSERT INTO u VALUES (2, 'meanwhile', 2)")
+    assert own_triggers(world, "u") == []
+    world.publish()
+    assert statuses(world) == [("t", "OK"), ("u", "OK")]
+    world.master.execute("UPDATE u SET w = 'after' WHERE id = 2")
+    world.publish()
+    log = [(change["action"], change["new"]) for change in world.log()]
+    assert log[0][0] == "N"
+    assert log[1:] == [("I", ["1", "before", None]), ("I", ["2", "meanwhile", "2"]), ("U", ["2", "after", "2"])]
+    assert bootstrap(world.context, SOURCE)["removed"] == ["public.u"], "the configuration decides"
+
+
+def test_an_entry_that_cannot_be_watched_is_not_taken(build):
+    world = build(PLAIN, ["public.t"])
+    for wrong in ("nowhere", "repl_items", "repl_queue"):
+        with pytest.raises(psycopg.errors.RaiseException, match=f"no table public.{wrong} that can be watched"):
+            world.master.execute("INSERT INTO repl_tables (schemaname, tablename) VALUES ('public', %s)", [wrong])
+    assert statuses(world) == [("t", "OK")]
+
+
+def test_an_entry_that_is_set_to_creating_gets_its_triggers_again_and_loses_nothing(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); UPDATE repl_tables SET debug = 1, status = 'CREATING'")
+    busy = world.session()
+    busy.execute("BEGIN; INSERT INTO t VALUES (2, 'b')")
+    assert world.publish()["changes"] == 1, "what is in use is left for the next look, and holds up nothing"
+    busy.execute("COMMIT")
+    world.publish()
+    world.master.execute("INSERT INTO t VALUES (3, 'c')")
+    world.catch_up()
+    assert (statuses(world), world.differences()) == ([("t", "OK")], {})
+    assert world.master.execute("SELECT count(*) FROM repl_debug_table").fetchone() == (1,)
+    assert world.status("zurich") is Status.NORMAL
+
+
+def test_a_table_that_lost_its_triggers_is_not_made_ok_in_silence(build):
+    world = build(PLAIN, {"public.t": {"trigger": "zcap"}})
+    world.master.execute("UPDATE repl_tables SET status = 'CREATING'; ALTER TABLE t DISABLE TRIGGER zcap")
+    world.publish()
+    assert (statuses(world), world.status("zurich")) == ([("t", "OK")], Status.INCONSISTENT)
+
+
+def test_a_table_that_bootstrap_adds_later_has_a_create_in_items_and_the_first_ones_have_none(build):
+    world = build(PLAIN + "; CREATE TABLE u (id int PRIMARY KEY)", ["public.t"])
+    assert actions(world) == []
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert configured(world, t={}, u={})["added"] == ["public.u"]
+    world.master.execute("INSERT INTO u VALUES (1)")
+    assert actions(world) == ["INSERT", "CREATE", "INSERT"]
+    assert configured(world, t={}, u={"actions": "I"})["added"] == ["public.u"]
+    assert actions(world) == ["INSERT", "CREATE", "INSERT"], "it was watched before"
+    world.catch_up()
+    assert world.differences() == {}
 
 
 def test_the_columns_of_the_registry_are_those_of_the_guide(build):

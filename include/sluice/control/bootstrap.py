@@ -64,7 +64,9 @@ def _notice(said: str) -> None:
 
 
 def heal(context: Context, source: str, database: SourceDatabase) -> list[TableName]:
-    """Make triggers again that somebody dropped or disabled; nobody knows what was changed without them (R9)."""
+    """Watch what was added to the registry, and make triggers again that somebody dropped or disabled: nobody knows
+    what was changed without them (R9)."""
+    database.take_up()
     silenced = database.silenced()
     if silenced:
         event("triggers lost", source=source, tables=",".join(map(str, silenced)))

@@ -52,6 +52,8 @@ RESOURCES = (
     "command",
     "follow",
     "forget",
+    "registering",
+    "take_up",
 )
 # The longest name that a catalog keeps whole.
 _LONGEST = 63

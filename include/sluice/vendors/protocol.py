@@ -116,6 +116,9 @@ class SourceDatabase(Protocol):
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
 
+    def take_up(self) -> None:
+        """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
+
     def is_installed(self) -> bool:
         """Whether the DbResources are there, in the version that this code works with."""
 

@@ -10,7 +10,11 @@ DECLARE
     parts    oid[] := {partitions}(relation);
     actions  text;
 BEGIN
-    SELECT * INTO STRICT known FROM {current_tables} AS was WHERE was.relid = relation;
+    SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
+    IF NOT FOUND THEN
+        -- It was added to the registry, and is not taken up yet.
+        RETURN;
+    END IF;
     SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
     actions := coalesce(entry.actions, 'IUD');
     PERFORM {partitions_left}(relation, ARRAY(SELECT unnest(known.partitions) EXCEPT SELECT unnest(parts)), statement);

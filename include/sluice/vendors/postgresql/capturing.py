@@ -58,6 +58,7 @@ def install(
     execute("SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))", [resources.name("")])
     # What we make ourselves is no DDL of the application.
     execute("SET LOCAL sluice.installing = 'on'")
+    later = upgrading.version(connection, resources, parts) is not None
     upgrading.upgrade(connection, resources, parts)
     for name in sqlfiles.names("postgresql", "bootstrap"):
         execute(composed(name, **parts))
@@ -65,7 +66,7 @@ def install(
     detection.watch_ddl(connection, resources, parts)
     detection.want(connection, parts, wanted)
     again = watched if recreate else {*unreadable, *triggers.silenced(connection, parts)}
-    installed = _reconcile(connection, resources, parts, watched, again)
+    installed = _reconcile(connection, resources, parts, watched, again, later=later)
     for table in unreadable:
         connection.execute(
             composed("capture/forget_images", **parts), {"relation": registry.relation(connection, parts, table)}
@@ -80,6 +81,8 @@ def _reconcile(
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
     again: Collection[TableName],
+    *,
+    later: bool,
 ) -> Installed:
     known = registry.registered(connection, parts)
     parents = catalog.parents(connection)
@@ -111,6 +114,9 @@ def _reconcile(
         relation = registry.relation(connection, parts, entry.name)
         connection.execute(capture, [relation, entry.actions, entry.trigger, entry.debug])
         registry.end(connection, parts, entry)
+        # Nobody follows a source that is installed for the first time.
+        if later and entry.name not in known:
+            connection.execute(composed("capture/create", **parts), {"relation": relation})
     for entry in removed:
         registry.remove(connection, parts, entry)
     registry.keep_order(connection, parts, order)

@@ -1,4 +1,5 @@
-"""Finding what no event trigger saw, or could record: the catalog is compared with what was recorded last."""
+"""Finding what no event trigger saw, or could record, by comparing the catalog with what was recorded last; and entries
+that somebody added to the registry."""
 
 from __future__ import annotations
 
@@ -69,3 +70,19 @@ class Newcomers:
                     raise
                 self._left[relation] = now + _AGAIN_S
                 event("a table is not watched yet", table=name, why=error)
+
+
+def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
+    """Give tables of the registry that are CREATING their triggers; one that cannot get them now waits for the
+    next look, and stops nobody."""
+    for relation, schema, table in connection.execute(composed("publish/registered", **parts)).fetchall():
+        name = TableName(schema, table)
+        try:
+            with connection.transaction():
+                connection.execute("SET LOCAL sluice.installing = 'on'")
+                triggers.lock(connection, [name], "ACCESS EXCLUSIVE", _TRIES)
+                connection.execute(sql.SQL("SELECT {}(%s)").format(parts["take_up"]), [relation])
+        except (psycopg.Error, TransientError) as error:
+            if connection.closed:
+                raise
+            event("a table of the registry is not watched yet", table=name, why=error)

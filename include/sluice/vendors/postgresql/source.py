@@ -100,6 +100,11 @@ class PostgresSource:
         with translated("looking at the triggers"):
             return triggers.silenced(self._publisher(), self.parts)
 
+    def take_up(self) -> None:
+        """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
+        with translated("watching tables that were added to the registry"):
+            polling.take_up(self._publisher(), self.parts)
+
     def is_installed(self) -> bool:
         """Whether the DbResources of this prefix are there, in the version that this code works with."""
         with translated("looking for the DbResources"):
@@ -152,13 +157,8 @@ class PostgresSource:
     def kept_elsewhere(self, tables: Sequence[TableName]) -> list[str]:
         """Columns whose values may be the numbers of large objects."""
         with translated("looking at the watched tables"):
-            return [
-                f"{name}.{column}"
-                for name in tables
-                for (column,) in self._publisher().execute(
-                    composed("catalog/large_objects"), {"relation": regclass(name)}
-                )
-            ]
+            look, query = self._publisher(), composed("catalog/large_objects")
+            return [f"{name}.{one}" for name in tables for (one,) in look.execute(query, {"relation": regclass(name)})]
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6)."""
