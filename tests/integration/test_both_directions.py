@@ -163,7 +163,7 @@ def test_a_role_that_may_not_take_rows_out_of_the_queue_writes_nothing(several, 
 
 
 def test_ddl_that_is_not_recorded_yet_is_not_taken_for_that_of_a_statement(several):
-    world = several(PLAIN, BOTH, superuser=False)
+    world = several(PLAIN, BOTH, ["public.*"], superuser=False)
     issue(world.context, "east", "ALTER TABLE t ADD COLUMN n int")
     world.publish("east")
     world.at("west").execute("ALTER TABLE t ADD COLUMN of_the_west int")
@@ -174,5 +174,10 @@ def test_ddl_that_is_not_recorded_yet_is_not_taken_for_that_of_a_statement(sever
         with pytest.raises(TransientError, match=r"a change of public.t is not recorded yet"):
             attempt()
     assert world.publish("west") == 1
+    west = world.at("west")
+    west.execute("CREATE TABLE of_others (id int PRIMARY KEY); INSERT INTO of_others VALUES (1)")
     world.drain("east", "west")
-    assert world.publish("west") == 0
+    issue(world.context, "west", "CREATE TABLE made (id int PRIMARY KEY)")
+    west.execute("INSERT INTO made VALUES (1)")
+    assert world.queued("west") == ["S", "I"]
+    assert world.publish("west") == 4

@@ -26,18 +26,19 @@ class Echoes:
         self._connection = connection
         self._masters = masters
         self._first = self._there()
+        self._others: dict[Resources, list[int]] = {}
 
     def settled(self) -> None:
         """Before DDL of ours. Raises TransientError SLC-115 if that of others is not recorded yet."""
         for master in self._first:
-            noting.settled(self._connection, capturing.parts_of(master))
+            self._others[master] = noting.settled(self._connection, capturing.parts_of(master))
 
     def record(self, names: Sequence[TableName] | None = None) -> None:
         """After DDL of ours, of these tables or of any: a master that polls must not take it for somebody else's."""
         for master in self._there():
             parts = capturing.parts_of(master)
             if noting.polls(self._connection, parts):
-                noting.record(self._connection, parts, names)
+                noting.record(self._connection, parts, names, self._others.get(master, ()))
 
     def remove(self) -> None:
         """Take it out of the queues; the transaction writes nothing else afterwards that is captured."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from psycopg import sql
 
@@ -20,14 +20,17 @@ def polls(connection: Connection, parts: Parts) -> bool:
     return bool(row and row[0])
 
 
-def settled(connection: Connection, parts: Parts) -> None:
-    """Look whether everybody else's DDL is recorded; what is not could not be told from ours afterwards.
+def settled(connection: Connection, parts: Parts) -> list[int]:
+    """Look whether what others did to tables is recorded; what is not could not be told from ours afterwards.
+
+    Returns:
+        tables that others made and that are not watched yet.
 
     Raises:
         TransientError: SLC-115, it is not.
     """
     if not polls(connection, parts):
-        return
+        return []
     rows = connection.execute(composed("publish/unseen", **parts)).fetchall()
     if rows:
         names = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table in rows)
@@ -37,12 +40,19 @@ def settled(connection: Connection, parts: Parts) -> None:
             "nothing was changed; the publisher of that database records it at its next look. Then issue the statement "
             "again; a drain tries again by itself",
         )
+    return [relation for relation, *_ in connection.execute(composed("publish/unwatched", **parts))]
 
 
-def record(connection: Connection, parts: Parts, names: Sequence[TableName] | None = None) -> None:
-    """Record what this transaction did to tables: all of them, or those named and whichever are gone."""
+def record(
+    connection: Connection, parts: Parts, names: Sequence[TableName] | None = None, others: Collection[int] = ()
+) -> None:
+    """Record what this transaction did to tables: all of them, or those named and whichever are gone.
+
+    Args:
+        others: tables that others made: they are left to be watched by the publisher, with the rows that they have.
+    """
     wanted = {"names": None if names is None else [regclass(name) for name in names]}
     connection.execute(composed("statement/follow", **parts), wanted)
     connection.execute(composed("statement/forget", **parts))
     if polls(connection, parts):
-        connection.execute(composed("statement/adopt", **parts), wanted)
+        connection.execute(composed("statement/adopt", **parts), {**wanted, "others": list(others)})

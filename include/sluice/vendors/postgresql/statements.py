@@ -58,8 +58,7 @@ def issue(
         # Whoever is told that it was executed can rely on it; and a client that is gone locks nobody out for long.
         connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("SET LOCAL idle_in_transaction_session_timeout = {}").format(_FORSAKEN))
-        if parsed.defines:
-            noting.settled(connection, parts)
+        others = noting.settled(connection, parts) if parsed.defines else []
         _look_up_in(connection, statement.schema)
         if not (parsed.reads or varying):
             _refuse_varying(connection, parsed)
@@ -78,7 +77,7 @@ def issue(
                 raise meant from error
             raise SluiceError(105, meant.fact, "mend the statement; nothing was changed on any node") from error
         if parsed.defines:
-            noting.record(connection, parts)
+            noting.record(connection, parts, others=others)
         connection.execute(composed("capture/uncapture", **parts), {"first": first})
         done = replace(statement, reads=parsed.reads, answer=answer)
         row = connection.execute(composed("statement/record", **parts), {"content": done.to_json()}).fetchone()
