@@ -59,7 +59,10 @@ def _by_words(message: str) -> str | None:
 
 
 def _said(notes: int, conninfo: str) -> bytes:
-    """What passes between libpq and a server while it connects, without the secrets, as `PQtrace` writes it."""
+    """What passes between libpq and a server while it connects, as `PQtrace` writes it.
+
+    For nobody's eyes: a server may ask for a password in clear.
+    """
     connection = pq.PGconn.connect_start(conninfo.encode())
     try:
         connection.trace(notes)
