@@ -21,6 +21,9 @@ options.add_argument("--slave")
 options.add_argument("--exit", type=int, default=0)
 options = options.parse_args()
 spark = SparkSession.builder.getOrCreate()
+if options.exit:
+    print(f"SLC-041: asked for exit code {options.exit}\\nHINT: ask for another", file=sys.stderr)
+    sys.exit(options.exit)
 everybody = []
 for entry in Path("/proc").glob("[0-9]*/cmdline"):
     try:
@@ -38,9 +41,6 @@ result = {
     "everybody": everybody,
     "python": sys.executable,
 }
-if options.exit:
-    print(f"SLC-041: asked for exit code {options.exit}\\nHINT: ask for another", file=sys.stderr)
-    sys.exit(options.exit)
 print(json.dumps(result))
 """
 
@@ -53,9 +53,9 @@ pytestmark = [
 
 @pytest.fixture
 def submit(deployment, context, connect):
-    connect(
-        "test_spark", conn_type="spark", host="local[1]", password=CANARY, extra={"conf": {"spark.ui.enabled": "false"}}
-    )
+    # A driver that lives for seconds is not worth compiling well.
+    conf = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    connect("test_spark", conn_type="spark", host="local[1]", password=CANARY, extra={"conf": conf})
     deployment.job(JOB)
 
     def run(**arguments) -> dict:
