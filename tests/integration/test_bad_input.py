@@ -54,6 +54,12 @@ WATCHED = {
         "such as RI_z_REPL_cap",
     ),
     "a trigger's name that is too long": ({"t": {"trigger": "z" * 62}}, 41, "is too long", "61 bytes"),
+    "a partition of a watched table": (
+        {"whole": {}, "half": {}},
+        69,
+        "public.half is a partition of public.whole, which is watched already",
+        "take public.half out",
+    ),
     "a trigger of the table's own": ({"t": {"trigger": "zown"}}, 41, "has a trigger zown of its own", "another"),
 }
 
@@ -61,6 +67,8 @@ WATCHED = {
 @pytest.mark.parametrize(("tables", "code", "fact", "hint"), WATCHED.values(), ids=WATCHED)
 def test_a_table_that_cannot_be_watched_changes_nothing(world, tables, code, fact, hint):
     world.master.execute("CREATE VIEW seen AS SELECT 1 AS id; CREATE TABLE more (id int)")
+    world.master.execute("CREATE TABLE whole (id int) PARTITION BY LIST (id)")
+    world.master.execute("CREATE TABLE half PARTITION OF whole DEFAULT")
     world.master.execute("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
     world.master.execute("CREATE TRIGGER zown AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION own()")
     before = triggers(world)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from psycopg.errors import QueryCanceled
 from support.world import SOURCE
 from test_ddl import stream
 
@@ -118,6 +119,22 @@ def test_rows_that_go_with_their_partition_are_deleted(world, away):
     world.master.execute(away)
     assert sorted(rows(world)) == [("D", "(1,a)"), ("D", "(2,b)")]
     world.master.execute("INSERT INTO t VALUES (12, 'z')")
+    assert equal(world)
+
+
+def test_a_detach_that_waits_for_others_holds_up_nobody(world):
+    reading = world.session()
+    reading.execute("BEGIN; SELECT FROM t")
+    detaching = world.session()
+    detaching.execute("SET statement_timeout = '200ms'")
+    with pytest.raises(QueryCanceled):
+        detaching.execute("ALTER TABLE t DETACH PARTITION low CONCURRENTLY")
+    world.master.execute("INSERT INTO t VALUES (12, 'z')")
+    world.publish()
+    reading.execute("COMMIT")
+    world.master.execute("ALTER TABLE t DETACH PARTITION low FINALIZE")
+    world.publish()
+    assert [change["action"] for change in world.log()[-3:]] == ["I", "D", "D"]
     assert equal(world)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from psycopg import sql
 from support.world import SOURCE
 
 from sluice.control.bootstrap import bootstrap
@@ -16,9 +17,10 @@ pytestmark = [pytest.mark.postgres]
 DDL = """
     CREATE TABLE t (id int PRIMARY KEY, v text);
     CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
-    CREATE TABLE part PARTITION OF parted FOR VALUES FROM (0) TO (1000)
+    CREATE TABLE part PARTITION OF parted FOR VALUES FROM (0) TO (1000);
+    CREATE TABLE late (id int PRIMARY KEY DEFERRABLE)
 """
-TABLES = {"public.t": {"trigger": "zcap"}, "public.parted": {"trigger": "zparts"}}
+TABLES = {"public.t": {"trigger": "zcap"}, "public.parted": {"trigger": "zparts"}, "public.late": {"trigger": "zlate"}}
 
 # What somebody does, and the table that is not captured by it.
 LOST = {
@@ -86,3 +88,41 @@ def test_a_configuration_that_changes_a_trigger_loses_nothing(build):
     assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
     world.publish()
     assert world.status("zurich") is Status.NORMAL
+
+
+def test_triggers_beside_those_of_rows_are_missed_as_well(build, server):
+    world = build(DDL, TABLES, elsewhere={"master": weak(server)})
+    source = world.context.source(SOURCE)
+    for name, table in (("zparts_t", "part"), ("zparts_e", "parted"), ("zlate_c", "late")):
+        watched = "late" if table == "late" else "parted"
+        for act in ("DROP TRIGGER {} ON {}", "ALTER TABLE {1} DISABLE TRIGGER {0}"):
+            world.master.execute(act.format(name, table))
+            assert [lost.table for lost in source.silenced()] == [watched], act
+            bootstrap(world.context, SOURCE)
+            assert source.silenced() == []
+    source.close()
+
+
+@pytest.mark.parametrize("gone", ["DROP EVENT TRIGGER {}", "ALTER EVENT TRIGGER {} DISABLE"])
+def test_event_triggers_that_are_gone_are_made_again_and_what_nobody_saw_is_sent(build, gone):
+    world = build("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE gone (id int)", {"public.*": {}})
+    made = [name for (name,) in world.master.execute("SELECT evtname FROM pg_event_trigger").fetchall()]
+    for name in made:
+        world.master.execute(sql.SQL(gone).format(sql.Identifier(name)))
+    world.master.execute("INSERT INTO t VALUES (1); ALTER TABLE t RENAME TO u; DROP TABLE gone")
+    world.publish()
+    assert sorted(change["action"] for change in world.log()) == ["A", "I", "X"]
+    world.master.execute("ALTER TABLE u RENAME TO v")
+    assert world.master.execute("SELECT db_action FROM repl_queue").fetchall() == [("A",)]
+    assert world.status("zurich") is Status.NORMAL
+
+
+def test_a_partition_that_may_not_be_read_is_truncated_and_the_slaves_are_told(build, server):
+    world = build(DDL, TABLES, elsewhere={"master": weak(server)})
+    world.master.execute("INSERT INTO parted VALUES (1)")
+    for secret in ("ENABLE", "FORCE"):
+        world.master.execute(f"ALTER TABLE part {secret} ROW LEVEL SECURITY")
+    world.master.execute("TRUNCATE part")
+    world.publish()
+    assert [change["action"] for change in world.log()] == ["I"]
+    assert world.status("zurich") is Status.INCONSISTENT

@@ -191,3 +191,12 @@ def test_an_idle_publisher_looks_for_such_tables_once_and_not_at_every_sweep(wor
 def test_a_table_with_odd_names_is_picked_up(world):
     world.master.execute("""CREATE TABLE x."q""u'o %s" AS SELECT 'a'::text AS "sluice_row", 1 AS "x%I" """)
     assert stream(world)[1:] == [("I", "(a,1)")]
+
+
+def test_what_is_wanted_of_a_table_is_so_from_its_first_row_and_goes_with_it(build):
+    world = build("CREATE TABLE t (id int)", {"public.*": {"debug": 1}})
+    world.master.execute("CREATE TABLE u (id int); INSERT INTO u VALUES (1); DROP TABLE u")
+    assert world.master.execute("SELECT FROM repl_debug_table WHERE line LIKE 'INSERT on public.u %'").rowcount == 1
+    (relation,) = world.master.execute("SELECT 't'::regclass::oid").fetchone()
+    made = world.master.execute("SELECT proname FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]'").fetchall()
+    assert made == [(f"repl_capture_{relation}",)]

@@ -6,5 +6,6 @@ CREATE TABLE IF NOT EXISTS {wanted} (
     excluded     boolean NOT NULL,
     actions      text    NOT NULL,
     trigger_name text,
+    debug        integer NOT NULL DEFAULT 0,
     PRIMARY KEY (schemaname, tablename, wildcard)
 )

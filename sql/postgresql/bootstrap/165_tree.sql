@@ -1,5 +1,6 @@
 -- A table and all partitions below it. Not pg_partition_tree, which locks each of them: a sweep would hold up, or be a
--- deadlock with, whoever truncates, alters or drops one (R9).
+-- deadlock with, whoever truncates, alters or drops one (R9). One that is detached CONCURRENTLY is a partition until the
+-- statement ends, which may wait long for transactions that are open.
 CREATE OR REPLACE FUNCTION {tree}(root oid) RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $tree$
     WITH RECURSIVE tree (relid) AS (
@@ -7,7 +8,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $tree$
         UNION
         SELECT below.inhrelid
         FROM tree
-        JOIN pg_inherits AS below ON below.inhparent = tree.relid AND NOT below.inhdetachpending
+        JOIN pg_inherits AS below ON below.inhparent = tree.relid
         JOIN pg_class AS class ON class.oid = below.inhrelid AND class.relispartition
     )
     SELECT relid FROM tree

@@ -7,13 +7,20 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     JOIN pg_class AS class ON class.oid = entry.relid
     CROSS JOIN LATERAL (SELECT rtrim(coalesce(entry.actions, 'IUD')) AS actions) AS wanted
     WHERE wanted.actions <> ''
-      AND (
-        NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = entry.relid AND tgname = entry.trigger_name)
-        OR wanted.actions LIKE '%D%' AND NOT EXISTS (
-            SELECT FROM pg_trigger WHERE tgrelid = entry.relid AND tgname = entry.trigger_name || '_t')
-        OR EXISTS (
-            SELECT FROM pg_trigger
-            WHERE tgenabled <> 'A'
-              AND tgrelid IN (SELECT {tree}(entry.relid))
-              AND tgname IN (entry.trigger_name, entry.trigger_name || '_t', entry.trigger_name || '_c')))
+      AND EXISTS (
+        SELECT FROM (
+            SELECT member.relid, '' AS suffix FROM {tree}(entry.relid) AS member (relid)
+            UNION ALL
+            SELECT member, '_t' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
+            WHERE wanted.actions LIKE '%D%'
+            UNION ALL
+            SELECT entry.relid, unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
+            UNION ALL
+            SELECT member.relid, '_c' FROM {tree}(entry.relid) AS member (relid)
+            WHERE (SELECT deferred FROM {layouts} AS layout WHERE layout.relid = entry.relid ORDER BY repl_key DESC LIMIT 1)
+        ) AS needed
+        WHERE NOT EXISTS (
+            SELECT FROM pg_trigger AS made
+            WHERE made.tgrelid = needed.relid AND made.tgname = entry.trigger_name || needed.suffix
+              AND made.tgenabled = 'A'))
 $silenced$

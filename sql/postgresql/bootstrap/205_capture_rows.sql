@@ -9,6 +9,7 @@ SET timezone = 'UTC'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
 SET lc_monetary = 'C'
+SET row_security = off
 AS $capture_rows$
 DECLARE
     leaf   oid;

@@ -41,6 +41,18 @@ def may_see_ddl(connection: Connection) -> bool:
     return bool(row and row[0])
 
 
+def is_blind(connection: Connection, resources: Resources) -> bool:
+    """Whether event triggers that the role may make are missing or do not fire: somebody dropped or disabled them."""
+    query = """
+        SELECT count(*) FROM pg_event_trigger JOIN pg_proc AS called ON called.oid = evtfoid
+        JOIN pg_namespace AS namespace ON namespace.oid = pronamespace
+        WHERE evtenabled = 'A' AND proname = ANY (%s) AND nspname = %s
+    """
+    names = [resources.name(function) for function in _EVENTS]
+    (there,) = connection.execute(query, [names, resources.schema]).fetchone() or (0,)
+    return bool(there < len(_EVENTS)) and may_see_ddl(connection)
+
+
 def eligible(connection: Connection, schemas: Collection[str]) -> list[TableName]:
     """The tables of these schemas that wildcards may take."""
     query = sql.SQL("SELECT schemaname, relname FROM ({}) AS living WHERE schemaname = ANY (%s) ORDER BY 1, 2")
@@ -64,6 +76,7 @@ def want(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wa
                     "excluded": pattern.excluded,
                     "actions": "" if watch.actions == "none" else watch.actions,
                     "trigger": watch.trigger,
+                    "debug": watch.debug,
                 }
                 for pattern, watch in wanted.entries.items()
             ],

@@ -11,8 +11,8 @@ from psycopg import sql
 
 from sluice.errors import TransientError
 from sluice.log import event
-from sluice.model.names import TableName
-from sluice.vendors.postgresql import triggers
+from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql import detection, triggers
 from sluice.vendors.postgresql.session import Connection, composed
 
 _AGAIN_S = 60.0
@@ -86,3 +86,19 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
             if connection.closed:
                 raise
             event("a table of the registry is not watched yet", table=name, why=error)
+
+
+def see_again(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Make event triggers again that somebody dropped or disabled, and send what changed while nobody saw it.
+
+    Nothing is sent once columns or partitions changed so: those images may be printed as their sessions liked, and the
+    sweep refuses them (SLC-043).
+    """
+    if not detection.is_blind(connection, resources):
+        return
+    event("event triggers lost", prefix=resources.name(""))
+    with connection.transaction():
+        connection.execute("SET LOCAL sluice.installing = 'on'")
+        detection.watch_ddl(connection, resources, parts)
+    if not connection.execute(composed("publish/misread", **parts)).fetchone():
+        poll(connection, parts)

@@ -34,9 +34,11 @@ def wanted(
     watched: Mapping[TableName, Watch],
 ) -> dict[TableName, Entry]:
     """What TABLES is to say of the watched tables. Raises ConfigError SLC-040 or SLC-041."""
+    relations = {name: relation(connection, parts, name) for name in watched}
+    _refuse_twice(connection, relations)
     found = {}
     for name, watch in watched.items():
-        found_as = relation(connection, parts, name)
+        found_as = relations[name]
         trigger = triggers.name_for(connection, resources, found_as, name, watch.trigger)
         actions = "" if watch.actions == "none" else watch.actions
         found[name] = Entry(name, actions, trigger, _OK, watch.debug)
@@ -104,3 +106,16 @@ def relation(connection: Connection, parts: Mapping[str, sql.Composable], name: 
             "mend `tables` in the configuration, nothing was changed",
         )
     return int(row[0])
+
+
+def _refuse_twice(connection: Connection, relations: Mapping[TableName, int]) -> None:
+    """Two triggers would record each row of a partition that is watched with its table, under one table's name."""
+    watched = {number: name for name, number in relations.items()}
+    rows = connection.execute(composed("catalog/within"), {"relations": list(watched)}).fetchall()
+    if rows:
+        part, whole = (watched[number] for number in rows[0])
+        raise ConfigError(
+            69,
+            f"{part} is a partition of {whole}, which is watched already: its rows would arrive twice",
+            f"take {part} out of `tables`, or watch it by a source of its own; nothing was changed",
+        )

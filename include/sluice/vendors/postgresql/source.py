@@ -98,6 +98,7 @@ class PostgresSource:
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
         with translated("looking at the triggers"):
+            polling.see_again(self._publisher(), self.resources, self.parts)
             return triggers.silenced(self._publisher(), self.parts)
 
     def take_up(self) -> None:
