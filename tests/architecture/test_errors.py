@@ -22,6 +22,7 @@ SHARED = {
     41: "trigger",
     46: "cannot be written",
     50: "took over|taken over|with an epoch above",
+    68: "not one that Sluice wrote",
     74: "would act a second time",
 }
 

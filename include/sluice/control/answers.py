@@ -18,7 +18,7 @@ from sluice.control.tables import answer, audit, statement
 from sluice.errors import TransientError
 from sluice.model.names import Pair
 from sluice.model.position import Snapshot
-from sluice.model.statement import Answer, Fate, Outcome, Statement, Traced
+from sluice.model.statement import Answer, Fate, Issued, Outcome, Statement, Traced
 
 MASTER = ""
 
@@ -116,11 +116,15 @@ def unsettled(store: Store, source: str) -> list[Traced]:
     return [Traced(*row) for row in rows]
 
 
-def is_known(store: Store, source: str, number: int) -> bool:
-    """Whether a statement of this number was issued for this source."""
-    wanted = select(statement.c.id).where(statement.c.id == number, statement.c.source == source)
+def issued(store: Store, source: str, number: int) -> Issued | None:
+    """What was issued for this source under this number, if anything was."""
+    if not 0 < number < 2**63:
+        return None
+    columns = (statement.c.trans_key, statement.c.sql, statement.c.schema)
+    wanted = select(*columns).where(statement.c.id == number, statement.c.source == source)
     with store.begin() as connection:
-        return connection.execute(wanted).one_or_none() is not None
+        row = connection.execute(wanted).one_or_none()
+    return Issued(*row) if row else None
 
 
 def answered(store: Store, pair: Pair, done: Statement, outcome: Outcome) -> None:

@@ -138,7 +138,7 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
         SluiceError: SLC-111, there is no such statement of this source.
     """
     context.config.source(source)
-    if not answers.is_known(context.store, source, number):
+    if answers.issued(context.store, source, number) is None:
         raise SluiceError(
             111,
             f"there is no statement {number} of {source}",

@@ -66,7 +66,7 @@ class TableChange:
             plain = json.loads(text)
             before, after = (DefinedTable.from_json(plain[side]) if side in plain else None for side in _SIDES)
             change = cls(before, after, plain.get("statement"))
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, RecursionError, ValueError) as error:
             raise ValueError(f"no description of a table: {type(error).__name__} {error}") from None
         if change.before is None and change.after is None:
             raise ValueError("a description of no table")

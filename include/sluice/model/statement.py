@@ -57,9 +57,15 @@ class Statement:
 
     @classmethod
     def from_json(cls, text: str) -> Statement:
-        """What `to_json` gave."""
-        body = json.loads(text)
-        return cls(**{**body, "answer": Answer.from_body(body["answer"])})
+        """What `to_json` gave. Raises ValueError if it is none."""
+        try:
+            body = json.loads(text)
+            made = cls(**{**body, "answer": Answer.from_body(body["answer"])})
+        except (AttributeError, KeyError, TypeError, RecursionError, ValueError) as error:
+            raise ValueError(f"no statement: {type(error).__name__} {error}") from None
+        if not all(isinstance(getattr(made, name), kind) for name, kind in _KINDS.items()):
+            raise ValueError("no statement: its parts are of other types")
+        return made
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,18 @@ class Outcome:
     good: bool
     detail: str = ""
     answer: Answer = Answer()
+
+
+_KINDS = {"id": int, "sql": str, "schema": str, "reads": bool, "max_rows": int}
+
+
+@dataclass(frozen=True)
+class Issued:
+    """What is kept of a statement apart from the stream, to know it again there."""
+
+    trans_key: str | None
+    sql: str
+    schema: str
 
 
 class Fate(StrEnum):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 
 from sluice.config import Messages
 from sluice.context import Context
-from sluice.control import leases, statements
+from sluice.control import answers, leases, statements
 from sluice.control.bootstrap import heal, make_inconsistent
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
 from sluice.log import event
+from sluice.publish.genuine import Genuine
 from sluice.publish.outgoing import Outgoing
 from sluice.publish.publisher import Asked, Published, Publisher
 from sluice.publish.retention import trim
@@ -39,12 +41,13 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     """
     settings = context.config.source(source)
     outgoing = _outgoing(settings.messages, source)
+    genuine = Genuine(f'"{settings.schema_}".{settings.prefix}queue', partial(answers.issued, context.store, source))
     database = context.source(source)
     if not database.is_installed():
         context.store.migrate()
         database.install(context.watched(source), context.wanted(source))
     with leases.leased(context.store, f"publish {source}") as held:
-        publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing)
+        publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing, genuine)
         run = _Run(context, source, database, publisher, held)
         try:
             publisher.begin()

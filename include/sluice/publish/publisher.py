@@ -23,6 +23,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
+from sluice.publish.genuine import Genuine
 from sluice.publish.outgoing import EVERYTHING, Outgoing
 from sluice.vendors.protocol import Purge, SourceDatabase, SourceState, Sweep
 
@@ -76,6 +77,7 @@ class Publisher:
         files: SegmentFiles,
         held: Lease,
         outgoing: Outgoing = EVERYTHING,
+        genuine: Genuine | None = None,
     ) -> None:
         self._source = source
         self._database = database
@@ -84,6 +86,7 @@ class Publisher:
         self._held = held
         self._sequences: dict[object, SequenceValue] = {}
         self._outgoing = outgoing
+        self._genuine = genuine
 
     def begin(self) -> None:
         """Fence out an earlier publisher, then throw away files it wrote and never listed.
@@ -128,7 +131,8 @@ class Publisher:
         end = tail.end if tail else START
         counted = _Counted(end.ordinal)
         name = f"{self._source}-{end.segment + 1:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
-        batches = counted.number(self._outgoing.of(batch, sweep.layouts()) for batch in sweep.batches())
+        swept = map(self._genuine.of, sweep.batches()) if self._genuine else sweep.batches()
+        batches = counted.number(self._outgoing.of(batch, sweep.layouts()) for batch in swept)
         first = next(batches, None)
         if first is None:
             if answered:

@@ -137,7 +137,7 @@ class PostgresSlave:
             for step in steps:
                 if isinstance(step, Command):
                     if answered is not None and step.action is Action.STATEMENT:
-                        self._execute(session, Statement.from_json(step.text), echoes, answered)
+                        self._execute(session, _statement(step), echoes, answered)
                     continue
                 tolerated += self._apply_run(session, step, first=first)
                 first = False
@@ -261,6 +261,17 @@ class PostgresSlave:
         return FencedError(
             50, f"somebody took over the drain of {self.pair} (our epoch was {self._epoch})", "nothing is lost"
         )
+
+
+def _statement(command: Command) -> Statement:
+    try:
+        return Statement.from_json(command.text)
+    except ValueError as error:
+        raise SluiceError(
+            68,
+            f"a command of the change log is not one that Sluice wrote: {error}",
+            "nothing of the batch was applied; trigger initial_update for this slave, which leaves the command behind",
+        ) from None
 
 
 def _conflict(error: SluiceError) -> KeyConflict:

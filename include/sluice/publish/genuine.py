@@ -1,0 +1,77 @@
+"""Whether ITEMS holds what Sluice wrote. Whoever may write to the queue could send anything to every slave.
+
+What stands there by somebody's hand is refused before any of it is published: in the log it would stop every slave, or
+be executed by all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.errors import SluiceError
+from sluice.model.action import COMMANDS, Action
+from sluice.model.ddl import TableChange
+from sluice.model.statement import Issued, Statement
+
+_KNOWN = pa.array(sorted(Action), pa.string())
+_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
+_WITH_NEW = pa.array(sorted(COMMANDS | {Action.INSERT, Action.UPDATE}), pa.string())
+_WITH_OLD = pa.array(sorted({Action.UPDATE, Action.DELETE}), pa.string())
+
+
+@dataclass(frozen=True)
+class Genuine:
+    """Knows what may be in the queue of one source.
+
+    Attributes:
+        queue: its name, as one types it.
+        issued: what is known of a statement of that number, if it was issued.
+    """
+
+    queue: str
+    issued: Callable[[int], Issued | None]
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The same batch, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change in it is not genuine."""
+        action = batch.column("action")
+        faults = {
+            "its action is none of ours": pc.invert(_is_in(action, _KNOWN)),
+            "it has no content": pc.and_(_is_in(action, _WITH_NEW), batch.column("new").is_null()),
+            "it has no old content": pc.and_(_is_in(action, _WITH_OLD), batch.column("old").is_null()),
+        }
+        for why, wrong in faults.items():
+            if (place := pc.index(wrong, True).as_py()) >= 0:
+                raise self._strange(batch, place, why)
+        for place in pc.indices_nonzero(_is_in(action, _COMMANDS)).to_pylist():
+            if why := self._command(batch, place):
+                raise self._strange(batch, place, why)
+        return batch
+
+    def _command(self, batch: pa.RecordBatch, place: int) -> str:
+        (text,) = batch.column("new")[place].as_py()
+        try:
+            if batch.column("action")[place].as_py() != Action.STATEMENT:
+                TableChange.from_json(text)
+                return ""
+            sent = Statement.from_json(text)
+        except ValueError as error:
+            return str(error)
+        known = Issued(batch.column("trans_key")[place].as_py(), sent.sql, sent.schema)
+        return "" if self.issued(sent.id) == known else f"nobody issued it as statement {sent.id}"
+
+    def _strange(self, batch: pa.RecordBatch, place: int, why: str) -> SluiceError:
+        key, action = (batch.column(name)[place].as_py() for name in ("repl_key", "action"))
+        return SluiceError(
+            68,
+            f"the change {key} of ITEMS, action {action}, is not one that Sluice wrote: {why}",
+            f"nothing was published, and nothing is lost; on the source: DELETE FROM {self.queue} WHERE repl_key = "
+            f"{key}; then the next run goes on. Find out who may write to that table",
+        )
+
+
+def _is_in(column: pa.Array, values: pa.Array) -> pa.BooleanArray:
+    return pc.is_in(column, value_set=values)
