@@ -222,7 +222,9 @@ class Config(_Part):
             if (pair.source, pair.slave) == (source, slave):
                 return pair
         raise ConfigError(
-            3, f"no replication of source {source} to slave {slave} is configured", "add it under `replications`"
+            3,
+            f"no replication of source {source} to slave {slave} is configured",
+            "mend the name, or add it under `replications`; then `./sluice check`",
         )
 
     def slaves_of(self, source: str) -> list[str]:
@@ -274,7 +276,9 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
         return known[name]
     except KeyError:
         raise ConfigError(
-            3, f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}", "mend the name"
+            3,
+            f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
+            "mend the name, or add it to the configuration; then `./sluice check`",
         ) from None
 
 

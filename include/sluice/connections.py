@@ -56,7 +56,7 @@ def open_sealed(text: str) -> dict[str, ConnectionInfo]:
         raise ConfigError(
             12,
             "the connections were sealed with another key than the one in this process's key file",
-            f"every machine that runs jobs or Spark tasks needs the same file behind {KEY_FILE_ENV}",
+            f"put the same key file on every machine that runs jobs or Spark tasks, and set {KEY_FILE_ENV} to it",
         ) from None
     return {conn_id: ConnectionInfo(**fields) for conn_id, fields in plain.items()}
 

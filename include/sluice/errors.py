@@ -15,15 +15,14 @@ class SluiceError(Exception):
         hint: the next command to type, or what is safe to do.
     """
 
-    def __init__(self, code: int, fact: str, hint: str = "") -> None:
+    def __init__(self, code: int, fact: str, hint: str) -> None:
         super().__init__(fact)
         self.code = code
         self.fact = fact
         self.hint = hint
 
     def __str__(self) -> str:
-        text = f"SLC-{self.code:03d}: {self.fact}"
-        return f"{text}\nHINT: {self.hint}" if self.hint else text
+        return f"SLC-{self.code:03d}: {self.fact}\nHINT: {self.hint}"
 
     def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
         return type(self), (self.code, self.fact, self.hint)
@@ -35,6 +34,12 @@ class TransientError(SluiceError):
 
 class FencedError(TransientError):
     """Somebody else holds a newer lease on what we were writing (R6); this process ends, the next one looks again."""
+
+    def __init__(self, code: int, fact: str, hint: str = "") -> None:
+        nothing = (
+            "nothing is lost, and nothing is to be typed: the other goes on. If there is no other, see the runbook"
+        )
+        super().__init__(code, fact, hint or nothing)
 
 
 class KeyConflict(SluiceError):

@@ -8,11 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from sluice.control import remedies, replications
+from sluice.errors import FencedError, SluiceError
+from sluice.model.names import Pair
+from sluice.state.replication import Event
 from sluice.vendors.postgresql.session import _STATES
 
 PROJECT = Path(__file__).resolve().parents[2]
-CORE = PROJECT / "include" / "sluice"
-ERRORS = {"SluiceError", "TransientError", "FencedError", "ConfigError"}
+PLACES = ("include", "plugins", "dags", "spark_jobs")
+ERRORS = {"SluiceError", "TransientError", "FencedError", "ConfigError", "KeyConflict"}
 # Codes that are raised in several places, and the words that all of these have in common.
 SHARED = {
     3: "no ",
@@ -34,12 +40,12 @@ class Raised:
     code: int
     kind: str
     fact: str
-    hinted: bool
+    hint: str
     place: str
 
 
 def raised() -> Iterator[Raised]:
-    for file in sorted(CORE.rglob("*.py")):
+    for file in sorted(file for place in PLACES for file in (PROJECT / place).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ERRORS):
                 continue
@@ -50,12 +56,37 @@ def raised() -> Iterator[Raised]:
                     code.value,
                     node.func.id,
                     ast.unparse(node.args[1]),
-                    len(node.args) > 2 or bool(node.keywords),
+                    _said(node),
                     f"{file.relative_to(PROJECT)}:{node.lineno}",
                 )
 
 
+def _said(call: ast.Call) -> str:
+    """The hint as it is written, or what makes it."""
+    given = [*call.args[2:3], *(one.value for one in call.keywords if one.arg == "hint")]
+    if not given:
+        return ""
+    texts = [
+        part.value for part in ast.walk(given[0]) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    return " ".join(texts) if texts else ast.unparse(given[0])
+
+
 ALL = list(raised())
+RUNBOOK = (PROJECT / "include" / "docs" / "runbook.md").read_text(encoding="utf-8")
+ROWS = {
+    int(code): (meaning, safe, command)
+    for code, meaning, safe, command in re.findall(
+        r"^\| SLC-(\d{3}) \| (.*) \| (.*) \| (.*) \|$", RUNBOOK, re.MULTILINE
+    )
+}
+# What somebody can do: a hint has at least one of these.
+TYPED = re.compile(
+    r"airflow |then type|ask for |change |"
+    r"\./sluice|DAG|initial_update|runbook|again|by itself|next run|report|nothing is to be typed|go on"
+    r"|\b(add|alter|choose|create|drop|end|execute|free|give|grant|install|let|look|make|mend|name|pip|point|put|remove"
+    r"|run|set|start|trigger|unpause|write|DELETE|GRANT|ALTER)\b"
+)
 
 
 def test_errors_are_found():
@@ -86,11 +117,52 @@ def test_codes_of_the_driver_are_of_one_kind_wherever_they_are_raised():
     assert ours <= driver
 
 
-def test_what_an_operator_can_mend_has_a_hint():
-    # No operator can do anything about these: a defect, or a state that the same run ends by itself.
-    silent = {39, 50}
-    assert not [one for one in ALL if not one.hinted and one.code not in silent]
-    assert all(hint for _, _, hint in _STATES.values())
+def test_every_error_has_a_hint_that_says_what_to_do():
+    # One that was fenced out has no other hint than the one that its class gives.
+    hinted = [one for one in ALL if one.kind != "FencedError"]
+    mute = [(one.place, one.hint) for one in hinted if "hint" not in one.hint.lower() and not TYPED.search(one.hint)]
+    assert not mute
+    assert not [hint for _, _, hint in _STATES.values() if not TYPED.search(hint)]
+    assert TYPED.search(FencedError(50, "taken over").hint)
+    assert all(TYPED.search(hint) for hint in replications._HINTS.values())
+    assert replications._HINTS.keys() == set(Event)
+
+
+def test_no_error_is_made_without_a_hint():
+    with pytest.raises(TypeError):
+        SluiceError(1, "a fact")
+
+
+def test_the_runbook_says_of_each_error_whether_it_is_tried_again():
+    kinds = {one.code: one.kind for one in ALL} | dict(_kinds_of_states())
+    transient = {code for code, kind in kinds.items() if kind == "TransientError"}
+    said = {code for code, (_, safe, _) in ROWS.items() if "tried again" in safe}
+    # Nobody but the person at the shell meets these, or the job has ended what it had to do.
+    assert transient - said == {108, 109}
+    assert said - transient == set()
+
+
+def _kinds_of_states() -> Iterator[tuple[int, str]]:
+    return ((code, "TransientError" if passes else "SluiceError") for code, passes, _ in _STATES.values())
+
+
+def test_what_the_runbook_lets_one_unpause_is_what_a_drain_stands_on():
+    """An initial update unpauses by itself: no entry that names it alone speaks of unpausing."""
+    for code, (_, _, command) in ROWS.items():
+        if "unpause" in command and "initial_update" in command and code != 96:
+            assert "by itself" in command, f"SLC-{code:03d}"
+
+
+@pytest.mark.parametrize("code", [42, 52, 70, 31])
+def test_an_error_that_a_drain_stands_on_says_in_full_what_to_type(code):
+    hint = "make it by initial_update" if code == 70 else "mend it"
+    error = SluiceError(code, "a fact", hint)
+    remedies.of_drain(error, Pair("flights", "zurich"))
+    unpauses = "airflow dags unpause drain__flights__zurich" in error.hint
+    updates = (
+        """airflow dags trigger initial_update --conf '{"source": "flights", "slaves": ["zurich"]}'""" in error.hint
+    )
+    assert (unpauses, updates) == {42: (False, True), 52: (False, False), 70: (True, True), 31: (True, False)}[code]
 
 
 def test_no_fact_speaks_of_a_password():

@@ -1,4 +1,4 @@
-"""An initial update of a slave whose gate is shut: by an error it repairs that, by a person it says so."""
+"""An initial update of a slave whose gate is shut: what an error shut it opens, what a person shut it respects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from sluice.control import replications
 from sluice.errors import SluiceError, TransientError
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Status
+from sluice.state.replication import Event, Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -31,8 +31,12 @@ def failed_drain(world):
     world.reader("zurich").execute("DROP TABLE t")
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-070"):
+    with pytest.raises(SluiceError, match=r"SLC-070") as caught:
         world.drain("zurich")
+    mended, _, instead = caught.value.hint.partition(" Or, instead of mending it: ")
+    assert mended.endswith("type: airflow dags unpause drain__flights__zurich.")
+    assert instead.startswith("airflow dags trigger initial_update")
+    assert instead.endswith("which unpauses the DAG by itself")
     assert set(holds(world)) == {Hold.EXCEPTION}
 
 
@@ -60,22 +64,47 @@ def test_a_release_that_cannot_unpause_the_drain_is_tried_again(world, airflow):
 
 
 @pytest.mark.parametrize("noticed", [True, False], ids=["noticed by a drain", "paused while no drain ran"])
-def test_what_a_person_paused_stays_paused_and_the_update_says_at_once_that_it_cannot_end(world, airflow, noticed):
+def test_an_update_of_a_slave_that_a_person_paused_is_refused_before_anything_is_emptied(world, airflow, noticed):
     airflow.pause("eva")
     if noticed:
         world.drain("zurich")
-    world.update("zurich")
+    before = world.rows("zurich", "public.t")
+    with pytest.raises(SluiceError, match=r"SLC-096: .* of zurich could not end: .* was paused by eva") as caught:
+        world.inhibit()
+    assert "airflow dags unpause drain__flights__zurich" in caught.value.hint
+    assert not isinstance(caught.value, TransientError)
+    assert airflow.paused
+    assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL, Status.NORMAL]
+    assert world.rows("zurich", "public.t") == before
+    airflow.paused = False
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+def test_what_a_person_pauses_meanwhile_stays_paused_and_the_update_waits_for_him(world, airflow):
+    world.inhibit()
+    world.dump()
+    airflow.pause("eva")
+    world.release()
     assert airflow.paused
     assert holds(world)[Hold.ADMIN].actor == "eva"
-    with pytest.raises(SluiceError, match=r"SLC-096: slave zurich gets no changes: .* by eva") as caught:
-        world.verify("zurich", initial=True, patience_s=3600)
-    assert "unpause the DAG drain__flights__zurich" in caught.value.hint
-    assert not isinstance(caught.value, TransientError)
-
-
-def test_a_slave_that_a_person_paused_holds_up_no_other(world, airflow):
-    airflow.pause("eva")
-    world.update()
-    with pytest.raises(SluiceError, match=r"SLC-096"):
+    with pytest.raises(TransientError, match=r"SLC-097: slave zurich has its data.* was paused by eva") as caught:
         world.verify(initial=True)
+    assert "airflow dags unpause drain__flights__zurich; the update then ends by itself" in caught.value.hint
     assert [world.status(slave) for slave in world.slaves] == [Status.TRANSITION, Status.NORMAL]
+    airflow.paused = False
+    assert world.verify(initial=True) == {"zurich": 0}
+    assert world.status("zurich") is Status.NORMAL
+
+
+def test_who_waits_for_a_person_is_not_given_up_with_one_that_failed(world, airflow):
+    world.update()
+    airflow.pause("eva")
+    replications.happen(world.context.store, world.pair("geneva"), Event.FAIL, "its disk is full")
+    with pytest.raises(TransientError, match=r"SLC-097"):
+        world.verify(initial=True)
+    airflow.paused = False
+    with pytest.raises(SluiceError, match=r"SLC-093: .*geneva is INCONSISTENT") as caught:
+        world.verify(initial=True)
+    assert world.status("zurich") is Status.NORMAL
+    assert """--conf '{"source": "flights", "slaves": ["geneva"]}""" in caught.value.hint

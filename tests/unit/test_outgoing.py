@@ -99,6 +99,6 @@ def test_what_a_transformer_does_wrong_stops_publishing_and_says_where(transform
 
 
 def test_a_transformer_that_waits_for_something_is_asked_again():
-    waiting = TransientError(999, "not yet")
+    waiting = TransientError(999, "not yet", "wait")
     with pytest.raises(TransientError, match="not yet"):
         Outgoing(transformer=Said(waiting)).of(swept(("I", ["1"], None)), {})

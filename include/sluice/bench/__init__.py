@@ -26,9 +26,13 @@ def run(name: str, scale: float = 1.0) -> int:
         ConfigError: SLC-906 if there is no such bench, SLC-907 if the scale is not above 0.
     """
     if name not in BENCHES:
-        raise ConfigError(906, f"there is no bench {name!r}", f"one of {', '.join(BENCHES)}")
+        raise ConfigError(906, f"there is no bench {name!r}", f"name one of {', '.join(BENCHES)}")
     if scale <= 0:
-        raise ConfigError(907, f"a scale of {scale:g} leaves nothing to measure", "1 is the usual size, 0.1 a tenth")
+        raise ConfigError(
+            907,
+            f"a scale of {scale:g} leaves nothing to measure",
+            "give a number above 0: 1 is the usual size, 0.1 a tenth",
+        )
     signal.signal(signal.SIGTERM, _leave)
     report: Report = import_module(f"sluice.bench.{BENCHES[name]}").measure(scale, Progress())
     print(report.line(), flush=True)

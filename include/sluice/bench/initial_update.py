@@ -84,7 +84,9 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float
         with reader, run(into, stdin=reader.stdout, env={**os.environ, **server.environment(raw)}) as writer:
             codes = (reader.wait(), writer.wait())
         if any(codes):
-            raise SluiceError(943, f"psql ended with {codes}", "what it said is above")
+            raise SluiceError(
+                943, f"psql ended with {codes}", "what it said is above; mend that, and run the bench again"
+            )
 
     return seconds(pipe)
 

@@ -150,7 +150,9 @@ def _peak_mb(server: Server, context: Context) -> float:
     _, status, usage = os.wait4(job.pid, 0)
     job.returncode = os.waitstatus_to_exitcode(status)
     if job.returncode:
-        raise SluiceError(946, f"the job ended with {job.returncode}", "what it said is above")
+        raise SluiceError(
+            946, f"the job ended with {job.returncode}", "what it said is above; mend that, and run the bench again"
+        )
     return usage.ru_maxrss / 1024
 
 

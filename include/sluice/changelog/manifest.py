@@ -128,7 +128,7 @@ class Manifest:
                 42,
                 f"slave {slave} is at transaction {position.ordinal}, but the change log of {self._source} was trimmed "
                 f"past that and starts later",
-                f'trigger the initial_update DAG with {{"source": "{self._source}", "slaves": ["{slave}"]}}',
+                "what it lacks is gone; it has to be filled anew by initial_update",
             )
         return [_segment(row) for row in rows if row.stop is None or row.last_ordinal <= row.stop]
 

@@ -77,7 +77,9 @@ def _spark(info: ConnectionInfo) -> str:
         socket.create_connection((host, info.port), TIMEOUT_S).close()
     except OSError as error:
         raise SluiceError(
-            64, f"nothing answers at {host}:{info.port}: {error}", "start the Spark server, or mend its connection"
+            64,
+            f"nothing answers at {host}:{info.port}: {error}",
+            "start the Spark server, or mend its connection; no job runs until then",
         ) from None
     return f"listens at {host}:{info.port}"
 

@@ -80,7 +80,7 @@ def renew(store: Store, held: Lease) -> None:
             .values(expires_at=func.clock_timestamp() + timedelta(seconds=SECONDS))
         )
     if renewed.rowcount != 1:
-        raise FencedError(50, f"{held.name} was taken over while epoch {held.epoch} was at work", "nothing is lost")
+        raise FencedError(50, f"{held.name} was taken over while epoch {held.epoch} was at work")
 
 
 def release(store: Store, held: Lease) -> None:

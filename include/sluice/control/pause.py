@@ -67,7 +67,9 @@ class PauseSwitch:
             self._api.ask(self._path, "PATCH", {"is_paused": False})
         except (OSError, ValueError) as error:
             raise TransientError(
-                67, f"Airflow did not unpause the DAG {self._dag}: {error}", f"unpause {self._dag} in Airflow's UI"
+                67,
+                f"Airflow did not unpause the DAG {self._dag}: {error}",
+                f"the data is in; type: airflow dags unpause {self._dag}; the run tries again by itself",
             ) from None
         self._looked = float("-inf")
 

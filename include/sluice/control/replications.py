@@ -18,8 +18,12 @@ from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, IllegalEvent, Status, after
 
 _HINTS = {
-    Event.REQUEST: "an initial update is under way; wait for it, or let its DAG run fail first",
+    Event.REQUEST: "an initial update is under way: wait for it. Is its run gone? See A failed initial update, runbook",
     Event.DUMPED: "the update was given up or another took its place; trigger initial_update again",
+    Event.FAIL: "nothing was changed; `./sluice status` says where it stands",
+    Event.CANCEL: "nothing was changed; only an update that is under way can be cancelled: see `./sluice status`",
+    Event.CLEAR: "nothing was changed; only what is held back for a slave can be cleared: see `./sluice status`",
+    Event.BREAK: "nothing was changed; `./sluice status` says where it stands",
     Event.VERIFIED: "only an update in TRANSITION ends in NORMAL; see `./sluice status`",
 }
 
@@ -155,7 +159,7 @@ def _after(pair: Pair, before: Status, event: Event) -> Status:
     try:
         return after(before, event)
     except IllegalEvent as error:
-        raise SluiceError(20, f"{pair}: {error}", _HINTS.get(event, "")) from None
+        raise SluiceError(20, f"{pair}: {error}", _HINTS[event]) from None
 
 
 def _is(pair: Pair) -> ColumnElement[bool]:

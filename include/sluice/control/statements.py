@@ -142,7 +142,7 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
         raise SluiceError(
             111,
             f"there is no statement {number} of {source}",
-            "its number was printed when it was issued; all of them are in the table `statement` of the control store",
+            "give the number that was printed when it was issued; in the control store: SELECT id, sql FROM statement",
         )
     settle(context, source)
     return awaited(context, number, patience_s)

@@ -27,7 +27,7 @@ def unpause(api: AirflowApi, dags: list[str]) -> None:
                     raise SluiceError(
                         951,
                         f"Airflow does not know the DAG {dag} after {DAG_PATIENCE_S:.0f} s ({error})",
-                        "look at the log of the dag-processor in SLUICE_HOME/logs",
+                        "SLUICE_HOME/logs/dag-processor.log says why; mend that, and run `./sluice demo` again",
                     ) from None
                 time.sleep(0.3)
 
@@ -52,5 +52,9 @@ def wait(api: AirflowApi, dag: str, run: str, tell: Callable[[str], None]) -> No
         if state == "success":
             return
         if state == "failed" or time.monotonic() > deadline:
-            raise SluiceError(952, f"the run {run} of {dag} is {state}", "its task's log in the Airflow UI says why")
+            raise SluiceError(
+                952,
+                f"the run {run} of {dag} is {state}",
+                "its task's log in the Airflow UI says why; mend that, and run `./sluice demo` again",
+            )
         time.sleep(0.5)

@@ -70,7 +70,8 @@ class Drain:
             raise SluiceError(
                 52,
                 f"slave {self._slave.pair.slave} is at {self.position}, but the change log ends at {end}",
-                "the control store was restored to an earlier state; run initial_update for the slaves of this source",
+                "the control store was restored to an earlier state: trigger the DAG bootstrap with rebase, then "
+                "initial_update for all slaves of this source",
             )
         return self.position
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sluice.context import Context
-from sluice.control import answers, leases, replications
+from sluice.control import answers, leases, remedies, replications
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.dispatch.drain import Delivered, Drain
@@ -77,6 +77,7 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
     except TransientError:
         raise
     except SluiceError as error:
+        remedies.of_drain(error, pair)
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
         # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
         context.switch(pair).pause()

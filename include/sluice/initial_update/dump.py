@@ -15,7 +15,7 @@ from sqlalchemy import func
 
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import answers, leases, replications
+from sluice.control import answers, leases, remedies, replications
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
@@ -102,7 +102,9 @@ def dump(
     _finish(context.store, update, "LOADED" if loaded else "FAILED")
     if not loaded:
         raise SluiceError(
-            80, f"no slave could be loaded: {'; '.join(failed.values())}", "mend that, then trigger it again"
+            80,
+            f"no slave could be loaded: {'; '.join(failed.values())}",
+            f"mend what is said of each, then type: {remedies.update(source, list(failed))}",
         )
     return {"update": update, "rows": rows, "chunks": len(plan), "failed": failed}
 
@@ -116,7 +118,11 @@ def _targets(context: Context, source: str, slaves: Sequence[str]) -> list[_Targ
             held = leases.acquire(context.store, f"drain {pair}", force=True)
             targets.append(_Target(pair, held, context.slave(pair).loading(held.epoch)))
     if not targets:
-        raise SluiceError(81, f"none of {', '.join(slaves)} waits for initial data", "trigger the initial_update DAG")
+        raise SluiceError(
+            81,
+            f"none of {', '.join(slaves)} waits for initial data",
+            f"trigger the whole DAG, not the task alone: {remedies.update(source, slaves)}",
+        )
     return targets
 
 

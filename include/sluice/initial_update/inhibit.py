@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 
 from sluice.context import Context
-from sluice.control import leases, replications
+from sluice.control import leases, remedies, replications, standby
 from sluice.control.store import Store
 from sluice.control.tables import initial_update
 from sluice.errors import ConfigError, SluiceError
@@ -21,18 +21,21 @@ def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
     """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
 
     Raises:
-        SluiceError: SLC-020 if one of them is in an update already; the others are left as they were.
+        SluiceError: SLC-020 if one of them is in an update already, SLC-096 if a person paused its drain; all are left
+            as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
         context.config.replication(source, pair.slave)
     if not pairs:
-        raise ConfigError(4, "no slave was named", f"configured are {', '.join(context.config.slaves_of(source))}")
+        known = ", ".join(context.config.slaves_of(source))
+        raise ConfigError(4, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
     number = current(context.store, pairs)
     wanted = [pair for pair in pairs if not _is_in(context.store, pair, number)]
     for pair in wanted:
         replications.may_happen(context.store, pair, Event.REQUEST)
+        _refuse_paused(context, pair)
     number = number or _new(context.store, source)
     for pair in pairs:
         if pair in wanted:
@@ -52,6 +55,16 @@ def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
             slave.close()
             leases.release(context.store, held)
     return {"update": number, "slaves": [pair.slave for pair in pairs]}
+
+
+def _refuse_paused(context: Context, pair: Pair) -> None:
+    """A person's pause is respected, so the update could not end: say so before anything is emptied."""
+    if who := standby.paused_by(context.store, pair, context.switch(pair)):
+        raise SluiceError(
+            96,
+            f"an initial update of {pair.slave} could not end: its drain DAG was paused by {who}",
+            f"nothing was changed; type: {remedies.unpause(pair)}, then trigger initial_update again",
+        )
 
 
 def current(store: Store, pairs: Sequence[Pair]) -> int | None:

@@ -122,7 +122,11 @@ def prepare(layout: Layout, env: Mapping[str, str], connections: Sequence[Mappin
         )
     if child.returncode:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-        raise SluiceError(933, f"Airflow's database could not be prepared:\n{tail}", f"the whole log: {log}")
+        raise SluiceError(
+            933,
+            f"Airflow's database could not be prepared:\n{tail}",
+            f"the whole log: {log}; mend what it says, then `./sluice up` again",
+        )
 
 
 def start(layout: Layout, name: str, env: Mapping[str, str]) -> Service:

@@ -35,5 +35,7 @@ def choose(service: str, preferred: int, taken: Iterable[int] = ()) -> int:
         if port not in excluded and is_free(port):
             return port
     raise SluiceError(
-        910, f"{service}: the ports {preferred} to {last - 1} of {LOOPBACK} are all taken", "end what listens there"
+        910,
+        f"{service}: the ports {preferred} to {last - 1} of {LOOPBACK} are all taken",
+        "end what listens there (`ss -ltnp` shows it), then `./sluice up` again",
     )

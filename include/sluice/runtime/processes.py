@@ -67,7 +67,11 @@ class Service:
         deadline = time.monotonic() + seconds
         while not ready():
             if not self.alive:
-                raise SluiceError(930, f"{self.name} ended:\n{self.tail()}", f"the whole log: {self.log}")
+                raise SluiceError(
+                    930,
+                    f"{self.name} ended:\n{self.tail()}",
+                    f"the whole log: {self.log}; mend what it says, then `./sluice down` and `./sluice up`",
+                )
             if time.monotonic() > deadline:
                 fact = f"{self.name} is not ready after {seconds:.0f} s:\n{self.tail()}"
                 raise SluiceError(931, fact, f"the whole log: {self.log}; `./sluice down`, then try again")

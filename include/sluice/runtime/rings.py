@@ -93,7 +93,7 @@ def run(names: Sequence[str]) -> int:
     """
     there = [ring for ring in RINGS if ring == LINT or any((config.PROJECT / "tests" / ring).rglob("test_*.py"))]
     if unknown := [name for name in names if name not in there]:
-        raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"the rings are {', '.join(there)}")
+        raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(there)}")
     started = time.monotonic()
     rings = list(names or there)
     together = [ring for ring in rings if ring != ALONE]

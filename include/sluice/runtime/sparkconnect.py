@@ -71,7 +71,11 @@ def warm_up(layout: Layout, service: Service, port: int, env: Mapping[str, str],
     )
     if first.returncode:
         said = "\n".join(first.stderr.splitlines()[-10:])
-        raise SluiceError(932, f"the first Spark job failed:\n{said}", f"the server's log: {service.log}")
+        raise SluiceError(
+            932,
+            f"the first Spark job failed:\n{said}",
+            f"the server's log: {service.log}; mend what it says, then `./sluice down` and `./sluice up`",
+        )
 
 
 def client_environment(layout: Layout, port: int) -> dict[str, str]:

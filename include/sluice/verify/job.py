@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import replications
-from sluice.control.pause import drain_dag
+from sluice.control import remedies, replications, standby
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 from sluice.verify import points
 from sluice.verify.compare import Difference
@@ -47,7 +45,8 @@ def verify(
 
     Raises:
         SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared;
-            SLC-091 if one does not arrive at the point, SLC-096 if it never will. Others were compared (R8).
+            SLC-091 if one does not arrive at the point. Others were compared (R8).
+        TransientError: SLC-097, somebody paused the drain of a slave that has its initial data.
     """
     ready, refused = _ready(context, request)
     late = _paused(context, request, ready)
@@ -63,9 +62,13 @@ def verify(
         if request.initial:
             pair = Pair(request.source, slave)
             replications.happen(context.store, pair, Event.FAIL if different else Event.VERIFIED)
-    _complain(results, refused)
-    if late:
-        raise min(late.values(), key=lambda error: not isinstance(error, TransientError))
+    passing = [error for error in late.values() if isinstance(error, TransientError)]
+    if request.initial and passing:
+        # It is tried again: whoever failed is told then, and nobody who is on the way is given up with him (R8).
+        raise passing[0]
+    _complain(request.source, results, refused)
+    for error in [*passing, *late.values()]:
+        raise error
     return {
         "slaves": {
             slave: {
@@ -86,17 +89,24 @@ def _ready(context: Context, request: Request) -> tuple[list[str], dict[str, Sta
 
 
 def _paused(context: Context, request: Request, slaves: Sequence[str]) -> dict[str, SluiceError]:
-    """Slaves whose first changes will not come, because a person keeps their drain paused: an update cannot end so."""
-    paused: dict[str, SluiceError] = {}
-    for slave in slaves if request.initial else ():
-        pair = Pair(request.source, slave)
-        if note := replications.holds(context.store, pair).get(Hold.ADMIN):
-            paused[slave] = SluiceError(
-                96,
-                f"slave {slave} gets no changes: {note.reason} by {note.actor}",
-                f"unpause the DAG {drain_dag(pair)}, then trigger initial_update for {slave} again",
-            )
-    return paused
+    """Slaves whose first changes do not come, because a person keeps their drain paused: an update cannot end so."""
+    return {
+        slave: error
+        for slave in (slaves if request.initial else ())
+        if (error := _waiting(context, Pair(request.source, slave)))
+    }
+
+
+def _waiting(context: Context, pair: Pair) -> TransientError | None:
+    """Why an update does not end, if a person paused the drain. It is no failure: the data is in, and stays."""
+    who = standby.paused_by(context.store, pair, context.switch(pair))
+    if who is None:
+        return None
+    return TransientError(
+        97,
+        f"slave {pair.slave} has its data, but gets no changes: its drain DAG was paused by {who}",
+        f"type: {remedies.unpause(pair)}; the update then ends by itself. To give it up, mark this task as failed",
+    )
 
 
 def _compare(
@@ -122,7 +132,8 @@ def _compare(
                 snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
             except SluiceError as error:
                 event("not aligned", slave=slave, why=error.fact)
-                late[slave] = error
+                waits = _waiting(context, Pair(request.source, slave)) if request.initial else None
+                late[slave] = waits or error
                 continue
             finally:
                 points.passed(context.store, number, slave)
@@ -151,7 +162,7 @@ def _await(context: Context, request: Request, number: int, patience_s: float) -
             raise TransientError(
                 94,
                 f"no publisher of {request.source} answered within {patience_s:.0f} s",
-                f"see whether the DAG publish__{request.source} is running and unpaused",
+                f"see its last log, and whether it is paused: airflow dags unpause publish__{request.source}",
             )
         time.sleep(0.2)
     return point
@@ -176,7 +187,11 @@ def _record(context: Context, source: str, number: int, results: dict[str, dict[
             connection.execute(comparison.insert(), rows)
 
 
-def _complain(results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
+def _differs(tables: dict[str, Difference]) -> bool:
+    return any(found.different for found in tables.values())
+
+
+def _complain(source: str, results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
     faults = [
         f"{table} on {slave}: {found.missing} missing, {found.extra} extra, {found.changed} changed, "
         f"first {found.sample[0][0]} {found.sample[0][1]}"
@@ -186,11 +201,16 @@ def _complain(results: dict[str, dict[str, Difference]], refused: dict[str, Stat
     ]
     if faults:
         raise SluiceError(
-            90, f"the slaves are not what the master is: {'; '.join(faults)}", "run initial_update for these slaves"
+            90,
+            f"the slaves are not what the master is: {'; '.join(faults)}",
+            "nothing was changed; find out who else writes to them, then type: "
+            f"{remedies.update(source, [slave for slave, tables in results.items() if _differs(tables)])}",
         )
     if refused:
         states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
-        raise SluiceError(93, f"not every slave could be verified: {states}", "see `./sluice status` for the reason")
+        red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
+        anew = f"; once that is mended, type: {remedies.update(source, red)}" if red else "; an update is under way"
+        raise SluiceError(93, f"not every slave could be verified: {states}", f"`./sluice status` says why{anew}")
 
 
 class _KeptUp:

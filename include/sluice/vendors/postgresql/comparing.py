@@ -93,7 +93,11 @@ def _keep_shape(session: Connection, table: TableName) -> None:
     session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(table)))
     row = session.execute(composed("verify/rewritten"), {"relation": regclass(table)}).fetchone()
     if row is None or row[0]:
-        raise TransientError(95, f"{table} was rewritten or truncated while it was compared", "verify it again")
+        raise TransientError(
+            95,
+            f"{table} was rewritten or truncated while it was compared",
+            "trigger verify again, if it is not tried again by itself; nothing was changed",
+        )
 
 
 def _rows(name: str, job: Comparison, session: Connection, table: TableName) -> sql.Composed:

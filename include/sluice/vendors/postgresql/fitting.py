@@ -33,15 +33,14 @@ def fitting(
         raise SluiceError(
             71,
             f"the slave's table {name} lacks the column {', '.join(missing)}",
-            "add it there, then go on (unpause the drain DAG, or trigger initial_update); nothing is lost",
+            "add it there: ALTER TABLE ... ADD COLUMN; nothing is lost",
         )
     wrong = [*_unfit(columns, there, names), *_in_the_way(connection, name, columns)]
     if wrong:
         raise SluiceError(
             73,
             f"the slave's table {name} cannot take every row of the master: {', '.join(wrong)}",
-            "nothing of it was written; alter the table there, then go on (unpause the drain DAG, or trigger "
-            "initial_update, which makes the table if you drop it)",
+            "nothing of it was written; alter the table there, or drop it and let initial_update make it",
         )
     return there
 

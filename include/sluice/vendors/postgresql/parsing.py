@@ -227,7 +227,7 @@ def _refused(why: str) -> SluiceError:
     return SluiceError(
         100,
         f"the statement is refused: {why}",
-        "one statement that reads, writes or defines, without COPY, SET and transaction control; nothing was changed",
+        "nothing was changed; write one that reads, writes or defines, without COPY, SET and transaction control",
     )
 
 

@@ -105,7 +105,7 @@ class PostgresSlave:
                 row = session.execute(composed("slave/take_over", **self.parts), values).fetchone()
             session.execute("SET lock_timeout = 0")
         if row is None:
-            raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work", "nothing is lost")
+            raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
         self._epoch = epoch
         return Position(row[0], row[1]), Snapshot(row[2]) if row[2] else None
 
@@ -258,9 +258,7 @@ class PostgresSlave:
         return {"source": self.pair.source, "slave": self.pair.slave}
 
     def _fenced(self) -> FencedError:
-        return FencedError(
-            50, f"somebody took over the drain of {self.pair} (our epoch was {self._epoch})", "nothing is lost"
-        )
+        return FencedError(50, f"somebody took over the drain of {self.pair} (our epoch was {self._epoch})")
 
 
 def _statement(command: Command) -> Statement:
@@ -270,7 +268,7 @@ def _statement(command: Command) -> Statement:
         raise SluiceError(
             68,
             f"a command of the change log is not one that Sluice wrote: {error}",
-            "nothing of the batch was applied; trigger initial_update for this slave, which leaves the command behind",
+            "nothing of the batch was applied; an initial_update leaves the command behind",
         ) from None
 
 
@@ -278,8 +276,8 @@ def _conflict(error: SluiceError) -> KeyConflict:
     return KeyConflict(
         72,
         error.fact,
-        "a row that did not come from the master bears this key: remove it, then unpause the drain DAG; or run "
-        "initial_update",
+        "a row of the slave that did not come from the master bears this key: remove it, or fill the slave anew by "
+        "initial_update; nothing is lost",
     )
 
 

@@ -37,7 +37,9 @@ class DumpSnapshot:
             self.position = self._log_end()
             row = self._session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
             if row is None:
-                raise SluiceError(39, "the source exported no snapshot")
+                raise SluiceError(
+                    39, "the source exported no snapshot", "see the log of its server, then run this again"
+                )
             self.id, self.snapshot = str(row[0]), Snapshot(str(row[1]))
         return self
 

@@ -173,7 +173,7 @@ class PostgresSource:
                     session.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
                 row = self._raise_fence(session, epoch)
             if row is None:
-                raise FencedError(50, f"a publisher with an epoch above {epoch} is at work", "nothing is lost")
+                raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
             session.execute("SET lock_timeout = 0")
 
     def queued(self) -> bool:
@@ -267,7 +267,9 @@ class PostgresSource:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
             if row is None:
-                raise SluiceError(39, "the source exported no snapshot")
+                raise SluiceError(
+                    39, "the source exported no snapshot", "see the log of its server, then run this again"
+                )
             yield str(row[0]), str(row[1])
 
     def dump_snapshot(self, tables: Sequence[TableName], log_end: Callable[[], Position]) -> DumpSnapshot:

@@ -133,7 +133,7 @@ class Stages:
 
 
 def _missing(fact: str) -> SluiceError:
-    return SluiceError(70, fact, "create it, or run initial_update, which does; then unpause the drain DAG")
+    return SluiceError(70, fact, "create it there and fill it, or let initial_update make it; nothing is lost")
 
 
 def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[int]) -> dict[str, sql.Composable]:

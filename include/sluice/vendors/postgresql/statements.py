@@ -116,8 +116,7 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes
             raise SluiceError(
                 104,
                 meant.fact,
-                "the slave waits in front of it: mend what is in its way there, then unpause the drain DAG; or run "
-                "initial_update, which leaves it behind",
+                "the slave waits in front of it: mend what is in its way there, or leave it behind by initial_update",
             ) from error
         outcome = Outcome(False, str(error).partition("\n")[0])
     else:

@@ -234,4 +234,4 @@ def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], pu
         {"segment": purge.segment, "sha256": purge.sha256, "epoch": epoch},
     )
     if recorded.rowcount != 1:
-        raise FencedError(50, f"another publisher took over while epoch {epoch} purged", "nothing is lost")
+        raise FencedError(50, f"another publisher took over while epoch {epoch} purged")

@@ -45,7 +45,7 @@ def name_for(connection: Connection, resources: Resources, relation: int, name: 
             f"choose a name that sorts after {_CHECKS}, such as {_AFTER_CHECKS}{trigger}",
         )
     if len(trigger.encode()) > _LONGEST:
-        raise ConfigError(41, f"the trigger name {trigger} is too long", f"at most {_LONGEST} bytes")
+        raise ConfigError(41, f"the trigger name {trigger} is too long", f"choose one of at most {_LONGEST} bytes")
     values = {"relation": relation, "names": [trigger + suffix for suffix in _SUFFIXES]}
     if row := connection.execute(composed("capture/taken", **_own(resources, relation)), values).fetchone():
         raise ConfigError(41, f"{name} has a trigger {row[0]} of its own", "give the table another `trigger`")
