@@ -222,9 +222,7 @@ class Config(_Part):
             if (pair.source, pair.slave) == (source, slave):
                 return pair
         raise ConfigError(
-            3,
-            f"no replication of source {source} to slave {slave} is configured",
-            "mend the name, or add it under `replications`; then `./sluice check`",
+            3, f"no replication of source {source} to slave {slave} is configured", "add it under `replications`"
         )
 
     def slaves_of(self, source: str) -> list[str]:
@@ -276,9 +274,7 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
         return known[name]
     except KeyError:
         raise ConfigError(
-            3,
-            f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
-            "mend the name, or add it to the configuration; then `./sluice check`",
+            3, f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}", "mend the name"
         ) from None
 
 

@@ -107,5 +107,12 @@ class Context:
 
     def switch(self, pair: Pair) -> PauseSwitch:
         """The pause switch of a slave's drain DAG."""
+        return self._switch(drain_dag(pair))
+
+    def publish_switch(self, source: str) -> PauseSwitch:
+        """The pause switch of the DAG that publishes a source."""
+        return self._switch(f"publish__{source}")
+
+    def _switch(self, dag: str) -> PauseSwitch:
         info = self.connections.get(self.config.airflow_api)
-        return PauseSwitch(AirflowApi(info) if info else None, drain_dag(pair))
+        return PauseSwitch(AirflowApi(info) if info else None, dag)

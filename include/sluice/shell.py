@@ -34,8 +34,12 @@ def show_check() -> int:
     print(f"ok   configuration {configuration.path()}")
     found = list(check.findings(_from_airflow(settings)))
     for one in found:
-        print(f"{'ok  ' if one.good else 'FAIL'} {one.subject}: {one.text}")
-    return 0 if all(one.good for one in found) else 1
+        print(f"{'ok  ' if one.good else 'FAIL'} {one.subject}: {one.text}".replace("\n", "\n     "))
+    wrong = sum(not one.good for one in found)
+    if wrong:
+        print(f"{wrong} of {len(found)} are wrong: mend them from the top, then run ./sluice check again.")
+        print("What was captured waits meanwhile. ./sluice status says how the slaves stand.")
+    return 1 if wrong else 0
 
 
 def export(source: str, first: int | None, last: int | None, form: str, to: Path | None) -> int:

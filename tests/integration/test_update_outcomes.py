@@ -138,7 +138,7 @@ def test_an_update_that_fails_for_every_slave_fails(world):
     world.inhibit()
     with pytest.raises(SluiceError, match=r"SLC-080: no slave could be loaded: .*lacks the column") as caught:
         world.dump()
-    assert "trigger it again" in caught.value.hint
+    assert "airflow dags trigger initial_update" in caught.value.hint
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT] * 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from sluice.context import Context
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.model.circles import echoing
-from sluice.model.names import Pair
+from sluice.model.layout import Column
+from sluice.model.names import Pair, TableName
 from sluice.publish.transformer import load
 
 TIMEOUT_S = 5.0
@@ -125,7 +126,7 @@ def _circles(context: Context) -> str:
         return f"{info.host}:{info.port or 5432}/{info.database}" if info else connection
 
     if back := echoing(context.config.arrows(place)):
-        raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "see include/docs/both_directions.md")
+        raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "mend it, see include/docs/both_directions.md")
     return "none brings a change back to where it was taken from"
 
 
@@ -135,13 +136,18 @@ def _transformer(named: str, source: str) -> str:
 
 
 def _slave(context: Context, pair: Pair) -> str:
-    source, slave = context.source(pair.source), context.slave(pair)
+    slave = context.slave(pair)
     try:
-        slave.fit(source.columns(list(context.watched(pair.source))))
         can = slave.capabilities()
-        guarded = [] if can.silent_triggers else slave.guarded(list(context.watched(pair.source)))
+        quiet = "its own triggers and cascades " + ("stay silent" if can.silent_triggers else "are none")
+        try:
+            columns = _columns(context, pair.source)
+        except SluiceError:
+            # What is wrong there is told beside the source, and is not this slave's fault.
+            return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"
+        slave.fit(columns)
+        guarded = [] if can.silent_triggers else slave.guarded(list(columns))
     finally:
-        source.close()
         slave.close()
     if guarded:
         raise SluiceError(
@@ -149,4 +155,12 @@ def _slave(context: Context, pair: Pair) -> str:
             f"{', '.join(guarded)} would act a second time on what the master did already",
             "drop them, or GRANT SET ON PARAMETER session_replication_role to the role",
         )
-    return "answers; its own triggers and cascades " + ("stay silent" if can.silent_triggers else "are none")
+    return f"answers; {quiet}"
+
+
+def _columns(context: Context, name: str) -> Mapping[TableName, Sequence[Column]]:
+    source = context.source(name)
+    try:
+        return source.columns(list(context.watched(name)))
+    finally:
+        source.close()

@@ -1,4 +1,4 @@
-"""Where every replication stands: the table that `./sluice status` prints, and its JSON."""
+"""Where every replication stands: the table that `./sluice status` prints with its notes, and its JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import Connection, func, select
 
 from sluice.context import Context
-from sluice.control import replications
+from sluice.control import notes, replications
 from sluice.control.tables import comparison, initial_update, segment
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold, shown
@@ -18,7 +18,12 @@ from sluice.state.replication import Status
 
 @dataclass(frozen=True)
 class Standing:
-    """One replication. `holdback` counts transactions; `lag_s` is the age of the oldest of them in the log."""
+    """One replication. `holdback` counts transactions; `lag_s` is the age of the oldest of them in the log.
+
+    Attributes:
+        why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
+        publishing: the same of its source.
+    """
 
     source: str
     slave: str
@@ -33,11 +38,14 @@ class Standing:
     tolerated: int
     compared: int | None
     different: int | None
+    publishing: str = ""
 
 
 def standings(context: Context) -> list[Standing]:
     """Every configured replication, in the file's order."""
-    return [_standing(context, Pair(one.source, one.slave)) for one in context.config.replications]
+    publishing = {name: notes.of_source(context, name) for name in context.config.sources}
+    pairs = [Pair(one.source, one.slave) for one in context.config.replications]
+    return [_standing(context, pair, publishing[pair.source]) for pair in pairs]
 
 
 def as_json(rows: Sequence[Standing]) -> str:
@@ -47,10 +55,11 @@ def as_json(rows: Sequence[Standing]) -> str:
 
 def as_table(rows: Sequence[Standing]) -> str:
     """The same for people."""
+    several = len({row.source for row in rows}) > 1
     head = ("SLAVE", "STATUS", "DISPATCHER", "POSITION", "HOLDBACK", "LAG", "ROWS COMPARED", "ROWS DIFFERENT")
     body = [
         (
-            row.slave,
+            f"{row.source}->{row.slave}" if several else row.slave,
             row.status + (f" {row.loaded}" if row.loaded else ""),
             row.dispatcher,
             row.position,
@@ -63,17 +72,17 @@ def as_table(rows: Sequence[Standing]) -> str:
     ]
     widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
-    notes = [f"{row.slave}: {row.why}" for row in rows if row.why]
-    return "\n".join([*(line.rstrip() for line in lines), *notes])
+    said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
+    said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
+    return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
 
 
-def _standing(context: Context, pair: Pair) -> Standing:
+def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     known = replications.get(context.store, pair)
     held = replications.holds(context.store, pair)
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
-    why = "; ".join(f"{note.reason} ({note.actor}, since {note.since:%Y-%m-%d %H:%M:%S})" for note in held.values())
     with context.store.begin() as connection:
         holdback, lag_s = _behind(connection, pair, known.position.ordinal)
         compared, different = _compared(connection, pair)
@@ -84,7 +93,9 @@ def _standing(context: Context, pair: Pair) -> Standing:
         status=known.status,
         colour=known.status.colour,
         dispatcher=shown(kinds),
-        why=why or (f"the drain DAG is paused by {paused.actor or 'somebody'}" if paused else ""),
+        why="\n".join(
+            [*notes.of_status(context.store, pair, known.status, different), *notes.of_gate(pair, held, paused)]
+        ),
         position=str(known.position),
         holdback=holdback,
         lag_s=lag_s,
@@ -92,6 +103,7 @@ def _standing(context: Context, pair: Pair) -> Standing:
         tolerated=known.tolerated,
         compared=compared,
         different=different,
+        publishing=publishing,
     )
 
 

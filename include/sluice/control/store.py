@@ -90,8 +90,9 @@ class Store:
 
     def _unanswered(self, error: exc.OperationalError) -> SluiceError:
         """A login that is wrong stays so; a server that is down does not."""
-        fact = f"the control store does not answer: {str(error.orig).strip()}"
+        said = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
+        fact = f"the control store does not answer: {said}"
         state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, Error) else None
         if (state or "").startswith(_REFUSED):
             return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
-        return TransientError(60, fact, "nothing is lost; the run tries again by itself")
+        return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")

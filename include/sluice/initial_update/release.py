@@ -55,7 +55,7 @@ def abandon(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
         if known.status in {Status.INITIAL, Status.TRANSITION} and run_of(context.store, known.update_id):
-            replications.happen(context.store, pair, Event.FAIL, "a step of the initial update failed")
+            replications.happen(context.store, pair, Event.FAIL, "a step of the update failed, see its log")
             replications.lift(context.store, pair, Hold.INITIAL, "the update was given up")
             abandoned.append(slave)
             event("abandoned", slave=slave)

@@ -37,7 +37,7 @@ _UNREACHABLE = "08006"
 
 # SQLSTATE class or code -> (error code, transient?, hint). Source: PostgreSQL manual, appendix "Error Codes".
 _STATES: dict[str, tuple[int, bool, str]] = {
-    "08": (30, True, "the database closed the connection; the run tries again by itself"),
+    "08": (30, True, "start the database, or mend the way to it; nothing is lost, the run tries again by itself"),
     "40": (34, True, "the run tries again by itself"),
     "53": (35, True, "the server is out of connections, memory or disk; free some, the run tries again by itself"),
     "55P03": (36, True, "another session holds the lock; the run tries again by itself"),
@@ -94,7 +94,7 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
         state: the SQLSTATE, where it is known and the error bears none.
     """
     state = error.sqlstate or state or _UNREACHABLE
-    message = (error.diag.message_primary or str(error)).strip()
+    message = error.diag.message_primary or "; ".join(filter(None, map(str.strip, str(error).splitlines())))
     if error.diag.message_detail:
         message = f"{message} ({error.diag.message_detail})"
     for length in (5, 3, 2):

@@ -137,7 +137,7 @@ class PostgresSlave:
             for step in steps:
                 if isinstance(step, Command):
                     if answered is not None and step.action is Action.STATEMENT:
-                        self._execute(session, _statement(step), echoes, answered)
+                        self._execute(session, step.text, echoes, answered)
                     continue
                 tolerated += self._apply_run(session, step, first=first)
                 first = False
@@ -211,11 +211,12 @@ class PostgresSlave:
             self._session = session
         return self._session
 
-    def _execute(self, session: Connection, statement: Statement, echoes: Echoes, answered: Answered) -> None:
+    def _execute(self, session: Connection, text: str, echoes: Echoes, answered: Answered) -> None:
         """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
         # A parser takes long to import, and hardly a drain needs it.
         from sluice.vendors.postgresql import statements
 
+        statement = statements.carried(text)
         try:
             outcome = statements.execute(session, statement, self.mapper, echoes, silent=self._silent)
         except SluiceError as error:
@@ -259,17 +260,6 @@ class PostgresSlave:
 
     def _fenced(self) -> FencedError:
         return FencedError(50, f"somebody took over the drain of {self.pair} (our epoch was {self._epoch})")
-
-
-def _statement(command: Command) -> Statement:
-    try:
-        return Statement.from_json(command.text)
-    except ValueError as error:
-        raise SluiceError(
-            68,
-            f"a command of the change log is not one that Sluice wrote: {error}",
-            "nothing of the batch was applied; an initial_update leaves the command behind",
-        ) from None
 
 
 def _conflict(error: SluiceError) -> KeyConflict:

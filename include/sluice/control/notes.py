@@ -1,0 +1,110 @@
+"""What `./sluice status` says beneath its table, to somebody at night: what happened, what is safe, what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+
+from sluice.context import Context
+from sluice.control import remedies
+from sluice.control.pause import Paused
+from sluice.control.replications import HoldNote
+from sluice.control.store import Store
+from sluice.control.tables import audit, lease
+from sluice.errors import SluiceError
+from sluice.model.names import Pair
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event, Status
+
+_BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
+_KEPT = "The change log keeps everything for it"
+# Between two runs nobody publishes either; so long nobody needs to know.
+_SILENCE = timedelta(minutes=2)
+
+
+def of_gate(pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None) -> Iterator[str]:
+    """Why a gate is shut, and what opens it."""
+    for note in held.values():
+        begins = f"STANDBY ({note.kind}) since {_at(note.since)}, by {note.actor}: "
+        if note.kind is Hold.EXCEPTION:
+            yield f"{begins}its drain met an error. {_KEPT}.\n{note.reason}"
+        elif note.kind is Hold.ADMIN:
+            yield f"{begins}{note.reason}. {_KEPT}.\nHINT: {remedies.unpause(pair)}"
+        else:
+            yield f"{begins}{note.reason}. Nothing is to be typed: its gate opens when the data is in"
+    if paused and not held:
+        who = paused.actor or "somebody"
+        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}. {_KEPT}.\nHINT: {remedies.unpause(pair)}"
+
+
+def of_status(store: Store, pair: Pair, status: Status, different: int | None) -> Iterator[str]:
+    """Why a slave gets no changes, or may not equal its master."""
+    anew = f"type, which replaces what its watched tables hold: {remedies.update(pair.source, [pair.slave])}"
+    if status is Status.UNCONFIGURED:
+        yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
+    elif status is Status.INCONSISTENT:
+        yield (
+            f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
+            f"HINT: once the cause is mended, {anew}"
+        )
+    elif different:
+        yield (
+            f"the last comparison found {different:,} rows that are not as on the master; changes are delivered.\n"
+            f"HINT: find out who else writes to it, then {anew}"
+        )
+
+
+def of_source(context: Context, source: str) -> str:
+    """Why nothing of a source is published, if that is so: a slave without holdback may be old then."""
+    if paused := context.publish_switch(source).paused():
+        return (
+            f"nothing is published: the DAG publish__{source} is paused by {paused.actor or 'somebody'}.\n"
+            f"Changes wait in ITEMS, and fill the master's disk.\nHINT: airflow dags unpause publish__{source}"
+        )
+    try:
+        database = context.source(source)
+        try:
+            waiting = database.is_installed() and database.queued()
+        finally:
+            database.close()
+    except SluiceError as error:
+        return f"nothing is published: the source cannot be read. Changes wait in ITEMS.\n{error}"
+    if waiting and (ended := _silent(context, source)):
+        return (
+            f"nothing was published since {_at(ended)}. Changes wait in ITEMS.\n"
+            f"HINT: the last log of the DAG publish__{source} says why; see Nothing is published, in the runbook"
+        )
+    return ""
+
+
+def _silent(context: Context, source: str) -> datetime | None:
+    """Since when nobody publishes, if that is long."""
+    patience = max(_SILENCE, timedelta(seconds=3 * context.config.source(source).schedule.every_s))
+    wanted = select(lease.c.expires_at).where(
+        lease.c.name == f"publish {source}", lease.c.expires_at < func.clock_timestamp() - patience
+    )
+    with context.store.begin() as connection:
+        ended: datetime | None = connection.execute(wanted).scalar()
+    return ended
+
+
+def _since(store: Store, pair: Pair) -> str:
+    """When a slave became INCONSISTENT, by whom, and why, as the audit trail has it."""
+    wanted = (
+        select(audit)
+        .where(audit.c.source == pair.source, audit.c.slave == pair.slave, audit.c.event.in_(_BREAKING))
+        .order_by(audit.c.id.desc())
+        .limit(1)
+    )
+    with store.begin() as connection:
+        row = connection.execute(wanted).one_or_none()
+    if row is None:
+        return ""
+    why = row.detail.partition(": ")[2]
+    return f" since {_at(row.at)}, by {row.actor}{f': {why}' if why else ''}"
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S %Z}".strip()

@@ -1,0 +1,119 @@
+"""What `./sluice status` and `./sluice check` tell somebody at night: what happened, what is safe, what to type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.world import SOURCE
+
+from sluice import shell
+from sluice.control import replications
+from sluice.control.check import findings
+from sluice.control.status import as_table, standings
+from sluice.errors import SluiceError
+from sluice.runtime import ports
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, note text)"
+UNPAUSE = "airflow dags unpause drain__flights__"
+
+
+def update(slave):
+    return f"""airflow dags trigger initial_update --conf '{{"source": "flights", "slaves": ["{slave}"]}}'"""
+
+
+@pytest.fixture
+def broken(build):
+    """A slave that stands on an error, one that is INCONSISTENT, one that a person paused, and one that is well."""
+    world = build(DDL, ["public.t"], slaves=("zurich", "geneva", "bern", "basel"))
+    world.reader("zurich").execute("ALTER TABLE t DROP COLUMN note")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-071"):
+        world.drain("zurich")
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "the triggers of t were dropped")
+    replications.shut(world.context.store, world.pair("bern"), Hold.ADMIN, "the drain DAG was paused", "eva")
+    return world
+
+
+def without_source(world):
+    """The source is down."""
+    world.infos["master"] = replace(world.infos["master"], port=ports.choose("nobody", 45_000))
+    world.configure(lambda plain: None)
+
+
+def said(world) -> dict[str, list[str]]:
+    """The notes beneath the table, by whom they are about."""
+    notes: dict[str, list[str]] = {}
+    for line in as_table(standings(world.context)).splitlines()[1 + len(world.slaves) :]:
+        if line.startswith("    "):
+            notes[list(notes)[-1]].append(line.strip())
+        else:
+            about, _, first = line.partition(": ")
+            notes[about] = [first]
+    return notes
+
+
+def test_status_says_of_each_slave_what_happened_what_is_safe_and_what_to_type(broken):
+    notes = said(broken)
+    assert list(notes) == ["slave zurich of flights", "slave geneva of flights", "slave bern of flights"]
+    zurich, geneva, bern = notes.values()
+    assert zurich[0].startswith("STANDBY (EXCEPTION) since ")
+    assert zurich[0].endswith("its drain met an error. The change log keeps everything for it.")
+    assert zurich[1] == "SLC-071: the slave's table public.t lacks the column note"
+    assert zurich[2].endswith(f"Then type: {UNPAUSE}zurich"), "nothing stands behind what is to be typed"
+    assert geneva[0].startswith("INCONSISTENT since ")
+    assert geneva[0].endswith(": the triggers of t were dropped.")
+    assert geneva[1] == "It gets no changes, and keeps the data that it has."
+    assert geneva[2].endswith(update("geneva"))
+    assert bern[0].startswith("STANDBY (ADMIN) since ")
+    assert "by eva: the drain DAG was paused" in bern[0]
+    assert bern[1] == f"HINT: {UNPAUSE}bern"
+
+
+def test_status_says_that_nothing_is_published_where_holdback_cannot_tell(broken):
+    without_source(broken)
+    first, *rest = said(broken)[f"source {SOURCE}"]
+    assert first == "nothing is published: the source cannot be read. Changes wait in ITEMS."
+    assert [line[:7] for line in rest] == ["SLC-030", "HINT: s"]
+    assert len(standings(broken.context)) == 4, "the slaves are shown all the same"
+
+
+def test_status_says_that_nobody_publishes_what_waits(broken):
+    broken.reader("control").execute("UPDATE lease SET expires_at = clock_timestamp() - interval '1 hour'")
+    assert f"source {SOURCE}" not in said(broken), "nothing waits"
+    broken.master.execute("INSERT INTO t VALUES (2, 'b')")
+    first, hint = said(broken)[f"source {SOURCE}"]
+    assert first.startswith("nothing was published since ")
+    assert f"publish__{SOURCE}" in hint
+
+
+def test_a_slave_that_was_never_filled_says_so(broken):
+    broken.configure(lambda plain: plain["slaves"].update(lugano={"connection": "basel"}))
+    broken.configure(lambda plain: plain["replications"].append({"source": SOURCE, "slave": "lugano"}))
+    broken.slaves = (*broken.slaves, "lugano")
+    first, hint = said(broken)["slave lugano of flights"]
+    assert first == "UNCONFIGURED: it was never filled, and gets no changes."
+    assert hint.endswith(update("lugano"))
+
+
+def test_check_blames_a_source_that_is_down_and_not_its_slaves(broken, monkeypatch, capsys):
+    without_source(broken)
+    found = {one.subject: one for one in findings(broken.context)}
+    assert found[f"source {SOURCE}"].text.startswith("SLC-030")
+    assert "start the database" in found[f"source {SOURCE}"].text
+    assert "\n\t" not in found[f"source {SOURCE}"].text
+    for slave in ("geneva", "bern", "basel"):
+        assert found[f"slave {slave}"].good
+        assert "since the source flights cannot be read" in found[f"slave {slave}"].text
+    monkeypatch.setattr(shell.configuration, "load", lambda: broken.context.config)
+    monkeypatch.setattr(shell, "_from_airflow", lambda _: broken.context)
+    assert shell.show_check() == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("     HINT: start the database") for line in printed)
+    assert printed[-2].startswith(f"{sum(not one.good for one in found.values())} of {len(found)} are wrong: mend them")
+    assert "./sluice status" in printed[-1]
