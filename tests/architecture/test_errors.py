@@ -84,7 +84,7 @@ TYPED = re.compile(
     r"airflow |then type|ask for |change |"
     r"\./sluice|DAG|initial_update|runbook|again|by itself|next run|report|nothing is to be typed|go on"
     r"|\b(add|alter|choose|create|drop|end|execute|free|give|grant|install|let|look|make|mend|name|pip|point|put|remove"
-    r"|run|set|start|trigger|unpause|write|DELETE|GRANT|ALTER)\b"
+    r"|run|set|start|take|trigger|unpause|write|DELETE|GRANT|ALTER)\b"
 )
 
 
