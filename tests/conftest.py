@@ -117,6 +117,7 @@ def seal_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[Any]:
     """A Spark session in this process; its Python workers find the package and the key."""
     from pyspark.sql import SparkSession
+    from support.sparkserver import SHORT_LIVED
 
     from sluice.config import PROJECT
     from sluice.runtime.java import java_home
@@ -132,6 +133,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", SHORT_LIVED)
         .config("spark.sql.warehouse.dir", str(place / "warehouse"))
         .config("spark.local.dir", str(place / "local"))
         .getOrCreate()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from support.sparkserver import TOKEN, job_environment, submit
+from support.sparkserver import SHORT_LIVED, TOKEN, job_environment, submit
 from support.world import SOURCE
 
 from sluice.config import PROJECT
@@ -34,6 +34,7 @@ def job(request, java):
         command = [sys.executable]
     else:
         command = [submit(), "--master", "local[2]", "--conf", "spark.ui.enabled=false"]
+        command += ["--conf", f"spark.driver.extraJavaOptions={SHORT_LIVED}"]
 
     def run(world, name, *arguments):
         file = PROJECT / "spark_jobs" / f"{name}.py"

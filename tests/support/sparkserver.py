@@ -21,6 +21,8 @@ from sluice.runtime.java import java_home
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "token-of-the-test-session"
 READY_S = 180
+# Most of a short life of Java is spent on compiling well what runs once.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java:
         "spark.connect.grpc.binding.port": str(port),
         "spark.driver.host": ports.LOOPBACK,
         "spark.driver.bindAddress": ports.LOOPBACK,
+        "spark.driver.extraJavaOptions": SHORT_LIVED,
         "spark.ui.port": str(page),
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
