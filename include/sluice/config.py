@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
 from sluice.model.names import meeting
 from sluice.model.wanted import Pattern, split_pattern
-from sluice.spelling import Actions, Identifier, Label, Name, Prefix
+from sluice.parts import Messages, Part, Schedule, Segments, WatchedTable
+from sluice.spelling import Identifier, Name, Prefix
 from sluice.yamlfile import StrictLoader
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -37,57 +38,7 @@ def home() -> Path:
     return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Schedule(_Part):
-    """When runs start, and how long one stays up and polls before the next takes over."""
-
-    every_s: Annotated[int, Field(ge=1, le=86_400, description="seconds between the starts of two runs")] = 60
-    linger_s: Annotated[float, Field(ge=0, le=86_400, description="seconds a run stays up and polls")] = 55
-    poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
-
-
-class WatchedTable(_Part):
-    """One entry of Table 2.5 of the guide: what to capture of a table, and how its trigger is called."""
-
-    exclude: Annotated[bool, Field(description="not watched, although a wildcard says so")] = False
-    actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
-    trigger: Annotated[str | None, Field(max_length=63, description="the trigger's name; made if not given")] = None
-    sequence: Annotated[int, Field(description="order of loading; negative: before all others")] = -1
-    debug: Annotated[Literal[0, 1], Field(description="1: each change leaves a line in DEBUG_TABLE")] = 0
-
-    @model_validator(mode="after")
-    def _what_is_excluded_has_no_settings(self) -> WatchedTable:
-        if self.exclude and self.model_fields_set != {"exclude"}:
-            raise ValueError("a table that is excluded has no other settings")
-        return self
-
-
-class Segments(_Part):
-    """How much goes into one published segment, and how long it is kept after every slave has it."""
-
-    max_changes: Annotated[int, Field(ge=1, description="bound of one sweep, in changes")] = 200_000
-    keep_hours: Annotated[float, Field(ge=0, description="kept this long after every slave received it")] = 24
-    warn_bytes: Annotated[int, Field(ge=1, description="warn when the change log is larger")] = 10_000_000_000
-
-
-class Messages(_Part):
-    """What of the changes is published, and what messages made of them say."""
-
-    send_unchanged_updates: Annotated[bool, Field(description="publish updates that left their row as it was")] = True
-    transformer: Annotated[str | None, Field(description="entry point of sluice.transformers, or module:attribute")] = (
-        None
-    )
-    max_collected_statements: Annotated[
-        int, Field(ge=0, description="transactions share a message until it has so many rows; 0: none does")
-    ] = 0
-    db_id: Annotated[Label | None, Field(description="DBID; the database's name if not given")] = None
-    version: Annotated[Label, Field(description="VERSION: which version of the source this is")] = "0.0"
-
-
-class Source(_Part):
+class Source(Part):
     """A master database, identified by the prefix of its DbResources."""
 
     connection: str
@@ -123,29 +74,33 @@ class Source(_Part):
     @model_validator(mode="after")
     def _entries_make_sense(self) -> Source:
         seen: dict[Pattern, str] = {}
+        triggers: dict[str, str] = {}
         for name, entry in self.tables.items():
             key = split_pattern(name)
             if key in seen:
                 raise ValueError(f"{seen[key]} and {name} are the same table")
             if key.wildcard and entry.trigger:
                 raise ValueError(f"{name} is a wildcard, and each table's trigger has a name of its own")
+            # Other tables might do with the same name, until one of them becomes a partition of the other.
+            if entry.trigger and (twin := triggers.setdefault(entry.trigger, name)) != name:
+                raise ValueError(f"{twin} and {name} have the same trigger {entry.trigger}")
             seen[key] = name
         if all(entry.exclude for entry in self.tables.values()):
             raise ValueError("every table is excluded")
         return self
 
 
-class Slave(_Part):
+class Slave(Part):
     """A slave database, and how it names what the master calls otherwise."""
 
     connection: str
     vendor: Literal["postgresql"] = "postgresql"
     schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
-    schemas: Annotated[dict[str, str], Field(description="master's schema: slave's schema")] = {}
+    schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
 
 
-class Replication(_Part):
+class Replication(Part):
     """One (source, slave) pair."""
 
     source: str
@@ -157,7 +112,7 @@ class Replication(_Part):
     )
 
 
-class Config(_Part):
+class Config(Part):
     """The whole file."""
 
     change_log: Annotated[str, Field(description="directory or Hadoop URL; relative to SLUICE_HOME")] = "changelog"

@@ -84,6 +84,10 @@ FAULTS = {
     "a schema with a star": ("connection: m, tables: {a*.b: {}}", "is no wildcard: the star comes last"),
     "a star for the schema": ("connection: m, tables: {'*.*': {}}", "is no wildcard: the star comes last"),
     "a wildcard with a trigger": ("connection: m, tables: {a.*: {trigger: zz}}", "a.* is a wildcard"),
+    "one trigger for two tables": (
+        "connection: m, tables: {a.b: {trigger: zz}, a.c: {trigger: zz}}",
+        "a.b and a.c have the same trigger zz",
+    ),
     "an exclusion with settings": (
         "connection: m, tables: {a.*: {}, a.b: {exclude: true, actions: I}}",
         "a.b: a table that is excluded has no other settings",

@@ -38,8 +38,8 @@ def change(ordinal, action, new=None, old=None, layout=1, **more):
     }
 
 
-def described(*changes, collected=0, size=1000):
-    describing = Describing(Labels("src", "0.0", collected), lambda numbers: {1: LAYOUT}, raw)
+def described(*changes, collected=0, on_create=250, size=1000):
+    describing = Describing(Labels("src", "0.0", collected, on_create), lambda numbers: {1: LAYOUT}, raw)
     batches = [pa.RecordBatch.from_pylist(list(changes[at : at + size]), LOGGED) for at in range(0, len(changes), size)]
     return list(describing.of(batches))
 
@@ -82,6 +82,15 @@ def test_a_command_is_a_message_of_its_own_between_those_of_the_rows_around_it()
     assert shape(parts) == [[1], "STATEMENT", [1, 2]]
     said = {name: parts[2].attributes[name] for name in ("statement", "statementId", "maxEntries", "schema")}
     assert list(said.values()) == ["UPDATE t SET id = 2", "1", "10", "public"]
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_what_a_new_table_holds_is_spread_over_messages(size):
+    made = change(2, "N", [json.dumps({"after": table("t", column(1, "id", "integer"))})], layout=0)
+    changes = [insert(1), insert(1), insert(1), made, *(insert(2) for _ in range(5)), insert(3), insert(3), insert(3)]
+    parts = described(*changes, on_create=2, size=size)
+    assert shape(parts) == [[1, 1, 1], "CREATE", [2, 2], [2, 2], [2], [3, 3, 3]]
+    assert [part.ident for part in parts if isinstance(part, Description)] == ["701", *["702"] * 4, "703"]
 
 
 def test_what_is_described_otherwise_is_not_collected():

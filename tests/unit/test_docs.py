@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from sluice import cli, config, errors
+from sluice import cli, config, errors, parts
 from sluice.vendors.postgresql import session
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -27,10 +27,10 @@ CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 SECTIONS: dict[str, type[BaseModel]] = {
     "### The file": config.Config,
     "### A source:": config.Source,
-    "### A watched table:": config.WatchedTable,
-    "### A schedule:": config.Schedule,
-    "### Segments:": config.Segments,
-    "### Messages:": config.Messages,
+    "### A watched table:": parts.WatchedTable,
+    "### A schedule:": parts.Schedule,
+    "### Segments:": parts.Segments,
+    "### Messages:": parts.Messages,
     "### A slave:": config.Slave,
     "### A replication:": config.Replication,
 }
@@ -75,8 +75,8 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
 
 
 def test_every_model_of_the_configuration_has_its_part():
-    models = {one for one in vars(config).values() if isinstance(one, type) and issubclass(one, config._Part)}
-    assert models - {config._Part} == set(SECTIONS.values())
+    models = {one for one in vars(config).values() if isinstance(one, type) and issubclass(one, parts.Part)}
+    assert models - {parts.Part} == set(SECTIONS.values())
 
 
 # Error codes

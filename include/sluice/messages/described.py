@@ -29,11 +29,14 @@ class Labels:
 
     Attributes:
         collected: transactions go into one message until it has so many rows; 0: each into its own.
+        on_create: so many rows that a table had when it was found go into one message; the others of the transaction
+            into further ones.
     """
 
     db_id: str
     version: str
     collected: int = 0
+    on_create: int = 250
 
 
 class Describing:
@@ -52,11 +55,13 @@ class Describing:
         self._raw = raw
         self._tables: dict[int, _Table] = {}
         self._open: _Open | None = None
+        self._created = -1
 
     def of(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Description | Row]:
         """The descriptions and rows of changes in their order, columns as in `changelog.schema.LOGGED`.
 
-        A transaction begins a message, unless it is collected; a command is one of its own. Marks are nobody's message.
+        A transaction begins a message, unless it is collected; a command is one of its own. Only the initial content of
+        new tables is spread over several. Marks are nobody's message.
         """
         for batch in batches:
             for begin in range(0, len(batch), _AT_ONCE):
@@ -72,10 +77,13 @@ class Describing:
         said = dict(change["description"] or ())
         if action in COMMANDS:
             self._open = None
+            if action is Action.CREATE:
+                self._created = change["ordinal"]
             yield self._command(action, change, said)
             return
         hand = self._open
-        if hand is None or hand.ends(change["ordinal"], said, self._labels.collected):
+        full = self._labels.on_create if self._created == change["ordinal"] else None
+        if hand is None or hand.ends(change["ordinal"], said, self._labels.collected, full):
             hand = self._open = _Open(said)
             yield Description(REPLICATION, change["trans_key"], attributes=said)
         hand.ordinal = change["ordinal"]
@@ -130,9 +138,11 @@ class _Open:
     ordinal: int = 0
     rows: int = 0
 
-    def ends(self, ordinal: int, said: Mapping[str, str | None], collected: int) -> bool:
-        """Whether a change begins another one: only where a transaction begins (R4)."""
-        return ordinal != self.ordinal and (self.rows >= collected or said != self.said)
+    def ends(self, ordinal: int, said: Mapping[str, str | None], collected: int, full: int | None) -> bool:
+        """Whether a change begins another one: where a transaction begins (R4), or what a new table holds fills it."""
+        if ordinal == self.ordinal:
+            return full is not None and self.rows >= full
+        return self.rows >= collected or said != self.said
 
 
 class _Table:

@@ -44,6 +44,7 @@ def export(context: Context, source: str, first: int | None, last: int | None, f
         db_id=settings.messages.db_id or context.connection(settings.connection).database,
         version=settings.messages.version,
         collected=settings.messages.max_collected_statements,
+        on_create=settings.messages.max_rows_on_create,
     )
     describing = Describing(labels, manifest.layouts, vendor(settings.vendor).raw)
     parts = describing.of(_changes(context.files(), segments, first, last))

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 
-from sluice.config import Messages
 from sluice.context import Context
 from sluice.control import answers, leases, statements
 from sluice.control.bootstrap import heal, make_inconsistent
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
 from sluice.log import event
+from sluice.parts import Messages
 from sluice.publish.genuine import Genuine
 from sluice.publish.outgoing import Outgoing
 from sluice.publish.publisher import Asked, Published, Publisher

@@ -1,0 +1,62 @@
+"""The parts of the configuration that stand for themselves: schedules, tables, segments, messages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sluice.spelling import Actions, Label
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Schedule(Part):
+    """When runs start, and how long one stays up and polls before the next takes over."""
+
+    every_s: Annotated[int, Field(ge=1, le=86_400, description="seconds between the starts of two runs")] = 60
+    linger_s: Annotated[float, Field(ge=0, le=86_400, description="seconds a run stays up and polls")] = 55
+    poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
+
+
+class WatchedTable(Part):
+    """One entry of Table 2.5 of the guide: what to capture of a table, and how its trigger is called."""
+
+    exclude: Annotated[bool, Field(description="not watched, although a wildcard says so")] = False
+    actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
+    trigger: Annotated[str | None, Field(max_length=63, description="the trigger's name; made if not given")] = None
+    sequence: Annotated[int, Field(description="order of loading; negative: before all others")] = -1
+    debug: Annotated[Literal[0, 1], Field(description="1: each change leaves a line in DEBUG_TABLE")] = 0
+
+    @model_validator(mode="after")
+    def _what_is_excluded_has_no_settings(self) -> WatchedTable:
+        if self.exclude and self.model_fields_set != {"exclude"}:
+            raise ValueError("a table that is excluded has no other settings")
+        return self
+
+
+class Segments(Part):
+    """How much goes into one published segment, and how long it is kept after every slave has it."""
+
+    max_changes: Annotated[int, Field(ge=1, description="bound of one sweep, in changes")] = 200_000
+    keep_hours: Annotated[float, Field(ge=0, description="kept this long after every slave received it")] = 24
+    warn_bytes: Annotated[int, Field(ge=1, description="warn when the change log is larger")] = 10_000_000_000
+
+
+class Messages(Part):
+    """What of the changes is published, and what messages made of them say."""
+
+    send_unchanged_updates: Annotated[bool, Field(description="publish updates that left their row as it was")] = True
+    transformer: Annotated[str | None, Field(description="entry point of sluice.transformers, or module:attribute")] = (
+        None
+    )
+    max_collected_statements: Annotated[
+        int, Field(ge=0, description="transactions share a message until it has so many rows; 0: none does")
+    ] = 0
+    max_rows_on_create: Annotated[
+        int, Field(ge=1, description="rows of a new table's initial content that one message holds at most")
+    ] = 250
+    db_id: Annotated[Label | None, Field(description="DBID; the database's name if not given")] = None
+    version: Annotated[Label, Field(description="VERSION: which version of the source this is")] = "0.0"
