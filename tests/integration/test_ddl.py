@@ -90,6 +90,25 @@ def test_whatever_is_altered_is_told(world, change, parts):
     assert [part for part in ("schema", "table", "columns", "key") if before[part] != after[part]] == parts
 
 
+@pytest.mark.parametrize(
+    ("statement", "part"),
+    [
+        ("ALTER INDEX t RENAME TO u", "table"),
+        ("ALTER VIEW t RENAME v TO w", "columns"),
+        ("ALTER MATERIALIZED VIEW t RENAME v TO w", "columns"),
+        ("ALTER FOREIGN TABLE t RENAME v TO w", "columns"),
+    ],
+)
+def test_a_table_that_is_renamed_as_something_else_is_told(world, statement, part):
+    """PostgreSQL does not mind which kind of relation these statements name."""
+    world.master.execute("CREATE VIEW seen AS SELECT 1 AS n")
+    world.master.execute("ALTER INDEX t_pkey RENAME TO k; ALTER VIEW seen RENAME n TO m")
+    world.master.execute(statement)
+    ((action, content),) = commands(world)
+    assert action == "A"
+    assert [name for name in content["before"] if content["before"][name] != content["after"][name]] == [part]
+
+
 def test_what_replication_has_no_use_for_sends_nothing(world):
     world.master.execute("ALTER TABLE t SET (fillfactor = 50); CREATE TABLE other (id int); DROP TABLE other")
     world.master.execute("CREATE INDEX ON t (v); COMMENT ON TABLE t IS 'x'; ALTER TABLE t ENABLE ROW LEVEL SECURITY")

@@ -141,6 +141,32 @@ def test_ddl_that_is_rolled_back_leaves_nothing(weak):
     assert world.differences() == {}
 
 
+def test_a_constraint_that_came_later_is_waited_for_at_commit(weak):
+    """Neither table's columns changed; yet a child may be written before its parent from now on."""
+    parted = "child (id int PRIMARY KEY, p int) PARTITION BY RANGE (id)"
+    world = weak(
+        f"CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE {parted};"
+        "CREATE TABLE low PARTITION OF child FOR VALUES FROM (0) TO (10); INSERT INTO parent VALUES (1)",
+        ["public.parent", "public.child"],
+    )
+    reference = "FOREIGN KEY (p) REFERENCES parent DEFERRABLE INITIALLY DEFERRED"
+    world.master.execute(f"ALTER TABLE child ADD {reference}")
+    assert published(world) == []
+    child, parent = world.session(), world.session()
+    child.execute("BEGIN; INSERT INTO child VALUES (2, 2)")
+    parent.execute("INSERT INTO parent VALUES (2)")
+    child.execute("COMMIT; BEGIN; DELETE FROM parent WHERE id = 1")
+    parent.execute("INSERT INTO parent VALUES (3)")
+    child.execute("COMMIT")
+    world.publish()
+    rows = [change["new"] or change["old"] for change in world.log() if change["action"] in "ID"]
+    assert rows == [["2"], ["2", "2"], ["3"], ["1"]]
+    keys = "SELECT count(*) FROM repl_layouts"
+    known = world.master.execute(keys).fetchone()
+    world.publish()
+    assert world.master.execute(keys).fetchone() == known
+
+
 def test_a_table_made_under_a_wildcard_is_found_with_its_rows(weak):
     world = weak(PLAIN, {"public.*": {}})
     world.master.execute("CREATE TABLE later (id int); INSERT INTO later VALUES (1)")

@@ -61,6 +61,19 @@ def test_what_is_made_anew_has_the_shape_of_what_was_upgraded(old, build):
     assert upgraded == made
 
 
+def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
+    world = build(DDL, ["public.t"])
+    world.master.execute(
+        'DROP EVENT TRIGGER "public.repl_altered"; CREATE EVENT TRIGGER "public.repl_altered" ON ddl_command_end'
+        " WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION repl_altered();"
+        'ALTER EVENT TRIGGER "public.repl_altered" ENABLE ALWAYS; UPDATE repl_state SET version = 6'
+    )
+    world.publish()
+    world.master.execute("ALTER INDEX t RENAME TO u")
+    world.publish()
+    assert [change["action"] for change in world.log()] == ["A"]
+
+
 @pytest.mark.parametrize("job", ["publish", "bootstrap"])
 def test_what_a_newer_version_made_is_left_alone(build, job):
     world = build(DDL, ["public.t"])

@@ -1,4 +1,13 @@
--- Watched tables that are not what was recorded of them, or are gone (no name then).
+-- Watched tables that are not what was recorded of them, or are gone (no name then). A constraint that is checked at commit
+-- is no part of the definition, but asks for a trigger (R1). All are compared at once: whoever asks {current_layout} of
+-- each table reads all constraints each time.
+WITH checked_late (relid) AS MATERIALIZED (
+    SELECT unnest(ARRAY[conrelid, confrelid]) FROM pg_constraint WHERE condeferrable AND contype <> 't'
+), recorded AS MATERIALIZED (
+    SELECT DISTINCT ON (relid) relid, deferred FROM {layouts} ORDER BY relid, repl_key DESC
+), differing (relid) AS MATERIALIZED (
+    SELECT relid FROM recorded WHERE deferred <> (relid IN (SELECT relid FROM checked_late))
+)
 SELECT entry.relid, namespace.nspname, class.relname
 FROM {tables} AS entry
 JOIN {current_tables} AS known USING (relid)
@@ -6,4 +15,6 @@ LEFT JOIN pg_class AS class ON class.oid = entry.relid
 LEFT JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 WHERE entry.status = 'OK'
   AND (known.definition IS DISTINCT FROM {table_definition}(entry.relid)
-       OR class.relkind = 'p' AND known.partitions <> {partitions}(entry.relid))
+       OR class.relkind = 'p' AND known.partitions <> {partitions}(entry.relid)
+       OR entry.relid IN (SELECT relid FROM differing)
+       OR class.relkind = 'p' AND EXISTS (SELECT FROM {tree}(entry.relid) AS tree (relid) JOIN differing USING (relid)))

@@ -21,6 +21,11 @@ _EVENTS: dict[str, tuple[LiteralString, tuple[LiteralString, ...]]] = {
             "ALTER SCHEMA",
             "ALTER TYPE",
             "ALTER DOMAIN",
+            # ALTER INDEX t RENAME TO u, and ALTER VIEW t RENAME a TO b (or one of the last two) do so to a table t.
+            "ALTER INDEX",
+            "ALTER VIEW",
+            "ALTER MATERIALIZED VIEW",
+            "ALTER FOREIGN TABLE",
             "CREATE TABLE",
             "CREATE TABLE AS",
             "SELECT INTO",
