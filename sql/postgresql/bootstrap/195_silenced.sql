@@ -1,5 +1,5 @@
 -- Watched tables that do not fire, or not for all sessions: a trigger was dropped, renamed or disabled, be it on a single
--- partition (R9).
+-- partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look.
 CREATE OR REPLACE FUNCTION {silenced}() RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     SELECT entry.relid
@@ -13,6 +13,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
             UNION ALL
             SELECT member, '_t' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
             WHERE wanted.actions LIKE '%D%'
+              AND (member = entry.relid OR member IN (
+                SELECT unnest(known.partitions) FROM {current_tables} AS known WHERE known.relid = entry.relid))
             UNION ALL
             SELECT entry.relid, unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
             UNION ALL
