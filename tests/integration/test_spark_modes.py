@@ -60,5 +60,5 @@ def test_a_dump_is_exact_and_a_verification_finds_what_is_wrong_with_one_slave(u
     assert done.returncode == 3
     said = done.stderr + done.stdout
     assert "SLC-090: the slaves are not what the master is: public.t on zurich: 0 missing, 0 extra, 1 changed" in said
-    assert "\nHINT: run initial_update" in said
+    assert "type: airflow dags trigger initial_update --conf" in said
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
