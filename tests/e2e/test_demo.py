@@ -185,7 +185,7 @@ def test_no_password_is_in_what_airflow_keeps_of_its_tasks(runtime, home, api):
 def test_check_finds_nothing_wrong(runtime):
     checked = sluice("check")
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert checked.stdout.count("ok ") == 8
+    assert checked.stdout.count("ok ") == 9
 
 
 def test_pausing_a_drain_is_standby_and_the_slave_catches_up_though_the_source_is_idle(runtime, api):
