@@ -67,7 +67,8 @@ class Context:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""
         if not self.config.replication(pair.source, pair.slave).block_loop:
             return ()
-        return tuple({Resources(one.schema_, one.prefix.lower()) for one in self.config.sources.values()})
+        named = vendor(self.config.slave(pair.slave).vendor).resources
+        return tuple({named(one.schema_, one.prefix) for one in self.config.sources.values()})
 
     def wanted(self, source: str) -> Wanted:
         """What of the configuration the source itself must know."""

@@ -16,6 +16,7 @@ from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
 from sluice.model.ddl import TableChange
 from sluice.model.statement import Issued, Statement
+from sluice.vendors.protocol import Sweep
 
 _KNOWN = pa.array(sorted(Action), pa.string())
 _COMMANDS = pa.array(sorted(COMMANDS), pa.string())
@@ -28,15 +29,13 @@ class Genuine:
     """Knows what may be in the queue of one source.
 
     Attributes:
-        queue: its name, as one types it.
         issued: what is known of a statement of that number, if it was issued.
     """
 
-    queue: str
     issued: Callable[[int], Issued | None]
 
-    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The same batch, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change in it is not genuine."""
+    def of(self, batch: pa.RecordBatch, sweep: Sweep) -> pa.RecordBatch:
+        """The same batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
         action = batch.column("action")
         faults = {
             "its action is none of ours": pc.invert(_is_in(action, _KNOWN)),
@@ -45,10 +44,10 @@ class Genuine:
         }
         for why, wrong in faults.items():
             if (place := pc.index(wrong, True).as_py()) >= 0:
-                raise self._strange(batch, place, why)
+                raise _strange(batch, place, why, sweep)
         for place in pc.indices_nonzero(_is_in(action, _COMMANDS)).to_pylist():
             if why := self._command(batch, place):
-                raise self._strange(batch, place, why)
+                raise _strange(batch, place, why, sweep)
         return batch
 
     def _command(self, batch: pa.RecordBatch, place: int) -> str:
@@ -63,14 +62,15 @@ class Genuine:
         known = Issued(batch.column("trans_key")[place].as_py(), sent.sql, sent.schema)
         return "" if self.issued(sent.id) == known else f"nobody issued it as statement {sent.id}"
 
-    def _strange(self, batch: pa.RecordBatch, place: int, why: str) -> SluiceError:
-        key, action = (batch.column(name)[place].as_py() for name in ("repl_key", "action"))
-        return SluiceError(
-            68,
-            f"the change {key} of ITEMS, action {action}, is not one that Sluice wrote: {why}",
-            f"nothing was published, and nothing is lost; on the source: DELETE FROM {self.queue} WHERE repl_key = "
-            f"{key}; then the next run goes on. Find out who may write to that table",
-        )
+
+def _strange(batch: pa.RecordBatch, place: int, why: str, sweep: Sweep) -> SluiceError:
+    key, action = (batch.column(name)[place].as_py() for name in ("repl_key", "action"))
+    return SluiceError(
+        68,
+        f"the change {key} of ITEMS, action {action}, is not one that Sluice wrote: {why}",
+        f"nothing was published, and nothing is lost; on the source: {sweep.deletion('repl_key', key)}; then the next "
+        "run goes on. Find out who may write to that table",
+    )
 
 
 def _is_in(column: pa.Array, values: pa.Array) -> pa.BooleanArray:

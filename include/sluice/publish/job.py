@@ -41,7 +41,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     """
     settings = context.config.source(source)
     outgoing = _outgoing(settings.messages, source)
-    genuine = Genuine(f'"{settings.schema_}".{settings.prefix}queue', partial(answers.issued, context.store, source))
+    genuine = Genuine(partial(answers.issued, context.store, source))
     database = context.source(source)
     if not database.is_installed():
         context.store.migrate()

@@ -131,7 +131,9 @@ class Publisher:
         end = tail.end if tail else START
         counted = _Counted(end.ordinal)
         name = f"{self._source}-{end.segment + 1:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
-        swept = map(self._genuine.of, sweep.batches()) if self._genuine else sweep.batches()
+        swept = sweep.batches()
+        if genuine := self._genuine:
+            swept = (genuine.of(batch, sweep) for batch in swept)
         batches = counted.number(self._outgoing.of(batch, sweep.layouts()) for batch in swept)
         first = next(batches, None)
         if first is None:

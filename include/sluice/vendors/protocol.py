@@ -85,6 +85,9 @@ class Sweep(Protocol):
     def purge(self, purge: Purge, changes: int) -> None:
         """Remove exactly what this sweep read, which is so many changes, record the segment, commit."""
 
+    def deletion(self, column: str, number: object) -> str:
+        """The statement by which somebody takes changes out of ITEMS, to be typed on the source."""
+
 
 class SourceDatabase(Protocol):
     """A master, as the publisher, the dump and the verifier see it."""
@@ -263,10 +266,12 @@ class Vendor:
 
     Attributes:
         slave: with the masters that are not to hear of what is written, if they are in the slave's database.
+        resources: the DbResources of a schema and a prefix, which folds as this database folds.
         raw: for a type, how its values are read as bytes; None if they are texts.
     """
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
+    resources: Callable[[str, str], Resources]
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
     load_chunks: Callable[[LoadJob], list[SlaveLoaded]]
     compare_table: Callable[[Comparison], Difference]

@@ -20,6 +20,11 @@ from sluice.vendors.protocol import Installed
 _NAMED = ("seq", "tables", "current_tables", "altered")
 
 
+def resources(schema: str, prefix: str) -> Resources:
+    """The DbResources of a schema and a prefix: names that nobody quotes are stored in lower case."""
+    return Resources(schema, prefix.lower())
+
+
 def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     """What fills the placeholders of the SQL files: every DbResource, qualified and quoted."""
     parts: dict[str, sql.Composable] = {

@@ -12,7 +12,7 @@ from psycopg.pq import TransactionStatus
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
 from sluice.model.layout import Column
-from sluice.model.names import Resources, TableName
+from sluice.model.names import TableName
 from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Statement, Traced
@@ -43,7 +43,7 @@ class PostgresSource:
 
     def __init__(self, info: ConnectionInfo, schema: str, prefix: str) -> None:
         self.info = info
-        self.resources = Resources(schema, prefix.lower())
+        self.resources = capturing.resources(schema, prefix)
         self.parts = capturing.parts_of(self.resources)
         self._session: Connection | None = None
         self._polls: bool | None = None

@@ -206,7 +206,7 @@ class PostgresSweep:
         return SluiceError(
             58,
             f"a change in ITEMS is no text in UTF-8, that with key {key}: {str(error).strip()}",
-            f"mend the value in its table, then give the change up by `{self._deletion('repl_key', key)}` on the "
+            f"mend the value in its table, then give the change up by `{self.deletion('repl_key', key)}` on the "
             "source; the slaves lack it until initial_update. If the database is in SQL_ASCII, move it to UTF8",
         )
 
@@ -214,10 +214,11 @@ class PostgresSweep:
         """What to type where ITEMS holds what nobody can read."""
         return (
             "a defect, or somebody wrote to ITEMS: keep a copy of the queue for a report, then give that up by "
-            f"`{self._deletion(column, number)}` on the source, and run initial_update for the slaves of this source"
+            f"`{self.deletion(column, number)}` on the source, and run initial_update for the slaves of this source"
         )
 
-    def _deletion(self, column: str, number: object) -> str:
+    def deletion(self, column: str, number: object) -> str:
+        """The statement by which somebody takes changes out of ITEMS."""
         return sql.SQL("DELETE FROM {} WHERE ").format(self._parts["queue"]).as_string() + f"{column} = {number}"
 
 

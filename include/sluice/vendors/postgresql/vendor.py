@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sluice.vendors.postgresql import capturing
 from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import load_chunks
 from sluice.vendors.postgresql.slave import PostgresSlave
@@ -19,4 +20,4 @@ def _of_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
-VENDOR = Vendor(PostgresSource, PostgresSlave, load_chunks, compare_table, _raw)
+VENDOR = Vendor(PostgresSource, capturing.resources, PostgresSlave, load_chunks, compare_table, _raw)
