@@ -25,7 +25,7 @@ from sluice.verify import points
 
 _RENEW_S = 5.0
 _HEAL_S = 5.0
-_TRIM_S = 300.0
+_TRIM_S = _FORGET_S = 300.0
 # The database's own upkeep may come once a minute; at full speed that is millions of purged changes. Where it helps
 # nothing, because an old transaction still sees them, it takes no more than this share of the time.
 _RECLAIM = 100_000
@@ -85,7 +85,7 @@ class _Run:
         self._held = held
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = time.monotonic()
-        self._trimmed = self._healed = self._reclaim_at = float("-inf")
+        self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
         self._reclaimed = 0
         self.transactions = self.changes = self.segments = 0
 
@@ -103,6 +103,7 @@ class _Run:
             if published.more:
                 continue
             self._reclaim()
+            self._forget()
             if time.monotonic() >= end and not self._snapshots:
                 return
             time.sleep(poll_s)
@@ -154,6 +155,11 @@ class _Run:
         self._database.reclaim()
         self._reclaimed = self.changes
         self._reclaim_at = began + (time.monotonic() - began) / _RECLAIM_SHARE
+
+    def _forget(self) -> None:
+        if time.monotonic() - self._forgot > _FORGET_S:
+            self._database.forget_layouts()
+            self._forgot = time.monotonic()
 
     def _keep_up(self) -> None:
         now = time.monotonic()

@@ -162,6 +162,9 @@ class SourceDatabase(Protocol):
     def reclaim(self) -> None:
         """Let ITEMS use the room of purged changes again, if our role may; no writer waits for it."""
 
+    def forget_layouts(self) -> None:
+        """Forget the columns of relations that are gone, once nothing of them is queued. Not within a sweep."""
+
     def heal(self, epoch: int, purge: Purge, keys: Iterable[Sequence[int]]) -> int:
         """Purge again what is in the log already, naming its keys, some at a time (R2)."""
 

@@ -26,6 +26,7 @@ from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.echoes import Echoes
+from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.qualified import names_of
@@ -94,16 +95,8 @@ class PostgresSlave:
         """Raise the fence, ending by its recorded process id a session that holds it; how far the slave is."""
         self.install()
         with translated("taking the drain's place"):
-            session = self._open()
-            values = {**self._names(), "epoch": epoch}
-            session.execute("SET lock_timeout = '2s'")
-            try:
-                row = session.execute(composed("slave/take_over", **self.parts), values).fetchone()
-            except psycopg.errors.LockNotAvailable:
-                for (pid,) in session.execute(composed("slave/holder", **self.parts), self._names()).fetchall():
-                    session.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
-                row = session.execute(composed("slave/take_over", **self.parts), values).fetchone()
-            session.execute("SET lock_timeout = 0")
+            take_over, holder = (composed(f"slave/{name}", **self.parts) for name in ("take_over", "holder"))
+            row = raised(self._open(), take_over, holder, {**self._names(), "epoch": epoch})
         if row is None:
             raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
         self._epoch = epoch

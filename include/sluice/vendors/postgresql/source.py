@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
@@ -32,6 +31,7 @@ from sluice.vendors.postgresql import (
 from sluice.vendors.postgresql.backlog import Backlog, is_longer
 from sluice.vendors.postgresql.comparing import shape
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep, record_purge
@@ -164,17 +164,9 @@ class PostgresSource:
     def take_over(self, epoch: int) -> None:
         """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6)."""
         with translated("taking the publisher's place"):
-            session = self._publisher()
-            session.execute("SET lock_timeout = '2s'")
-            try:
-                row = self._raise_fence(session, epoch)
-            except psycopg.errors.LockNotAvailable:
-                for (pid,) in session.execute(composed("publish/holder", **self.parts)).fetchall():
-                    session.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
-                row = self._raise_fence(session, epoch)
-            if row is None:
+            take_over, holder = (composed(f"publish/{name}", **self.parts) for name in ("take_over", "holder"))
+            if raised(self._publisher(), take_over, holder, {"epoch": epoch}) is None:
                 raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
-            session.execute("SET lock_timeout = 0")
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything: the one cheap query of an idle sweep."""
@@ -202,6 +194,11 @@ class PostgresSource:
         """Let ITEMS use the room of purged changes again."""
         with translated("vacuuming ITEMS"):
             self._publisher().execute(composed("publish/reclaim", **self.parts))
+
+    def forget_layouts(self) -> None:
+        """Forget the columns of relations that are gone, once nothing of them is queued. Not within a sweep."""
+        with translated("looking for relations that are gone"):
+            self._publisher().execute(composed("publish/forget_layouts", **self.parts))
 
     def understands(self, text: str) -> None:
         """Whether a statement is one that may be issued; asked before it is kept anywhere."""
@@ -294,6 +291,3 @@ class PostgresSource:
             # What the planner knows of ITEMS is mostly of another time; by the index a sweep costs what it reads.
             self._session.execute("SET work_mem = '64MB'; SET enable_seqscan = off; SET jit = off")
         return self._session
-
-    def _raise_fence(self, session: Connection, epoch: int) -> object:
-        return session.execute(composed("publish/take_over", **self.parts), {"epoch": epoch}).fetchone()
