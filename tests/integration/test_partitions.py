@@ -59,6 +59,23 @@ def test_truncating_a_part_of_parts_deletes_theirs(world):
     assert equal(world)
 
 
+def test_a_partition_that_may_wait_at_a_commit_draws_a_last_key_and_locks_no_other(world):
+    busy = world.session()
+    busy.execute("BEGIN; INSERT INTO t VALUES (25, 'e')")
+    world.master.execute("SET lock_timeout = '5s'; ALTER TABLE low ADD UNIQUE (v) DEFERRABLE")
+    world.master.execute("INSERT INTO t VALUES (3, 'f')")
+    busy.execute("COMMIT")
+    world.publish()
+    assert [change["action"] for change in world.log()[-3:]] == ["I", "I", "C"]
+    world.master.execute("ALTER TABLE t ADD UNIQUE (id, v) DEFERRABLE; INSERT INTO t VALUES (4, 'g'), (26, 'h')")
+    assert sorted(action for action, _ in stream(world)) == ["C", "C", "I", "I"]
+    assert equal(world)
+    assert bootstrap(world.context, SOURCE)["added"] == []
+    world.master.execute("ALTER TABLE t DETACH PARTITION low")
+    left = "SELECT tgname FROM pg_trigger WHERE tgrelid = 'low'::regclass AND tgname LIKE 'RI_z%'"
+    assert world.master.execute(left).fetchall() == []
+
+
 def test_truncating_the_whole_table_is_one_change_and_the_next_partition_is_read_again(world):
     with world.master.transaction():
         world.master.execute("TRUNCATE t; INSERT INTO t VALUES (5, 'e'), (15, 'f'); TRUNCATE low")

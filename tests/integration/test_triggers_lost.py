@@ -18,9 +18,21 @@ DDL = """
     CREATE TABLE t (id int PRIMARY KEY, v text);
     CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id);
     CREATE TABLE part PARTITION OF parted FOR VALUES FROM (0) TO (1000);
-    CREATE TABLE late (id int PRIMARY KEY DEFERRABLE)
+    CREATE TABLE late (id int PRIMARY KEY DEFERRABLE);
+    CREATE TABLE half (id int) PARTITION BY RANGE (id);
+    CREATE TABLE half_1 PARTITION OF half (UNIQUE (id) DEFERRABLE) FOR VALUES FROM (0) TO (1000)
 """
-TABLES = {"public.t": {"trigger": "zcap"}, "public.parted": {"trigger": "zparts"}, "public.late": {"trigger": "zlate"}}
+TABLES = {
+    f"public.{table}": {"trigger": trigger}
+    for table, trigger in {"t": "zcap", "parted": "zparts", "late": "zlate", "half": "zhalf"}.items()
+}
+# Triggers beside those of rows; the table that each is on, and the one that is watched.
+BESIDE = {
+    "zparts_t": ("part", "parted"),
+    "zparts_e": ("parted", "parted"),
+    "zlate_c": ("late", "late"),
+    "zhalf_c": ("half_1", "half"),
+}
 
 # What somebody does, and the table that is not captured by it.
 LOST = {
@@ -93,8 +105,7 @@ def test_a_configuration_that_changes_a_trigger_loses_nothing(build):
 def test_triggers_beside_those_of_rows_are_missed_as_well(build, server):
     world = build(DDL, TABLES, elsewhere={"master": weak(server)})
     source = world.context.source(SOURCE)
-    for name, table in (("zparts_t", "part"), ("zparts_e", "parted"), ("zlate_c", "late")):
-        watched = "late" if table == "late" else "parted"
+    for name, (table, watched) in BESIDE.items():
         for act in ("DROP TRIGGER {} ON {}", "ALTER TABLE {1} DISABLE TRIGGER {0}"):
             world.master.execute(act.format(name, table))
             assert [lost.table for lost in source.silenced()] == [watched], act

@@ -40,6 +40,7 @@ RESOURCES = (
     "printed_under",
     "capture_function",
     "capture_table",
+    "checked_late",
     "capture_commit",
     "capture_rows",
     "silenced",

@@ -1,16 +1,26 @@
--- The trigger that draws a transaction's last key, for a table whose constraints may be checked at commit (R1).
+-- The triggers that draw a transaction's last key, where constraints may be checked at commit (R1): one of the table, which
+-- partitions get from it, or else one of each partition that has such a constraint for itself, where no other is locked.
 CREATE OR REPLACE FUNCTION {capture_commit}(relation oid, trigger_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_commit$
 DECLARE
-    target text := relation::regclass;
+    late   oid[] := ARRAY(SELECT {checked_late}(relation));
+    called text := trigger_name || '_c';
+    target regclass;
 BEGIN
-    IF NOT (SELECT deferred FROM {current_layout}(relation)) THEN
-        RETURN;
+    IF relation = ANY (late) THEN
+        IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = relation AND tgname = called) THEN
+            FOR target IN SELECT tgrelid FROM pg_trigger WHERE tgrelid = ANY ({partitions}(relation)) AND tgname = called LOOP
+                EXECUTE format('DROP TRIGGER %I ON %s', called, target);
+            END LOOP;
+        END IF;
+        late := ARRAY[relation];
     END IF;
-    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = relation AND tgname = trigger_name || '_c') THEN
-        EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON %s DEFERRABLE INITIALLY DEFERRED ',
-                       trigger_name || '_c', target) || $mark$FOR EACH ROW EXECUTE FUNCTION {mark_function}()$mark$;
-    END IF;
-    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', target, trigger_name || '_c');
+    FOREACH target IN ARRAY late LOOP
+        IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = target AND tgname = called) THEN
+            EXECUTE format('CREATE CONSTRAINT TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON %s DEFERRABLE INITIALLY DEFERRED ',
+                           called, target) || $mark$FOR EACH ROW EXECUTE FUNCTION {mark_function}()$mark$;
+        END IF;
+        EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', target, called);
+    END LOOP;
 END
 $capture_commit$

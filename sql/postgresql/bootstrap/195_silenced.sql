@@ -2,6 +2,9 @@
 -- partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look.
 CREATE OR REPLACE FUNCTION {silenced}() RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
+    WITH recorded AS MATERIALIZED (
+        SELECT DISTINCT ON (relid) relid, deferred FROM {layouts} ORDER BY relid, repl_key DESC
+    )
     SELECT entry.relid
     FROM {tables} AS entry
     JOIN pg_class AS class ON class.oid = entry.relid
@@ -18,8 +21,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
             UNION ALL
             SELECT entry.relid, unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
             UNION ALL
-            SELECT member.relid, '_c' FROM {tree}(entry.relid) AS member (relid)
-            WHERE (SELECT deferred FROM {layouts} AS layout WHERE layout.relid = entry.relid ORDER BY repl_key DESC LIMIT 1)
+            SELECT member, '_c' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
+            WHERE member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
         ) AS needed
         WHERE NOT EXISTS (
             SELECT FROM pg_trigger AS made

@@ -95,7 +95,9 @@ def _reconcile(
     order = [name for stage in stages for name in stage]
     wanted = registry.wanted(connection, resources, parts, {name: watched[name] for name in order})
     added = [
-        entry for entry in wanted.values() if entry.name in again or not _stands(connection, resources, known, entry)
+        entry
+        for entry in wanted.values()
+        if entry.name in again or not _stands(connection, resources, parts, known, entry)
     ]
     # What the event trigger began to watch since the caller looked stays watched.
     removed = [
@@ -134,6 +136,12 @@ def _reconcile(
     )
 
 
-def _stands(connection: Connection, resources: Resources, known: Mapping[TableName, Entry], entry: Entry) -> bool:
-    fires = triggers.fire(connection, resources, entry.name, entry.trigger, entry.actions)
+def _stands(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    known: Mapping[TableName, Entry],
+    entry: Entry,
+) -> bool:
+    fires = triggers.fire(connection, resources, parts, entry.name, entry.trigger, entry.actions)
     return fires and known.get(entry.name) == entry

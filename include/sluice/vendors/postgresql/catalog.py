@@ -85,9 +85,3 @@ def comment(connection: Connection, name: TableName) -> str | None:
     """The comment on a table."""
     row = connection.execute(composed("catalog/comment"), {"schema": name.schema, "table": name.table}).fetchone()
     return row[0] if row else None
-
-
-def is_deferred(connection: Connection, name: TableName) -> bool:
-    """Whether a constraint on the table, or one that refers to it, is checked only at commit."""
-    row = connection.execute(composed("catalog/deferred"), {"schema": name.schema, "table": name.table}).fetchone()
-    return bool(row and row[0])

@@ -12,7 +12,7 @@ from psycopg import sql
 from sluice.errors import ConfigError, TransientError
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql import catalog
-from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
 # Triggers of one event fire in the order of their names. Keys must be drawn after the checks of the same row (R1), but
@@ -62,14 +62,22 @@ def of(connection: Connection, resources: Resources, name: TableName) -> dict[st
     )
 
 
-def fire(connection: Connection, resources: Resources, name: TableName, trigger: str, actions: str) -> bool:
+def fire(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    name: TableName,
+    trigger: str,
+    actions: str,
+) -> bool:
     """Whether a table has the triggers that it needs and no other of ours, and they fire for all sessions."""
     found = of(connection, resources, name)
-    needed = _needed(trigger, actions)
-    if actions and catalog.is_deferred(connection, name):
-        needed.add(f"{trigger}_c")
     surplus = surplus_of(connection, resources, name, trigger, actions)
-    return set(found.values()) <= {"A"} and needed <= set(found) and not surplus
+    if not set(found.values()) <= {"A"} or not _needed(trigger, actions) <= set(found) or surplus:
+        return False
+    unmarked = composed("capture/unmarked", **parts)
+    wanted = {"relation": regclass(name), "trigger": f"{trigger}_c"}
+    return not actions or connection.execute(unmarked, wanted).fetchone() is None
 
 
 def surplus_of(connection: Connection, resources: Resources, name: TableName, trigger: str, actions: str) -> list[str]:
