@@ -74,10 +74,40 @@ def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
     assert [change["action"] for change in world.log()] == ["A"]
 
 
-@pytest.mark.parametrize("job", ["publish", "bootstrap"])
-def test_what_a_newer_version_made_is_left_alone(build, job):
+LOADED_0 = """
+DROP TABLE sluice_loaded;
+CREATE TABLE sluice_loaded (
+    source text NOT NULL, slave text NOT NULL, update_id bigint NOT NULL, chunk integer NOT NULL, rows bigint NOT NULL,
+    PRIMARY KEY (source, slave, update_id, chunk));
+INSERT INTO sluice_loaded VALUES ('flights', 'zurich', 1, 0, 7);
+COMMENT ON TABLE sluice_position IS NULL"""
+
+
+def test_a_slave_that_an_older_version_filled_is_filled_again(updating):
+    world = updating(DDL, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.update()
+    slave = world.reader("zurich")
+    remark = slave.execute("SELECT obj_description('sluice_position'::regclass)").fetchone()
+    slave.execute(LOADED_0)
+    world.verify(initial=True)
+    world.update("zurich")
+    assert world.rows("zurich", "public.t") == world.rows("master", "public.t")
+    assert slave.execute("SELECT obj_description('sluice_position'::regclass)").fetchone() == remark
+    assert slave.execute("SELECT count(*) FROM sluice_loaded WHERE update_id = 1").fetchone() == (0,)
+
+
+NEWER = {
+    "publish": ("master", "UPDATE repl_state SET version = 999", "the DbResources repl_ are"),
+    "bootstrap": ("master", "UPDATE repl_state SET version = 999", "the DbResources repl_ are"),
+    "drain": ("zurich", "COMMENT ON TABLE sluice_position IS 'version 999'", "the tables of Sluice in zurich are"),
+}
+
+
+@pytest.mark.parametrize(("job", "name", "newer", "what"), [(job, *case) for job, case in NEWER.items()], ids=NEWER)
+def test_what_a_newer_version_made_is_left_alone(build, job, name, newer, what):
     world = build(DDL, ["public.t"])
-    world.master.execute("UPDATE repl_state SET version = 999")
-    with pytest.raises(ConfigError, match=r"SLC-059: the DbResources repl_ are of version 999"):
-        world.publish() if job == "publish" else bootstrap(world.context, SOURCE)
-    assert world.master.execute("SELECT version FROM repl_state").fetchone() == (999,)
+    world.drain()
+    world.reader(name).execute(newer)
+    with pytest.raises(ConfigError, match=rf"SLC-059: {what} of version 999"):
+        bootstrap(world.context, SOURCE) if job == "bootstrap" else getattr(world, job)()

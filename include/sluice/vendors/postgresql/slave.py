@@ -21,7 +21,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
-from sluice.vendors.postgresql import catalog, merging
+from sluice.vendors.postgresql import catalog, merging, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import regclass
@@ -85,11 +85,10 @@ class PostgresSlave:
         return found
 
     def install(self) -> None:
-        """Create the position's tables if they are missing."""
-        with translated("installing the position's tables"), self._open().transaction():
-            self._open().execute("SELECT pg_advisory_xact_lock(hashtext('sluice slave'))")
-            for name in ("slave/position_table", "slave/loaded_table"):
-                self._open().execute(composed(name, **self.parts))
+        """Create the position's tables if they are missing, bring those of an older version up to this one."""
+        with translated("installing the position's tables"):
+            position = TableName(self._schema, "sluice_position")
+            upgrading.install_in_slave(self._open(), self.pair.slave, position, self.parts)
 
     def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
         """Raise the fence, ending by its recorded process id a session that holds it; how far the slave is."""

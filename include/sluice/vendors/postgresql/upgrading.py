@@ -1,7 +1,11 @@
-"""Which version the DbResources of a source are, and the statements that bring older ones up; ITEMS stays as it is."""
+"""Which version of what we keep in a database is there, and the statements that bring older ones up.
+
+On a source that is the DbResources, whose ITEMS stay as they are; on a slave the tables of its position.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from psycopg import sql
@@ -9,17 +13,22 @@ from psycopg import sql
 from sluice import sqlfiles
 from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
-from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
+
+# The folders of their upgrades.
+_SOURCE = "upgrade"
+_SLAVE = "upgrade_slave"
 
 
 def _number(name: str) -> int:
     return int(name.rpartition("/")[2][:3])
 
 
-def newest() -> int:
+def newest(folder: str = _SOURCE) -> int:
     """The version that this code works with: the number of the last upgrade."""
-    return _number(sqlfiles.names("postgresql", "upgrade")[-1])
+    return _number(sqlfiles.names("postgresql", folder)[-1])
 
 
 def version(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
@@ -33,25 +42,59 @@ def version(connection: Connection, resources: Resources, parts: Mapping[str, sq
     if not there:
         return None
     (found,) = connection.execute(composed("capture/version", **parts)).fetchone() or (0,)
-    if found > newest():
-        raise ConfigError(
-            59,
-            f"the DbResources {resources.name('')} are of version {found}, and this Sluice knows {newest()}",
-            "a newer Sluice made them: run that version, nothing was changed",
-        )
-    return int(found)
+    return _known(int(found), _SOURCE, f"the DbResources {resources.name('')}")
 
 
 def upgrade(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Bring tables of an older version up to this one, in the caller's transaction; bootstrap makes what is missing."""
     found = version(connection, resources, parts)
-    if found is None:
-        return
-    for name in sqlfiles.names("postgresql", "upgrade"):
-        if _number(name) > found:
-            connection.execute(composed(name, **parts))
+    if found is not None:
+        _bring_up(connection, _SOURCE, found, parts)
 
 
 def finish(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
     """Record the version, once everything of it is there."""
     connection.execute(composed("capture/upgraded", **parts), {"version": newest()})
+
+
+def install_in_slave(
+    connection: Connection, slave: str, position: TableName, parts: Mapping[str, sql.Composable]
+) -> None:
+    """Create the tables of the position if they are missing, bring older ones up. One query if nothing is to be done.
+
+    Their version is a remark on the table `position`.
+
+    Raises:
+        ConfigError: SLC-059 if a newer Sluice made them.
+    """
+    what = f"the tables of Sluice in {slave}"
+    if _remarked(connection, position, what) == newest(_SLAVE):
+        return
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('sluice slave'))")
+        for name in ("slave/position_table", "slave/loaded_table"):
+            connection.execute(composed(name, **parts))
+        _bring_up(connection, _SLAVE, _remarked(connection, position, what), parts)
+        remark = sql.SQL("COMMENT ON TABLE {} IS {}")
+        connection.execute(remark.format(identifier(position), sql.Literal(f"version {newest(_SLAVE)}")))
+
+
+def _remarked(connection: Connection, position: TableName, what: str) -> int:
+    said = re.fullmatch(r"version (\d+)", catalog.comment(connection, position) or "")
+    return _known(int(said[1]) if said else 0, _SLAVE, what)
+
+
+def _known(found: int, folder: str, what: str) -> int:
+    if found > newest(folder):
+        raise ConfigError(
+            59,
+            f"{what} are of version {found}, and this Sluice knows {newest(folder)}",
+            "a newer Sluice made them: run that version, nothing was changed",
+        )
+    return found
+
+
+def _bring_up(connection: Connection, folder: str, found: int, parts: Mapping[str, sql.Composable]) -> None:
+    for name in sqlfiles.names("postgresql", folder):
+        if _number(name) > found:
+            connection.execute(composed(name, **parts))
