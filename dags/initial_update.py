@@ -15,7 +15,7 @@ DOC = """
 | `inhibit` | closes the slaves' gates, clears their holdback; refuses paused drains | INITIAL, dispatcher STANDBY |
 | `dump` | copies the watched tables out of one snapshot to all the slaves | INITIAL, dispatcher STANDBY |
 | `release` | opens the gates: changes newer than the snapshot are delivered | TRANSITION, dispatcher ACTIVE |
-| `verify` | compares value by value at one point of the stream; waits for a drain that somebody paused | NORMAL |
+| `verify` | compares value by value at one point of the stream; waits for a slave that is not there yet | NORMAL |
 | `abandon` | only if one of these failed | INCONSISTENT |
 
 The master keeps working all along, and one dump serves all the slaves. Tables that a slave lacks are created;
@@ -41,7 +41,7 @@ with DAG(
         SluiceSparkOperator(task_id=job, job=job, arguments=UPDATE, pool=pools.BULK)
         for job in ("inhibit", "dump", "release")
     )
-    # The data is in: what passes, or a drain that somebody paused, is waited for.
+    # The data is in: what passes, and a slave that is behind, paused or on standby, is waited for.
     verify = SluiceSparkOperator(
         task_id="verify",
         job="verify",

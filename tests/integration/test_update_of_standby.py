@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from support.updating import background, compare_here
+from support.world import SOURCE
 
 from sluice.control import replications
 from sluice.errors import SluiceError, TransientError
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
+from sluice.verify.job import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -26,7 +29,7 @@ def holds(world):
     return replications.holds(world.context.store, world.pair("zurich"))
 
 
-def failed_drain(world):
+def failed_drain(world, *, waits=False):
     """Somebody dropped the slave's table."""
     world.reader("zurich").execute("DROP TABLE t")
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
@@ -36,7 +39,8 @@ def failed_drain(world):
     mended, _, instead = caught.value.hint.partition(" Or, instead of mending it: ")
     assert mended.endswith("type: airflow dags unpause drain__flights__zurich.")
     assert instead.startswith("airflow dags trigger initial_update")
-    assert instead.endswith("which unpauses the DAG by itself")
+    then = ". An initial update waits for it: to begin another one, mark the task `verify` of that as failed first"
+    assert instead.endswith("which unpauses the DAG by itself" + then * waits)
     assert set(holds(world)) == {Hold.EXCEPTION}
 
 
@@ -108,3 +112,20 @@ def test_who_waits_for_a_person_is_not_given_up_with_one_that_failed(world, airf
         world.verify(initial=True)
     assert world.status("zurich") is Status.NORMAL
     assert """--conf '{"source": "flights", "slaves": ["geneva"]}""" in caught.value.hint
+
+
+def test_a_slave_whose_first_changes_meet_an_error_is_mended_and_not_loaded_again(world, airflow):
+    world.update()
+    failed_drain(world, waits=True)
+    with (
+        background(world.publish, lambda: world.drain("geneva")),
+        pytest.raises(
+            TransientError, match=r"SLC-098: slave zurich has its data, and lacks transactions of the log: 1"
+        ),
+    ):
+        verify(world.context, Request(SOURCE, ("zurich", "geneva"), initial=True), compare_here, 1)
+    assert [world.status(slave) for slave in world.slaves] == [Status.TRANSITION, Status.NORMAL]
+    world.reader("zurich").execute("CREATE TABLE t (id int PRIMARY KEY, note text); INSERT INTO t VALUES (1, 'a')")
+    airflow.paused = False
+    assert world.verify(initial=True) == {"zurich": 0}
+    assert world.status("zurich") is Status.NORMAL

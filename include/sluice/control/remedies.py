@@ -24,8 +24,12 @@ def update(source: str, slaves: Sequence[str]) -> str:
     return f"airflow dags trigger initial_update --conf '{json.dumps({'source': source, 'slaves': list(slaves)})}'"
 
 
-def of_drain(error: SluiceError, pair: Pair) -> None:
-    """Complete the hint of an error that a drain stands on: what opens its gate again, and what does so by itself."""
+def of_drain(error: SluiceError, pair: Pair, *, updating: bool = False) -> None:
+    """Complete the hint of an error that a drain stands on: what opens its gate again, and what does so by itself.
+
+    Args:
+        updating: an initial update ends when this slave has its first changes.
+    """
     if error.code in _COMPLETE:
         return
     anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
@@ -35,3 +39,6 @@ def of_drain(error: SluiceError, pair: Pair) -> None:
         error.hint = f"{error.hint}. Once it is mended, type: {unpause(pair)}. Or, instead of mending it: {anew}"
     else:
         error.hint = f"{error.hint}. Then type: {unpause(pair)}"
+    if updating:
+        then = "An initial update waits for it: to begin another one, mark the task `verify` of that as failed first"
+        error.hint = f"{error.hint}. {then}"

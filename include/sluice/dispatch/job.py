@@ -16,6 +16,7 @@ from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
+from sluice.state.replication import Status
 
 _RENEW_S = 5.0
 _DURABLE_S = 3.0
@@ -77,7 +78,8 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
     except TransientError:
         raise
     except SluiceError as error:
-        remedies.of_drain(error, pair)
+        updating = replications.get(context.store, pair).status is Status.TRANSITION
+        remedies.of_drain(error, pair, updating=updating)
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
         # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
         context.switch(pair).pause()

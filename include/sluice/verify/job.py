@@ -23,6 +23,8 @@ from sluice.verify.points import Point
 
 PATIENCE_S = 900.0
 _KEEP_UP_S = 15.0
+_NEAR_S = 60.0
+_LOOK_S = 0.2
 
 CompareAll = Callable[[list[Comparison]], list[Difference]]
 
@@ -44,12 +46,13 @@ def verify(
     """Compare, record what was found, and, at the end of an initial update, let NORMAL or INCONSISTENT happen.
 
     Raises:
-        SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared;
-            SLC-091 if one does not arrive at the point. Others were compared (R8).
-        TransientError: SLC-097, somebody paused the drain of a slave that has its initial data.
+        SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
+            Others were compared (R8).
+        TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
+            and its first changes do not come: somebody paused its drain, or it is not there yet.
     """
     ready, refused = _ready(context, request)
-    late = _paused(context, request, ready)
+    late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
     if ready:
@@ -88,13 +91,33 @@ def _ready(context: Context, request: Request) -> tuple[list[str], dict[str, Sta
     return ready, {slave: status for slave, status in states.items() if status not in wanted | done}
 
 
-def _paused(context: Context, request: Request, slaves: Sequence[str]) -> dict[str, SluiceError]:
-    """Slaves whose first changes do not come, because a person keeps their drain paused: an update cannot end so."""
-    return {
-        slave: error
-        for slave in (slaves if request.initial else ())
-        if (error := _waiting(context, Pair(request.source, slave)))
-    }
+def _late(context: Context, request: Request, slaves: Sequence[str], patience_s: float) -> dict[str, SluiceError]:
+    """Slaves that have not come to where the log ends now, so that an update cannot end for them yet.
+
+    They are waited for here, and by trying again: whoever waits at a point holds a snapshot of the master.
+    """
+    end = context.manifest(request.source).end()
+    pairs = [Pair(request.source, slave) for slave in slaves]
+    late: dict[str, SluiceError] = {pair.slave: error for pair in pairs if (error := _waiting(context, pair))}
+    deadline = time.monotonic() + patience_s
+    while behind := {
+        pair.slave: end.ordinal - position.ordinal
+        for pair in pairs
+        if pair.slave not in late and (position := replications.get(context.store, pair).position) < end
+    }:
+        if time.monotonic() > deadline:
+            return late | {slave: _on_the_way(slave, left) for slave, left in behind.items()}
+        time.sleep(_LOOK_S)
+    return late
+
+
+def _on_the_way(slave: str, left: int) -> TransientError:
+    return TransientError(
+        98,
+        f"slave {slave} has its data, and lacks transactions of the log: {left}",
+        "the update ends by itself when it has them. If it stands, `./sluice status` says what to type. To give the "
+        "update up, mark this task as failed",
+    )
 
 
 def _waiting(context: Context, pair: Pair) -> TransientError | None:
@@ -164,7 +187,7 @@ def _await(context: Context, request: Request, number: int, patience_s: float) -
                 f"no publisher of {request.source} answered within {patience_s:.0f} s",
                 f"see its last log, and whether it is paused: airflow dags unpause publish__{request.source}",
             )
-        time.sleep(0.2)
+        time.sleep(_LOOK_S)
     return point
 
 

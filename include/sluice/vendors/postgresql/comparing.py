@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo, open_sealed
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import TransientError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
@@ -34,7 +34,7 @@ def aligned(
     """A snapshot of the slave exactly at a point of the stream, held open; its id, to import.
 
     Raises:
-        SluiceError: SLC-091 if the slave does not arrive there in time, SLC-092 if it is beyond.
+        TransientError: SLC-091 if the slave does not arrive there in time, SLC-092 if it is beyond.
     """
     deadline = time.monotonic() + patience_s
     names = {"source": pair.source, "slave": pair.slave}
@@ -50,11 +50,11 @@ def aligned(
                 return
             session.execute("ROLLBACK")
             if ordinal > at.ordinal:
-                raise SluiceError(
+                raise TransientError(
                     92, f"slave {pair.slave} is at {ordinal}, beyond the point {at.ordinal}", "run verify again"
                 )
             if time.monotonic() > deadline:
-                raise SluiceError(
+                raise TransientError(
                     91,
                     f"slave {pair.slave} is at transaction {ordinal} and did not reach {at.ordinal} "
                     f"within {patience_s:.0f} s",
