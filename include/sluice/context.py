@@ -20,7 +20,7 @@ from sluice.model.appearance import Appearance
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.wanted import Wanted, Watch, chosen
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
-from sluice.vendors.registry import vendor
+from sluice.vendors.registry import master, vendor
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Context:
     def source(self, name: str) -> SourceDatabase:
         """The port of a source."""
         source = self.config.source(name)
-        return vendor(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
+        return master(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
 
     def slave(self, pair: Pair) -> SlaveDatabase:
         """The port of a slave, as this source feeds it."""
@@ -67,8 +67,8 @@ class Context:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""
         if not self.config.replication(pair.source, pair.slave).block_loop:
             return ()
-        named = vendor(self.config.slave(pair.slave).vendor).resources
-        return tuple({named(one.schema_, one.prefix) for one in self.config.sources.values()})
+        here = vendor(self.config.slave(pair.slave).vendor).master
+        return tuple({here.resources(one.schema_, one.prefix) for one in self.config.sources.values() if here})
 
     def wanted(self, source: str) -> Wanted:
         """What of the configuration the source itself must know."""

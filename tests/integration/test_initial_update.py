@@ -13,7 +13,6 @@ from sluice.changelog.manifest import Manifest
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import plan
 from sluice.state.replication import Status
-from sluice.vendors.postgresql.copying import load_chunks
 
 pytestmark = [pytest.mark.postgres]
 
@@ -132,7 +131,7 @@ def test_a_chunk_that_is_tried_again_loads_once(world):
 def test_tasks_share_out_the_chunks(world):
     def at_once(job):
         with ThreadPoolExecutor(6) as pool:
-            tries = [pool.submit(load_chunks, job) for _ in range(6)]
+            tries = [pool.submit(load_here, job) for _ in range(6)]
         done = [one for attempt in tries for one in attempt.result(60)]
         assert not [one.error for one in done if one.error]
         assert len([one for one in done if one.rows]) > len(job.slaves)

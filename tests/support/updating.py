@@ -17,6 +17,7 @@ from sluice.config import CONFIG_ENV, HOME_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.dump import dump
+from sluice.initial_update.filling import load_chunks
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.initial_update.release import release
@@ -32,12 +33,12 @@ SLAVES = ("zurich", "geneva")
 
 def load_here(job: LoadJob) -> list[SlaveLoaded]:
     """Every chunk, one after the other, in this process: what a Spark task does, without Spark."""
-    return vendor(job.vendor).load_chunks(job)
+    return load_chunks(job)
 
 
 def compare_here(jobs: list[Comparison]) -> list[Difference]:
     """Every comparison in this process."""
-    return [vendor(job.vendor).compare_table(job) for job in jobs]
+    return [vendor(job.replica.vendor).compare_table(job) for job in jobs]
 
 
 class UpdatingWorld(World):

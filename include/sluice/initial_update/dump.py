@@ -89,7 +89,8 @@ def dump(
                 if done.error:
                     failed.setdefault(done.slave, done.error)
         loaded = [target for target in ready if target.pair.slave not in failed]
-        loaded = _each(loaded, lambda target: target.tables.finish(definitions, len(plan)), failed)
+        loaded = _each(loaded, lambda target: _whole(target, len(plan)), failed)
+        loaded = _each(loaded, lambda target: target.tables.finish(definitions), failed)
         loaded = _each(loaded, lambda target: target.tables.follow(sequences), failed)
         reached(CrashPoint.DUMPED)
         for target in loaded:
@@ -126,6 +127,12 @@ def _targets(context: Context, source: str, slaves: Sequence[str]) -> list[_Targ
     return targets
 
 
+def _whole(target: _Target, chunks: int) -> None:
+    done, _ = target.tables.progress()
+    if done != chunks:
+        raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again")
+
+
 def _give_up(store: Store, pair: Pair, update: int, error: str) -> None:
     """A slave that failed is INCONSISTENT, unless it belongs to another update by now."""
     event("failed", slave=pair.slave, error=error)
@@ -141,7 +148,13 @@ def _load_of(context: Context, target: _Target, watched: Sequence[TableName]) ->
     slave = context.config.slave(target.pair.slave)
     names = {name: target.tables.mapper.table(name) for name in watched}
     return SlaveLoad(
-        target.pair.slave, slave.connection, slave.schema_, target.held.epoch, names, context.unheard(target.pair)
+        target.pair.slave,
+        slave.vendor,
+        slave.connection,
+        slave.schema_,
+        target.held.epoch,
+        names,
+        context.unheard(target.pair),
     )
 
 

@@ -10,10 +10,11 @@ from sluice.model.names import Resources, TableName
 
 @dataclass(frozen=True)
 class SlaveLoad:
-    """One slave of a dump: its connection's id, its fence, what it calls the tables, and the masters in its database
-    that are not to hear of what is loaded."""
+    """One slave of a dump: its kind, its connection's id, its fence, what it calls the tables, and the masters in its
+    database that are not to hear of what is loaded."""
 
     slave: str
+    vendor: str
     connection: str
     schema: str
     epoch: int

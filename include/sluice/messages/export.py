@@ -19,7 +19,7 @@ from sluice.errors import SluiceError
 from sluice.messages.described import Describing, Labels
 from sluice.messages.forms import as_json_lines, as_xml
 from sluice.messages.message import Description, Row
-from sluice.vendors.registry import vendor
+from sluice.vendors.registry import master
 
 Form = Callable[[Iterable[Description | Row], Mapping[str, str]], Iterator[str]]
 FORMS: Mapping[str, Form] = {"xml": as_xml, "jsonl": as_json_lines}
@@ -46,7 +46,7 @@ def export(context: Context, source: str, first: int | None, last: int | None, f
         collected=settings.messages.max_collected_statements,
         on_create=settings.messages.max_rows_on_create,
     )
-    describing = Describing(labels, manifest.layouts, vendor(settings.vendor).raw)
+    describing = Describing(labels, manifest.layouts, master(settings.vendor).raw)
     parts = describing.of(_changes(context.files(), segments, first, last))
     about = {"source": source, "from": str(first), "to": str(last)}
     with _output(to) as file:

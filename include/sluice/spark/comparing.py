@@ -31,7 +31,7 @@ def compare_all(jobs: list[Comparison]) -> list[Difference]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 try:
-                    said = {"found": json.dumps(vars(vendor(jobs[number].vendor).compare_table(jobs[number])))}
+                    said = {"found": json.dumps(vars(vendor(jobs[number].replica.vendor).compare_table(jobs[number])))}
                 except SluiceError as error:
                     said = {"failure": as_text(error)}
                 yield pa.RecordBatch.from_pylist([{"number": number, **said}], schema=_SCHEMA)

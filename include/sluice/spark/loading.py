@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from sluice.errors import SluiceError
+from sluice.initial_update.filling import load_chunks
 from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.spark.failures import as_text, raise_any
 from sluice.spark.session import spark
-from sluice.vendors.registry import vendor
 
 _RESULT = "slave string, rows long, error string, failure string"
 _SCHEMA = pa.schema([("slave", pa.string()), ("rows", pa.int64()), ("error", pa.string()), ("failure", pa.string())])
@@ -30,7 +30,7 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
             try:
-                done: list[dict[str, object]] = [vars(one) for one in vendor(job.vendor).load_chunks(job)]
+                done: list[dict[str, object]] = [vars(one) for one in load_chunks(job)]
             except SluiceError as error:
                 done = [{"failure": as_text(error)}]
             yield pa.RecordBatch.from_pylist(done, schema=_SCHEMA)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from sluice.apply.mapper import Mapper
-from sluice.initial_update.plan import Leaf
+from sluice.initial_update.plan import Chunk, Leaf
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -42,6 +42,54 @@ class DumpSnapshot(Protocol):
         """The relations that hold their rows."""
 
 
+class Rows(Protocol):
+    """Rows on their way, in buffers of whole rows as COPY writes them; how many there were is known at the end."""
+
+    rows: int
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The buffers. In the text format each row is a line: values between tabs, escaped, NULL as ``\\N``."""
+
+
+class Reading(Protocol):
+    """A master's rows, as an exported snapshot shows them."""
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> Rows:
+        """The rows of a chunk."""
+
+    def table(self, name: TableName, columns: Sequence[str]) -> Rows:
+        """Every row of a table, in the text format, in no order."""
+
+
+class Receiver(Protocol):
+    """A slave that one task fills: chunks that are claimed, written, and committed with their claim (R3, R6)."""
+
+    def open(self) -> None:
+        """Begin."""
+
+    def claim_next(self) -> int | None:
+        """Claim a chunk that the slave lacks, after those that others hold; None if it lacks none."""
+
+    def claim(self, chunk: int) -> bool:
+        """Claim this very chunk, if the slave lacks it."""
+
+    def begin(self, table: TableName, columns: Sequence[str], *, binary: bool) -> None:
+        """Begin to write the rows of the chunk that is claimed.
+
+        Args:
+            table: as the master calls it, like its columns.
+        """
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows."""
+
+    def end(self, chunk: int, rows: int) -> None:
+        """Commit the rows, and that the chunk is in. Raises FencedError if somebody took over."""
+
+    def close(self) -> None:
+        """End, without what was not committed."""
+
+
 class SlaveTables(Protocol):
     """A slave's tables during an initial update, fenced by the dump's epoch."""
 
@@ -54,7 +102,7 @@ class SlaveTables(Protocol):
     def expect(self, chunks: int) -> None:
         """Write down the chunks that are to come, for tasks to claim."""
 
-    def finish(self, tables: Sequence[Any], chunks: int) -> None:
+    def finish(self, tables: Sequence[Any]) -> None:
         """Keys and indexes of the tables that were made, once every chunk is in."""
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sluice.apply.mapper import Mapper
 from sluice.apply.net import Net
 from sluice.connections import ConnectionInfo
-from sluice.initial_update.job import LoadJob, SlaveLoaded
+from sluice.initial_update.job import LoadJob, SlaveLoad
 from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, Resources, TableName
@@ -20,7 +20,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Outcome, Statement, Traced
 from sluice.model.wanted import Wanted, Watch
-from sluice.vendors.dumping import DumpSnapshot, SlaveTables
+from sluice.vendors.dumping import DumpSnapshot, Reading, Receiver, SlaveTables
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
 
@@ -264,18 +264,33 @@ class SlaveDatabase(Protocol):
 
 
 @dataclass(frozen=True)
-class Vendor:
-    """One kind of database: its ports, what its Spark tasks do, and how its texts are read.
+class Master:
+    """What a kind of database offers that can be a master.
 
     Attributes:
-        slave: with the masters that are not to hear of what is written, if they are in the slave's database.
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
+        read: its rows, as an exported snapshot shows them.
         raw: for a type, how its values are read as bytes; None if they are texts.
     """
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
     resources: Callable[[str, str], Resources]
-    slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
-    load_chunks: Callable[[LoadJob], list[SlaveLoaded]]
-    compare_table: Callable[[Comparison], Difference]
+    read: Callable[[ConnectionInfo, str], AbstractContextManager[Reading]]
     raw: Callable[[str], Callable[[str], bytes] | None]
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """One kind of slave: its ports, and what Spark tasks do with it.
+
+    Attributes:
+        slave: with the masters that are not to hear of what is written, if they are in the slave's database.
+        receive: the slave as a task of an initial update fills it.
+        compare_table: a table of such a slave with its master's.
+        master: what it offers besides if it can be a master, too.
+    """
+
+    slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
+    receive: Callable[[ConnectionInfo, LoadJob, SlaveLoad], Receiver]
+    compare_table: Callable[[Comparison], Difference]
+    master: Master | None = None

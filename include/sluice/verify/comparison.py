@@ -11,6 +11,7 @@ from sluice.model.names import TableName
 class Side:
     """One side of one table: where, and in which exported snapshot."""
 
+    vendor: str
     connection: str
     snapshot_id: str
     table: TableName
@@ -21,7 +22,6 @@ class Comparison:
     """One table of one slave, compared by one task; nothing in here is secret but what is sealed."""
 
     sealed: str
-    vendor: str
     slave: str
     name: TableName
     columns: tuple[str, ...]

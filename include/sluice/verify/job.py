@@ -163,13 +163,10 @@ def _compare(
             event("aligned", slave=slave, position=point.position)
             for name in names:
                 columns, key = shapes[name]
-                replica = Side(context.config.slave(slave).connection, snapshot_id, port.mapper.table(name))
-                master = Side(settings.connection, point.snapshot_id, name)
-                jobs.append(
-                    Comparison(
-                        sealed_text(), settings.vendor, slave, name, columns, key, master, replica, request.percent
-                    )
-                )
+                there = context.config.slave(slave)
+                replica = Side(there.vendor, there.connection, snapshot_id, port.mapper.table(name))
+                master = Side(settings.vendor, settings.connection, point.snapshot_id, name)
+                jobs.append(Comparison(sealed_text(), slave, name, columns, key, master, replica, request.percent))
         found = compare_all(jobs)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in zip(jobs, found, strict=True):

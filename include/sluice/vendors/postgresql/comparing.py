@@ -71,8 +71,8 @@ def compare_table(job: Comparison) -> Difference:
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
         _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
     ):
-        _keep_shape(master, job.master.table)
-        _keep_shape(replica, job.replica.table)
+        keep_shape(master, job.master.table)
+        keep_shape(replica, job.replica.table)
         if job.key:
             with (
                 master.cursor().copy(_rows("verify/rows_by_key", job, master, job.master.table)) as ours,
@@ -87,7 +87,7 @@ def compare_table(job: Comparison) -> Difference:
             return compare(map(bytes, ours), map(bytes, theirs))
 
 
-def _keep_shape(session: Connection, table: TableName) -> None:
+def keep_shape(session: Connection, table: TableName) -> None:
     """Let nobody rewrite the table while it is read. Raises TransientError SLC-095 if somebody did already."""
     session.execute("SET LOCAL lock_timeout = '3s'")
     session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(table)))

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from sluice.vendors.postgresql import capturing
 from sluice.vendors.postgresql.comparing import compare_table
-from sluice.vendors.postgresql.copying import load_chunks
+from sluice.vendors.postgresql.copying import PostgresReceiver
+from sluice.vendors.postgresql.reading import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
-from sluice.vendors.protocol import Vendor
+from sluice.vendors.protocol import Master, Vendor
 
 
 def _raw(type_name: str) -> Callable[[str], bytes] | None:
@@ -20,4 +21,6 @@ def _of_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
-VENDOR = Vendor(PostgresSource, capturing.resources, PostgresSlave, load_chunks, compare_table, _raw)
+VENDOR = Vendor(
+    PostgresSlave, PostgresReceiver, compare_table, Master(PostgresSource, capturing.resources, reading, _raw)
+)

@@ -1,0 +1,73 @@
+"""The master's rows as an exported snapshot shows them: what a dump and a comparison take to slaves of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError
+from sluice.initial_update.plan import Chunk
+from sluice.model.names import TableName
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.comparing import keep_shape
+from sluice.vendors.postgresql.copy_out import CopyOut
+from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+
+BUFFER_BYTES = 256 * 1024
+LOCK_TIMEOUT = "3s"
+
+
+class PostgresReading:
+    """See `sluice.vendors.dumping.Reading`."""
+
+    def __init__(self, session: Connection) -> None:
+        self._session = session
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyOut:
+        """The rows of a chunk."""
+        out = composed(
+            "initial_update/copy_out",
+            columns=_names(columns),
+            relation=identifier(chunk.leaf.relation),
+            low=sql.Literal(f"({chunk.low},0)"),
+            high=sql.Literal(f"({chunk.high if chunk.high is not None else 2**32 - 2},0)"),
+            format=sql.SQL("binary" if binary else "text"),
+        )
+        return CopyOut(self._session, out, BUFFER_BYTES)
+
+    def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
+        """Every row of a table, in the text format, in no order."""
+        keep_shape(self._session, name)
+        rows = catalog.rows_of(self._session, name)
+        return CopyOut(self._session, composed("verify/unsorted", columns=_names(columns), rows=rows), BUFFER_BYTES)
+
+
+@contextmanager
+def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]:
+    """A session on the source that sees what an exported snapshot shows.
+
+    Raises:
+        SluiceError: SLC-083, nobody holds the snapshot any more (R5).
+    """
+    with translated("reading a chunk"), connect(info, "dump", autocommit=True) as session:
+        # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
+        session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
+        except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedObject) as error:
+            raise SluiceError(
+                83,
+                f"the snapshot that this dump reads is lost: its session on the source has ended ({error})",
+                "trigger initial_update again; the source's log tells who ended the session",
+            ) from None
+        yield PostgresReading(session)
+
+
+def _names(columns: Sequence[str]) -> sql.Composable:
+    return sql.SQL(", ").join(map(sql.Identifier, columns))
