@@ -7,7 +7,6 @@ are not here: `connection` is the id of an Airflow connection.
 from __future__ import annotations
 
 import difflib
-import itertools
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +19,6 @@ from pydantic import Field, ValidationError, model_validator
 
 from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
-from sluice.model.names import meeting
 from sluice.model.wanted import Pattern, split_pattern
 from sluice.parts import Messages, Part, Schedule, Segments, WatchedTable
 from sluice.spelling import Identifier, Name, Prefix
@@ -133,18 +131,6 @@ class Config(Part):
             if (pair.source, pair.slave) in seen:
                 raise ValueError(f"the replication of {pair.source} to {pair.slave} is listed twice")
             seen.add((pair.source, pair.slave))
-        return self
-
-    @model_validator(mode="after")
-    def _prefixes_do_not_meet(self) -> Config:
-        for (one, first), (other, second) in itertools.combinations(self.sources.items(), 2):
-            if (first.connection, first.schema_) != (second.connection, second.schema_):
-                continue
-            prefixes = (first.prefix.lower(), second.prefix.lower())
-            if prefixes[0] == prefixes[1]:
-                raise ValueError(f"sources {one} and {other} have the same prefix in the same schema")
-            if same := meeting(*prefixes):
-                raise ValueError(f"sources {one} and {other} would both have a {same}: choose another prefix")
         return self
 
     @model_validator(mode="after")

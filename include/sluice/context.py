@@ -52,8 +52,21 @@ class Context:
             ) from None
 
     def source(self, name: str) -> SourceDatabase:
-        """The port of a source."""
+        """The port of a source.
+
+        Raises:
+            ConfigError: SLC-006 if another source of the same database would have a DbResource of the same name.
+        """
         source = self.config.source(name)
+        resources = self.resources(name)
+        for other, settings in self.config.sources.items():
+            there = other != name and settings.connection == source.connection
+            if there and (same := resources.shared(self.resources(other))):
+                raise ConfigError(
+                    6,
+                    f"sources {name} and {other} would both have a {resources.schema}.{same}",
+                    "choose another `prefix` for the one that is not installed yet; then ./sluice check",
+                )
         return master(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
 
     def slave(self, pair: Pair) -> SlaveDatabase:
@@ -68,7 +81,12 @@ class Context:
         if not self.config.replication(pair.source, pair.slave).block_loop:
             return ()
         here = vendor(self.config.slave(pair.slave).vendor).master
-        return tuple({here.resources(one.schema_, one.prefix) for one in self.config.sources.values() if here})
+        return tuple({self.resources(name) for name in self.config.sources}) if here else ()
+
+    def resources(self, source: str) -> Resources:
+        """The names of a source's DbResources, as its database spells them."""
+        settings = self.config.source(source)
+        return master(settings.vendor).resources(settings.schema_, settings.prefix)
 
     def wanted(self, source: str) -> Wanted:
         """What of the configuration the source itself must know."""

@@ -1,4 +1,4 @@
-"""Why a PostgreSQL server refused a connection: its SQLSTATE, which the driver does not hand out for one that failed.
+"""How a PostgreSQL server is asked for a connection, and why it refused: its SQLSTATE, which the driver keeps.
 
 The words are in the server's language, and quote names that anybody may choose. So where a connection failed without a
 SQLSTATE, it is tried once more while libpq writes down what the server says, and the SQLSTATE is read from that. The
@@ -12,14 +12,31 @@ import re
 import select
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import psycopg
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
+from sluice.connections import ConnectionInfo
+
 _REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" V "[A-Z]+" C "([0-9A-Z]{5})"')
 _NO_PASSWORD = "28000"
 _WAIT_S = 10.0
+
+
+def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
+    """How to connect to a PostgreSQL server, as libpq names it."""
+    return {
+        "host": info.host,
+        "port": info.port or 5432,
+        "dbname": info.database,
+        "user": info.login,
+        "password": info.password,
+        "connect_timeout": 10,
+        "application_name": f"sluice {application}"[:63],
+        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl")},
+    }
 
 
 def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | None:

@@ -180,9 +180,11 @@ def test_an_empty_log_gives_an_empty_document(world, capsysbinary):
 
 def test_transactions_are_collected_into_messages(world, monkeypatch, capsysbinary):
     inserted(world, 5)
-    configured(world, monkeypatch, max_collected_statements=3, db_id="till", version="7")
+    world.master.execute('DROP TABLE "Ta ]]>"; CREATE TABLE "Ta ]]>" AS SELECT generate_series(1, 5) AS id')
+    world.publish()
+    configured(world, monkeypatch, max_collected_statements=3, max_rows_on_create=2, db_id="till", version="7")
     document = exported(capsysbinary)
-    assert ordinals(document) == [[1, 1, 2, 2], [3, 3, 4, 4], [5, 5]]
+    assert ordinals(document) == [[1, 1, 2, 2], [3, 3, 4, 4], [5, 5], [], [], [6, 6], [6, 6], [6]]
     said = {(row.attributes["dbId"], row.attributes["version"]) for _, rows in messages(document) for row in rows}
     assert said == {("till", "7")}
 

@@ -147,7 +147,11 @@ def test_a_detach_that_waits_for_others_holds_up_nobody(world):
     with pytest.raises(QueryCanceled):
         detaching.execute("ALTER TABLE t DETACH PARTITION low CONCURRENTLY")
     world.master.execute("INSERT INTO t VALUES (12, 'z')")
-    world.publish()
+    world.catch_up()
+    ((missing, extra),) = world.differences().values()
+    assert (missing.total(), extra.total()) == (0, 2), "the server hides its rows, and nobody has detached it yet"
+    left = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhdetachpending"
+    assert world.master.execute(left).fetchall() == [("low",)]
     reading.execute("COMMIT")
     world.master.execute("ALTER TABLE t DETACH PARTITION low FINALIZE")
     world.publish()

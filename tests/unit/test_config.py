@@ -8,6 +8,8 @@ import pytest
 
 from sluice import config
 from sluice.config import Config
+from sluice.connections import ConnectionInfo
+from sluice.context import Context
 from sluice.errors import ConfigError
 from sluice.model import wanted
 from sluice.model.names import TableName
@@ -141,20 +143,6 @@ FILES = {
         "check",
     ),
     "no mapping": ("- 5", 2, "(the file)", "check"),
-    "two prefixes that give one name": (
-        EXAMPLE.replace(
-            "slaves:\n", "  other: {connection: master, prefix: REPL_CURRENT_, tables: {a.b: {}}}\nslaves:\n", 1
-        ),
-        2,
-        "sources flights and other would both have a repl_current_",
-        "check",
-    ),
-    "two sources of one prefix": (
-        EXAMPLE.replace("slaves:\n", "  other: {connection: master, prefix: repl_, tables: {a.b: {}}}\nslaves:\n", 1),
-        2,
-        "sources flights and other have the same prefix in the same schema",
-        "check",
-    ),
 }
 
 
@@ -252,3 +240,20 @@ def test_an_entry_that_names_the_table_wins_then_an_exclusion_then_the_longest_w
 def test_what_is_no_table_is_refused(written):
     with pytest.raises(ValueError, match=r"is no table"):
         wanted.split_table(written)
+
+
+MEETING = {
+    "the same": ("repl_", "repl_adopt"),
+    "one that gives one of its names": ("REPL_CURRENT_", "repl_current_"),
+}
+
+
+@pytest.mark.parametrize(("prefix", "same"), MEETING.values(), ids=MEETING)
+def test_two_sources_that_would_share_a_dbresource_are_refused_as_their_database_folds(read, prefix, same):
+    other = f"  other: {{connection: master, prefix: {prefix}, tables: {{a.b: {{}}}}}}\nslaves:\n"
+    context = Context(read(EXAMPLE.replace("slaves:\n", other, 1)), {"master": ConnectionInfo("postgres")})
+    for one, two in (("flights", "other"), ("other", "flights")):
+        with pytest.raises(ConfigError, match=f"SLC-006: sources {one} and {two} would both have a public.{same}"):
+            context.source(one)
+    apart = other.replace(prefix, "TWO_")
+    assert Context(read(EXAMPLE.replace("slaves:\n", apart, 1)), context.connections).source("other")

@@ -51,21 +51,32 @@ def test_every_name_of_the_guide_is_explained_once(name):
     assert len(explained) == 1 or name in COLUMNS.split()
 
 
+def keys(here: str) -> list[str]:
+    """The keys of the configuration that a row names, without the path to them."""
+    return [key.rpartition(".")[2] for key in re.findall(r"`([a-z_.<>]+)`", here)]
+
+
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
 def test_what_is_there_is_shown_by_a_test_and_what_is_not_says_so(row):
     _, here, shown = row
     if not shown:
         assert here.startswith(("not yet: ", "no meaning: ", "none: "))
         return
-    name = shown.strip("`")
-    assert any(f"def {name}(" in file.read_text(encoding="utf-8") for file in (PROJECT / "tests").rglob("test_*.py"))
+    told = ""
+    for name in re.findall(r"`(\w+)`", shown):
+        files = (file.read_text(encoding="utf-8") for file in (PROJECT / "tests").rglob("test_*.py"))
+        there = [text for text in files if f"def {name}(" in text]
+        assert there, name
+        told += "".join(there)
+    assert told
+    assert not [key for key in keys(here) if not re.search(rf"\b{key}\b", told)], "no test of these sets it"
 
 
 def test_a_key_that_is_named_exists():
     fields = {"slaves": config.Slave, "messages": parts.Messages, "tables": parts.WatchedTable}
-    keys = [key for _, here, _ in rows() for key in re.findall(r"`((?:messages|tables|slaves)\.[a-z_.<>]+)`", here)]
-    assert len(keys) > 8
-    for key in keys:
+    named = [key for _, here, _ in rows() for key in re.findall(r"`((?:messages|tables|slaves)\.[a-z_.<>]+)`", here)]
+    assert len(named) > 8
+    for key in named:
         first, _, last = key.replace("<table>.", "").replace("<name>.", "").partition(".")
         known = {field.alias or name for name, field in fields[first].model_fields.items()}
         assert last in known, key

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from psycopg import Error
 from psycopg.errors import UndefinedColumn, UndefinedTable
-from sqlalchemy import URL, Connection, Engine, create_engine, exc
+from sqlalchemy import Connection, Engine, create_engine, exc
 from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
-from sluice.refusal import state_of_refusal
+from sluice.refusal import parameters, state_of_refusal
 from sluice.sqlfiles import SQL
 
 # A login, a database that is not there, no right to connect to it.
@@ -23,27 +23,14 @@ class Store:
     """The control store. `begin` opens one transaction; every write goes through one."""
 
     def __init__(self, info: ConnectionInfo) -> None:
-        self._how = {
-            "host": info.host,
-            "port": info.port or 5432,
-            "dbname": info.database,
-            "user": info.login,
-            "password": info.password,
-        }
+        self._how = parameters(info, "control")
         self._engine: Engine = create_engine(
-            URL.create(
-                "postgresql+psycopg",
-                username=info.login,
-                password=info.password,
-                host=info.host,
-                port=info.port or 5432,
-                database=info.database,
-            ),
+            "postgresql+psycopg://",
             poolclass=QueuePool,
             pool_size=1,
             max_overflow=2,
             pool_pre_ping=True,
-            connect_args={"connect_timeout": 10, "application_name": "sluice control"},
+            connect_args=self._how,
             hide_parameters=True,
         )
 

@@ -103,15 +103,15 @@ class Resources:
             return name
         return f"{self.name(resource)}.{_digest(name)}"
 
+    def shared(self, other: Resources) -> str | None:
+        """A name that both would give to something of theirs."""
+        ours, theirs = ({(one.schema, one.name(name)) for name in RESOURCES} for one in (self, other))
+        return min((name for _, name in ours & theirs), default=None)
+
     @property
     def sign(self) -> str:
         """Tells this prefix from every other of the database, in letters and digits, beginning with a letter."""
         return f"n{_digest(f'{self.schema}.{self.folded}')}"
-
-
-def meeting(one: str, other: str) -> str | None:
-    """The name that two folded prefixes of one schema would both give to something of theirs."""
-    return next(iter(sorted({one + name for name in RESOURCES} & {other + name for name in RESOURCES})), None)
 
 
 def _digest(name: str) -> str:

@@ -12,7 +12,7 @@ from psycopg import sql
 from sluice import sqlfiles
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
-from sluice.refusal import state_of_refusal
+from sluice.refusal import parameters, state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -58,17 +58,7 @@ _STATES: dict[str, tuple[int, bool, str]] = {
 def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False) -> Connection:
     """A session with pinned settings. Raises TransientError SLC-030 if unreachable, SLC-031 if it is not let in."""
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
-    how: dict[str, Any] = {
-        "host": info.host,
-        "port": info.port or 5432,
-        "dbname": info.database,
-        "user": info.login,
-        "password": info.password,
-        "connect_timeout": 10,
-        "application_name": f"sluice {application}"[:63],
-        "options": options,
-        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl")},
-    }
+    how = {**parameters(info, application), "options": options}
     try:
         connection = psycopg.connect(autocommit=autocommit, **how)
     except psycopg.Error as error:
