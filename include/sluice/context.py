@@ -97,7 +97,14 @@ class Context:
         }
         said = settings.messages
         appearance = Appearance(said.db_id, said.version, settings.char_width, settings.char_width_small)
-        return Wanted(entries, settings.detect_ddl, settings.initial_content, appearance)
+        here = self.place(settings.connection)
+        drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.place))
+        return Wanted(entries, settings.detect_ddl, settings.initial_content, appearance, drained_into)
+
+    def place(self, connection: str) -> str:
+        """Which database a connection leads to; its id if nobody knows."""
+        info = self.connections.get(connection)
+        return f"{info.host}:{info.port or 5432}/{info.database}" if info else connection
 
     def watched(self, source: str) -> dict[TableName, Watch]:
         """The watched tables of a source: those that are named, and those that its wildcards take today."""

@@ -181,3 +181,13 @@ def test_ddl_that_is_not_recorded_yet_is_not_taken_for_that_of_a_statement(sever
     west.execute("INSERT INTO made VALUES (1)")
     assert world.queued("west") == ["S", "I"]
     assert world.publish("west") == 4
+
+
+def keys_of_queues(world, name):
+    query = "SELECT count(*) FROM pg_constraint WHERE contype = 'p' AND conrelid = 'repl_queue'::regclass"
+    return world.at(name).execute(query).fetchone()[0]
+
+
+def test_only_a_queue_that_drains_take_rows_out_of_has_an_index(several):
+    world = several(PLAIN, {("east", "west"): {"block_loop": True}, ("west", "far"): {}}, ["public.t"])
+    assert [keys_of_queues(world, name) for name in ("east", "west")] == [0, 1]

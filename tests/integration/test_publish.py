@@ -257,3 +257,11 @@ def test_the_holdback_counts_transactions_not_rows(build):
     assert standings(world.context)[0].holdback == 1
     world.drain()
     assert standings(world.context)[0].holdback == 0
+
+
+def test_a_master_that_publishes_all_tables_itself_can_be_purged(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    world.master.execute("CREATE PUBLICATION everything FOR ALL TABLES")
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    assert world.queued() == set()

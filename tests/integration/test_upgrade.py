@@ -8,8 +8,9 @@ import pytest
 from support.world import SOURCE
 
 from sluice.control.bootstrap import bootstrap
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, TransientError
 from sluice.state.replication import Status
+from sluice.vendors.postgresql import triggers
 
 pytestmark = [pytest.mark.postgres]
 
@@ -59,6 +60,20 @@ def test_what_is_made_anew_has_the_shape_of_what_was_upgraded(old, build):
         WHERE relkind = 'r' AND relname LIKE 'repl%' AND attnum > 0 AND NOT attisdropped"""
     upgraded, made = (set(world.master.execute(shape).fetchall()) for world in (old, new))
     assert upgraded == made
+
+
+def test_the_key_of_an_older_queue_goes_when_no_transaction_holds_it(old, monkeypatch):
+    monkeypatch.setattr(triggers, "_LOCK_TRIES", 1)
+    key = "SELECT count(*) FROM pg_constraint WHERE contype = 'p' AND conrelid = 'repl_queue'::regclass"
+    writer = old.session()
+    with writer.transaction():
+        writer.execute("INSERT INTO t VALUES (9, 'open')")
+        with pytest.raises(TransientError, match="SLC-036"):
+            bootstrap(old.context, SOURCE)
+        old.master.execute("INSERT INTO t VALUES (8, 'not held up')")
+    assert old.master.execute(key).fetchone() == (1,)
+    bootstrap(old.context, SOURCE)
+    assert old.master.execute(key).fetchone() == (0,)
 
 
 def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):

@@ -121,11 +121,7 @@ def _source(context: Context, name: str) -> str:
 
 
 def _circles(context: Context) -> str:
-    def place(connection: str) -> str:
-        info = context.connections.get(connection)
-        return f"{info.host}:{info.port or 5432}/{info.database}" if info else connection
-
-    if back := echoing(context.config.arrows(place)):
+    if back := echoing(context.config.arrows(context.place)):
         raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "mend it, see include/docs/both_directions.md")
     return "none brings a change back to where it was taken from"
 

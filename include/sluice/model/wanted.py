@@ -38,12 +38,17 @@ class Watch:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the source itself must know of the configuration: to watch tables made later, and to show itself."""
+    """What the source itself must know of the configuration: to watch tables made later, and to show itself.
+
+    Attributes:
+        drained_into: it is a slave too, and a drain with `block_loop` takes what it writes out of the queue again.
+    """
 
     entries: Mapping[Pattern, Watch] = field(default_factory=dict)
     detection: bool = True
     initial_content: bool = True
     appearance: Appearance = field(default_factory=Appearance)
+    drained_into: bool = False
 
 
 def chosen(patterns: Iterable[Pattern], name: TableName) -> Pattern | None:

@@ -1,6 +1,15 @@
--- The transactions of a backlog that do not end in the slice of keys that they begin in: few, since most are short.
-SELECT trans_key::text, min(repl_key), max(repl_key)
-FROM {queue}
-WHERE pg_visible_in_snapshot(trans_key, {snapshot})
-GROUP BY trans_key
-HAVING min(repl_key) / {width} <> max(repl_key) / {width}
+-- The slices of a backlog that transactions end in, each with those of them that begin in an earlier one: few, since most
+-- transactions are short.
+WITH whole AS (
+    SELECT trans_key, min(repl_key) AS first, max(repl_key) AS last
+    FROM {queue}
+    WHERE pg_visible_in_snapshot(trans_key, {snapshot}::pg_snapshot)
+    GROUP BY trans_key
+)
+SELECT last / {width} AS slice,
+       coalesce(array_agg(trans_key::text) FILTER (WHERE first / {width} < last / {width}), '{{ }}'),
+       coalesce(array_agg(first) FILTER (WHERE first / {width} < last / {width}), '{{ }}'),
+       coalesce(array_agg(last) FILTER (WHERE first / {width} < last / {width}), '{{ }}')
+FROM whole
+GROUP BY slice
+ORDER BY slice

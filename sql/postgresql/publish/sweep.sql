@@ -2,11 +2,10 @@
 -- all be doubled or quoted; of these two characters hardly a text has one.
 COPY (
     WITH whole AS (
-        SELECT trans_key, max(repl_key) AS last FROM {queue} WHERE {within} GROUP BY trans_key
+        SELECT trans_key, max(repl_key) AS last FROM ({taken}) AS taken GROUP BY trans_key
     )
     SELECT whole.last, trans_key, repl_key, relid, db_action, content, oldcontent
-    FROM {queue}
+    FROM ({taken}) AS taken
     JOIN whole USING (trans_key)
-    WHERE {within}
     ORDER BY whole.last, repl_key
 ) TO STDOUT (FORMAT csv, DELIMITER E'\x02', QUOTE E'\x01')

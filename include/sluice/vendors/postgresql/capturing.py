@@ -10,14 +10,14 @@ from sluice import sqlfiles
 from sluice.apply.order import cycles, loading_order
 from sluice.model.names import RESOURCES, Resources, TableName
 from sluice.model.wanted import Wanted, Watch
-from sluice.vendors.postgresql import appearance, catalog, detection, registry, triggers, upgrading
+from sluice.vendors.postgresql import appearance, catalog, detection, keying, registry, triggers, upgrading
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.registry import Entry
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.protocol import Installed
 
 # Where a statement needs a name as a text, to look it up.
-_NAMED = ("seq", "tables", "current_tables", "altered")
+_NAMED = ("seq", "queue", "tables", "current_tables", "altered")
 
 
 def resources(schema: str, prefix: str) -> Resources:
@@ -46,7 +46,7 @@ def install(
     recreate: bool,
     unreadable: Collection[TableName] = (),
 ) -> Installed:
-    """Everything the capture needs, inside the caller's transaction, which is committed at the end.
+    """Everything the capture needs, inside the caller's transaction, which is committed near the end.
 
     Args:
         unreadable: tables whose columns changed unseen: these are recorded now, and the images of before are forgotten,
@@ -77,6 +77,7 @@ def install(
             composed("capture/forget_images", **parts), {"relation": registry.relation(connection, parts, table)}
         )
     connection.commit()
+    keying.key(connection, resources, parts, wanted=wanted.drained_into)
     return installed
 
 

@@ -34,7 +34,7 @@ from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
-from sluice.vendors.postgresql.sweeping import PostgresSweep, record_purge
+from sluice.vendors.postgresql.sweeping import PostgresSweep, reclaim, record_purge
 from sluice.vendors.protocol import Capabilities, Installed, Purge
 
 
@@ -193,7 +193,7 @@ class PostgresSource:
     def reclaim(self) -> None:
         """Let ITEMS use the room of purged changes again."""
         with translated("vacuuming ITEMS"):
-            self._publisher().execute(composed("publish/reclaim", **self.parts))
+            reclaim(self._publisher(), self.parts)
 
     def forget_layouts(self) -> None:
         """Forget the columns of relations that are gone, once nothing of them is queued. Not within a sweep."""
@@ -288,6 +288,5 @@ class PostgresSource:
     def _publisher(self) -> Connection:
         if self._session is None or self._session.closed:
             self._session = connect(self.info, "publish", autocommit=True)
-            # What the planner knows of ITEMS is mostly of another time; by the index a sweep costs what it reads.
-            self._session.execute("SET work_mem = '64MB'; SET enable_seqscan = off; SET jit = off")
+            self._session.execute("SET work_mem = '64MB'; SET jit = off")
         return self._session

@@ -18,7 +18,7 @@ from sluice.model.action import COMMANDS
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Snapshot
-from sluice.vendors.postgresql.backlog import EVERYTHING, Backlog, Slice, begun, is_longer, next_slice
+from sluice.vendors.postgresql.backlog import EVERYTHING, Backlog, begun, file, is_longer
 from sluice.vendors.postgresql.blocks import read, untranslatable, without_strangers
 from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.images import fields
@@ -26,6 +26,8 @@ from sluice.vendors.postgresql.session import Connection, composed, connect
 from sluice.vendors.protocol import Purge, SourceState
 
 BLOCK_BYTES = 16 * 1024 * 1024
+# From this length on a look at a queue that is empty takes milliseconds.
+_LONG_BYTES = 64 * 1024 * 1024
 # What a change that belongs to no table names as its relation.
 NO_TABLE = 0
 _COMMANDS = pa.array(sorted(COMMANDS), pa.string())
@@ -55,6 +57,7 @@ class PostgresSweep:
         """Take the snapshot, read the fence in it, choose the slice. Raises FencedError if the lease is lost."""
         execute = self._connection.execute
         execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        execute(composed("publish/hold", **self._parts))
         row = execute(composed("publish/fence", **self._parts)).fetchone()
         if row is None or row[3] != self._epoch:
             raise FencedError(
@@ -78,20 +81,20 @@ class PostgresSweep:
 
     def _choose(self, max_changes: int | None, until: str | None) -> None:
         """Go on with a backlog; begin one if more is queued than the bound; else take all of it."""
-        found = None
-        if max_changes is None or (until and self.backlog and self.backlog.snapshot != until):
+        before = self.backlog
+        if before and (
+            max_changes is None
+            or (until and before.snapshot != until)
+            or before.file != file(self._connection, self._parts)
+        ):
             self.backlog = None
-        elif self.backlog is not None:
-            found = self._next(self.backlog)
+        found = self.backlog.next() if self.backlog else None
         if found is None and max_changes is not None and is_longer(self._connection, self._parts, max_changes):
             self.backlog = begun(self._connection, self._parts, until or self.snapshot.text, max_changes)
-            found = self._next(self.backlog)
+            found = self.backlog.next()
         self._slice, self.more = found or replace(EVERYTHING, snapshot=until), found is not None
         if found and until and self.backlog:
-            self.more = self._next(self.backlog.beyond(found)) is not None
-
-    def _next(self, backlog: Backlog) -> Slice | None:
-        return next_slice(self._connection, self._parts, backlog)
+            self.more = bool(self.backlog.beyond(found).ends)
 
     def _read_layouts(self) -> None:
         for key, relation, schema, table, columns, primary, deferrable in self._connection.execute(
@@ -112,12 +115,17 @@ class PostgresSweep:
         Raises:
             SluiceError: SLC-044, SLC-045 or SLC-058: there is something that nobody can read.
         """
-        query = composed("publish/sweep", **self._parts, within=self._slice.within())
+        query = composed("publish/sweep", taken=self._slice.taken(self._parts))
+        empty = True
         try:
             for text in CopyOut(self._connection, query, BLOCK_BYTES):
+                empty = False
                 yield self._batch(text)
         except (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter, pa.ArrowInvalid) as error:
             raise self._untranslatable(error) from None
+        if empty:
+            # Somebody has deleted what was there. What is left is looked over again.
+            self.backlog = None
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that the batches given so far were written under."""
@@ -133,7 +141,8 @@ class PostgresSweep:
         """Delete what the sweep read, record the segment, commit with a flush."""
         execute = self._connection.execute
         execute("SET LOCAL synchronous_commit = on")
-        gone = execute(composed("publish/purge", **self._parts, within=self._slice.within())).rowcount
+        pieces = self._slice.within()
+        gone = sum(execute(composed("publish/purge", **self._parts, within=within)).rowcount for within in pieces)
         if gone != changes:
             raise SluiceError(
                 49,
@@ -236,3 +245,9 @@ def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], pu
     )
     if recorded.rowcount != 1:
         raise FencedError(50, f"another publisher took over while epoch {epoch} purged")
+
+
+def reclaim(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
+    """Let the queue use the room of purged changes again; give it back if there is much of it."""
+    (long,) = connection.execute(composed("publish/is_long", **parts), {"bytes": _LONG_BYTES}).fetchone() or (False,)
+    connection.execute(composed("publish/reclaim", **parts, shrinks=sql.SQL("on" if long else "off")))

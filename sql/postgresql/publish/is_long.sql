@@ -1,0 +1,1 @@
+SELECT pg_relation_size({queue_name}::regclass) > %(bytes)s
