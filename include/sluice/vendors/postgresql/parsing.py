@@ -1,4 +1,4 @@
-"""What a statement's text says of itself, by a parser; the only module that knows which parser."""
+"""What a statement's text says of itself, by a parser; nobody else asks it about statements."""
 
 from __future__ import annotations
 

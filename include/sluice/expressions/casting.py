@@ -1,0 +1,60 @@
+"""Values of one kind as those of another: what happens by itself, and what a cast does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from sluice.expressions import moments, numbers
+from sluice.expressions.kinds import Kind, Values, as_text, each, parse
+
+# What happens by itself, because nothing is lost or because SQL does it: kind -> kinds.
+WIDER: dict[Kind, tuple[Kind, ...]] = {
+    Kind.INTEGER: (Kind.NUMERIC, Kind.DOUBLE),
+    Kind.NUMERIC: (Kind.DOUBLE,),
+    Kind.CHAR: (Kind.TEXT,),
+    Kind.DATE: (Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
+    Kind.TIMESTAMP: (Kind.TIMESTAMPTZ,),
+}
+_BITS = {"smallint": 16, "integer": 32, "bigint": 64}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+# Both directions of what a cast can do, but to and from texts.
+_CASTS: dict[tuple[Kind, Kind], Callable[[Any], Any]] = {
+    (Kind.INTEGER, Kind.NUMERIC): Decimal,
+    (Kind.INTEGER, Kind.DOUBLE): float,
+    (Kind.INTEGER, Kind.BOOLEAN): bool,
+    (Kind.INTEGER, Kind.INTEGER): _same,
+    (Kind.BOOLEAN, Kind.INTEGER): int,
+    (Kind.NUMERIC, Kind.DOUBLE): numbers.to_double,
+    (Kind.NUMERIC, Kind.INTEGER): numbers.to_integer,
+    (Kind.REAL, Kind.DOUBLE): _same,
+    (Kind.DOUBLE, Kind.INTEGER): numbers.to_integer,
+    (Kind.DATE, Kind.TIMESTAMP): moments.from_days,
+    (Kind.DATE, Kind.TIMESTAMPTZ): moments.from_days,
+    (Kind.TIMESTAMP, Kind.TIMESTAMPTZ): _same,
+    (Kind.TIMESTAMPTZ, Kind.TIMESTAMP): _same,
+    (Kind.TIMESTAMP, Kind.DATE): moments.to_day,
+    (Kind.TIMESTAMPTZ, Kind.DATE): moments.to_day,
+}
+
+
+def caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] | None:
+    """How values become those of a type, or None if there is no way. It raises Failure for a value that cannot."""
+    if wanted is Kind.TEXT:
+        return lambda values: as_text(given, values)
+    if given in (Kind.TEXT, Kind.CHAR, Kind.OTHER):
+        way: Callable[[Any], Any] | None = partial(parse, wanted)
+    else:
+        way = _CASTS.get((given, wanted))
+    if way is None:
+        return (lambda values: values) if given is wanted else None
+    if bits := _BITS.get(type_):
+        return lambda values: each(wanted, lambda value: numbers.whole(way(value), bits), values)
+    return lambda values: each(wanted, way, values)

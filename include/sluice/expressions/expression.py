@@ -1,0 +1,130 @@
+"""Expressions as the rest of Sluice meets them: read, checked against columns, evaluated over images of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.errors import SluiceError
+from sluice.expressions.binding import Binder
+from sluice.expressions.kinds import Kind, printed
+from sluice.expressions.numbers import Failure
+from sluice.expressions.rows import Rows
+from sluice.expressions.syntax import Cast, Fault, Field, Image, Node, fields
+from sluice.expressions.typed import Bound
+from sluice.model.layout import Column
+
+
+def parse(text: str) -> Expression:
+    """Read an expression.
+
+    Raises:
+        Fault: it is none, or has something that the language has not.
+    """
+    from sluice.expressions import parsing  # the parser takes longer to import than most commands run
+
+    return Expression(text, parsing.read(text))
+
+
+@dataclass(frozen=True)
+class Expression:
+    """What somebody wrote, of which the types are not known yet."""
+
+    text: str
+    node: Node
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """The names of the columns that it reads, of whichever image."""
+        return frozenset(field.name for field in fields(self.node))
+
+    @cached_property
+    def images(self) -> frozenset[Image]:
+        """Which images it reads: ROW is a column's name alone, NEW and OLD are `new.x` and `old.x`."""
+        return frozenset(field.image for field in fields(self.node))
+
+    def condition(self, columns: Sequence[Column]) -> Condition:
+        """It as a condition on rows of these columns. Raises Fault if it is none."""
+        bound = Binder(columns).bound(self.node)
+        if bound.constant is not None or bound.kind is not Kind.BOOLEAN:
+            raise Fault(f"{self.text!r} is no condition, but {bound.type.name}")
+        return Condition(self, bound)
+
+    def value(self, columns: Sequence[Column]) -> Value:
+        """It as something computed of rows of these columns. Raises Fault if it cannot be."""
+        bound = Binder(columns).bound(self.node)
+        if bound.constant is not None:
+            bound = Binder(columns).bound(Cast(self.node, "text"))
+        place = [column.name for column in columns].index(self.node.name) if isinstance(self.node, Field) else None
+        return Value(self, bound, place)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on rows whose columns are known."""
+
+    expression: Expression
+    bound: Bound
+
+    def holds(self, row: Any, *, new: Any = None, old: Any = None) -> pa.BooleanArray:
+        """For which rows it is true; NULL is not.
+
+        Args:
+            row, new, old: a list of texts for each row, in the order of the columns, or null; without one, its columns
+                are NULL.
+
+        Raises:
+            SluiceError: SLC-160 it cannot be evaluated for one of them.
+        """
+        return _evaluated(self.expression, row, new, old, lambda rows: pc.fill_null(self.bound.run(rows), False))
+
+
+@dataclass(frozen=True)
+class Value:
+    """What is computed of rows whose columns are known."""
+
+    expression: Expression
+    bound: Bound
+    place: int | None
+
+    @property
+    def type(self) -> str:
+        """The type of what comes out, as the database writes it."""
+        return self.bound.type.name
+
+    def texts(self, row: Any, *, new: Any = None, old: Any = None) -> pa.StringArray:
+        """What comes out for each row, as the database prints it, null for NULL; arguments and errors as in `holds`."""
+
+        def run(rows: Rows) -> pa.StringArray:
+            if self.place is not None and isinstance(field := self.expression.node, Field):
+                return rows.texts(field.image, self.place)
+            return printed(self.bound.kind, self.bound.run(rows))
+
+        return _evaluated(self.expression, row, new, old, run)
+
+
+def _evaluated(expression: Expression, row: Any, new: Any, old: Any, run: Callable[[Rows], Any]) -> Any:
+    given = {Image.ROW: row, Image.NEW: new, Image.OLD: old}
+    images = {
+        image: lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
+        for image, lists in given.items()
+        if lists is not None
+    }
+    try:
+        return run(Rows(images, len(row)))
+    except Failure as failure:
+        why = str(failure)
+    except pa.ArrowInvalid as error:
+        # What else it says may hold a value.
+        why = "division by zero" if "divide by zero" in str(error) else "a whole number has more than 64 bits"
+    raise SluiceError(
+        160,
+        f"the expression {expression.text!r} cannot be evaluated for one of the rows: {why}",
+        "mend it in the configuration, for example by a CASE that takes care of such rows, or the row on the master; "
+        "nothing was changed",
+    )

@@ -1,0 +1,250 @@
+"""Numbers as the database computes and prints them.
+
+Source: PostgreSQL manual, "Numeric Types"; the scale of a quotient as its `numeric` chooses it (select_div_scale).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+import pyarrow as pa
+
+_PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?")
+_SPECIAL = {"nan": "NaN", "inf": "Infinity", "infinity": "Infinity"}
+_MOST_BEFORE, _MOST_AFTER = 131_072, 16_383
+# Wide enough for whatever a `numeric` holds, so that nothing is rounded but where it says so; and without traps,
+# since NaN and infinity are values.
+CONTEXT = Context(prec=2 * (_MOST_BEFORE + _MOST_AFTER), Emax=999_999, Emin=-999_999, traps=[])
+_ZERO = Decimal(0)
+
+
+class Failure(ValueError):
+    """What cannot be evaluated; it never names a value."""
+
+
+def ordered(one: float | Decimal, other: float | Decimal) -> int:
+    """Below 0, 0, above 0, like `one - other`; NaN is equal to itself and larger than all else."""
+    if one != one or other != other:
+        return (one != one) - (other != other)
+    return (one > other) - (one < other)
+
+
+def integer(text: str) -> int:
+    """Raises Failure if it is no whole number of 64 bits."""
+    if not re.fullmatch(r"[+-]?\d+", text, re.ASCII):
+        raise Failure("a text is no whole number")
+    return whole(int(text) if len(text) < 100 else 1 << 64)
+
+
+def whole(value: int, bits: int = 64) -> int:
+    """The number itself. Raises Failure if it needs more bits."""
+    if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+        raise Failure(f"a whole number has more than {bits} bits")
+    return value
+
+
+def numeric(text: str) -> Decimal:
+    """Raises Failure if it is no number."""
+    return _fitting(CONTEXT.create_decimal(_spelt(text)))
+
+
+def double(text: str) -> float:
+    """Raises Failure if it is no number, or too large or too small for one."""
+    return finite(float(_spelt(text)), given=text)
+
+
+def real(text: str) -> float:
+    """Raises Failure if it is no number, or too large or too small for one of four bytes."""
+    return finite(float(pa.scalar(_spelt(text)).cast(pa.float32()).as_py()), given=text)
+
+
+def _spelt(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
+    sign, word = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
+    if word.lower() not in _SPECIAL or (sign and word.lower() == "nan"):
+        raise Failure("a text is no number")
+    return sign + _SPECIAL[word.lower()]
+
+
+def finite(value: float, *, given: str = "") -> float:
+    """The number itself. Raises Failure if digits made it infinite, or zero."""
+    digits = re.search(r"[1-9]", re.split("[eE]", given)[0])
+    if digits and not math.isnan(value) and (math.isinf(value) or value == 0):
+        raise Failure("a number is too large or too small for its type")
+    return value
+
+
+def to_double(value: Decimal) -> float:
+    """The nearest double. Raises Failure if there is none."""
+    return float(value) if not value.is_finite() else finite(float(value), given=str(value))
+
+
+def to_integer(value: Decimal | float) -> int:
+    """Rounded: halves of decimals away from zero, of doubles to the even number. Raises Failure beyond 64 bits."""
+    if not math.isfinite(value):
+        raise Failure("what is no finite number cannot be a whole number")
+    if isinstance(value, float):
+        return whole(round(value))
+    return whole(int(value.to_integral_value(ROUND_HALF_UP, CONTEXT)))
+
+
+def _fitting(value: Decimal) -> Decimal:
+    """As a `numeric` keeps it: without an exponent, and no longer than it may be."""
+    if not value.is_finite():
+        return value
+    if value.adjusted() >= _MOST_BEFORE or _scale(value) > _MOST_AFTER:
+        raise Failure("a number has too many digits")
+    exponent = value.as_tuple().exponent
+    return value.quantize(Decimal(1), context=CONTEXT) if isinstance(exponent, int) and exponent > 0 else value
+
+
+def _scale(value: Decimal) -> int:
+    """Digits after the point."""
+    exponent = value.as_tuple().exponent
+    return max(-exponent, 0) if isinstance(exponent, int) else 0
+
+
+def add(one: Decimal, other: Decimal) -> Decimal:
+    return _fitting(CONTEXT.add(one, other))
+
+
+def subtract(one: Decimal, other: Decimal) -> Decimal:
+    return _fitting(CONTEXT.subtract(one, other))
+
+
+def multiply(one: Decimal, other: Decimal) -> Decimal:
+    return _fitting(CONTEXT.multiply(one, other))
+
+
+def negate(value: Decimal) -> Decimal:
+    return value if value.is_nan() else value.copy_negate()
+
+
+def divide(one: Decimal, other: Decimal) -> Decimal:
+    """The quotient with the digits that the database gives it. Raises Failure on a division by zero."""
+    if one.is_nan() or other.is_nan():
+        return Decimal("NaN")
+    _no_zero(other)
+    if not (one.is_finite() and other.is_finite()):
+        return _ZERO if one.is_finite() else CONTEXT.divide(one, other)
+    (weight, first), (other_weight, other_first) = _leading(one), _leading(other)
+    scale = 16 - 4 * (weight - other_weight - (first <= other_first))
+    scale = min(max(scale, _scale(one), _scale(other), 0), 1_000)
+    top, bottom = one.as_integer_ratio(), other.as_integer_ratio()
+    over, under = top[0] * bottom[1] * 10**scale, top[1] * bottom[0]
+    quotient, rest = divmod(abs(over), abs(under))
+    quotient += 2 * rest >= abs(under)
+    return _fitting(CONTEXT.scaleb(Decimal(quotient if (over < 0) == (under < 0) else -quotient), -scale))
+
+
+def remainder(one: Decimal, other: Decimal) -> Decimal:
+    """What is left of a division, with the sign of `one`. Raises Failure on a division by zero."""
+    if one.is_nan() or other.is_nan():
+        return Decimal("NaN")
+    _no_zero(other)
+    return _fitting(CONTEXT.remainder(one, other))
+
+
+def round_to(value: Decimal, digits: int = 0) -> Decimal:
+    """Rounded, halves away from zero; digits below 0 are those before the point."""
+    if not value.is_finite():
+        return value
+    if abs(digits) > 1_000:
+        raise Failure("a number cannot be rounded to more than 1000 digits")
+    rounded = value.quantize(CONTEXT.scaleb(Decimal(1), -digits), ROUND_HALF_UP, CONTEXT)
+    return _fitting(rounded)
+
+
+def _leading(value: Decimal) -> tuple[int, int]:
+    """The place of the first digit other than 0 to the base of 10000, and that digit."""
+    if not value:
+        return 0, 0
+    weight = value.adjusted() // 4
+    return weight, int(CONTEXT.scaleb(abs(value), -4 * weight))
+
+
+def _no_zero(divisor: Decimal | float) -> None:
+    if divisor == 0:
+        raise Failure("division by zero")
+
+
+def whole_remainder(one: int, other: int) -> int:
+    """What is left of a division of whole numbers, with the sign of `one`."""
+    _no_zero(other)
+    return int(math.copysign(1, one)) * (abs(one) % abs(other))
+
+
+def add_doubles(one: float, other: float) -> float:
+    return _in_range(one + other, one, other)
+
+
+def subtract_doubles(one: float, other: float) -> float:
+    return _in_range(one - other, one, other)
+
+
+def multiply_doubles(one: float, other: float) -> float:
+    value = _in_range(one * other, one, other)
+    return _not_lost(value, lost=one != 0 and other != 0)
+
+
+def divide_doubles(one: float, other: float) -> float:
+    if math.isnan(one) or math.isnan(other):
+        return math.nan
+    _no_zero(other)
+    value = _in_range(one / other, one, other)
+    return _not_lost(value, lost=one != 0 and not math.isinf(other))
+
+
+def round_double(value: float) -> float:
+    return math.copysign(round(value), value) if math.isfinite(value) else value
+
+
+def _in_range(value: float, *given: float) -> float:
+    if math.isinf(value) and not any(map(math.isinf, given)):
+        raise Failure("a number is too large for its type")
+    return value
+
+
+def _not_lost(value: float, *, lost: bool) -> float:
+    if value == 0 and lost:
+        raise Failure("a number is too small for its type")
+    return value
+
+
+def print_numeric(value: Decimal) -> str:
+    return str(value) if not value.is_finite() else format(value if value else value.copy_abs(), "f")
+
+
+def print_double(value: float) -> str:
+    return _shortest(value, repr(value), 15, "q", "d")
+
+
+def print_real(value: float) -> str:
+    return _shortest(value, pa.scalar(value, pa.float32()).cast(pa.string()).as_py(), 6, "i", "f")
+
+
+def _shortest(value: float, digits: str, plain_below: int, as_bits: str, as_number: str) -> str:
+    """The fewest digits that mean this number and no other, with an exponent where the database writes one."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if not value:
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    shortest = Decimal(digits).normalize()
+    # Digits in the middle between two numbers mean the even one, but the database does not rely on that.
+    (bits,) = struct.unpack(as_bits, struct.pack(as_number, value))
+    beside = [struct.unpack(as_number, struct.pack(as_bits, bits + step))[0] for step in (-1, 1)]
+    middles = [CONTEXT.divide(CONTEXT.add(Decimal(value), Decimal(one)), Decimal(2)) for one in beside]
+    length = len(shortest.as_tuple().digits)
+    while shortest in middles:
+        shortest = Decimal(f"{value:.{length}e}").normalize()
+        length += 1
+    exponent = shortest.adjusted()
+    if -4 <= exponent < plain_below:
+        return format(shortest, "f")
+    sign, figures, _ = shortest.as_tuple()
+    text = "".join(map(str, figures))
+    return f"{'-' * sign}{text[0]}{'.' * (len(text) > 1)}{text[1:]}e{exponent:+03d}"

@@ -1,0 +1,43 @@
+"""The rows that an expression is evaluated over: images as lists of texts, read a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.expressions.syntax import Image
+
+
+class Rows:
+    """Images of the same rows, all of them or some."""
+
+    def __init__(self, images: Mapping[Image, pa.Array], count: int, places: pa.Array | None = None) -> None:
+        self._images = images
+        self._places = places
+        self._count = count
+        self._read: dict[tuple[Image, int], pa.StringArray] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def texts(self, image: Image, position: int) -> pa.StringArray:
+        """One column; of an image that is not there it is NULL."""
+        place = (image, position)
+        if place not in self._read:
+            self._read[place] = self._texts(image, position)
+        return self._read[place]
+
+    def _texts(self, image: Image, position: int) -> pa.StringArray:
+        if image not in self._images:
+            return pa.nulls(self._count, pa.string())
+        texts = pc.list_element(self._images[image], position)
+        return texts if self._places is None else texts.take(self._places)
+
+    def where(self, chosen: pa.BooleanArray) -> Rows:
+        """The rows for which it is true."""
+        places = pc.indices_nonzero(chosen)
+        if self._places is not None:
+            places = self._places.take(places)
+        return Rows(self._images, len(places), places)
