@@ -1,6 +1,8 @@
 """Both places where segments are kept pass the same tests."""
 
 import shutil
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,6 +59,27 @@ def test_what_is_written_is_read_back_in_order(files: SegmentFiles) -> None:
 def test_reading_goes_on_behind_an_ordinal(files: SegmentFiles) -> None:
     written = files.write("src-1-1-a", [changes(1, 20)])
     assert {row["ordinal"] for row in read(files, written, after=7) if row["ordinal"] > 7} == {8, 9, 10}
+
+
+def test_a_large_segment_passes_in_parts(
+    files: SegmentFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Whoever writes one, or reads it, holds a part of it at a time."""
+    if "hadoop" in request.node.name:
+        monkeypatch.setattr("sluice.spark.segments.PART_BYTES", 1)
+    batches = [changes(1 + 5 * number, 10) for number in range(3)]
+    alive: list[weakref.ref[pa.RecordBatch]] = []
+
+    def swept() -> Iterator[pa.RecordBatch]:
+        while batches:
+            assert sum(one() is not None for one in alive) <= 1
+            alive.append(weakref.ref(batches[0]))
+            yield batches.pop(0)
+
+    written = files.write("src-1-1-a", swept())
+    monkeypatch.undo()
+    assert [row["repl_key"] for row in read(files, written)] == [*range(1000, 1010)] * 3
+    assert {row["ordinal"] for row in read(files, written, after=8) if row["ordinal"] > 8} == set(range(9, 16))
 
 
 def test_a_name_is_never_overwritten(files: SegmentFiles) -> None:

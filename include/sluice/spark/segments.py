@@ -1,13 +1,15 @@
-"""Segments on any Hadoop filesystem, written and read by Spark: a directory of one Parquet file each.
+"""Segments on any Hadoop filesystem, written and read by Spark: a directory of parts, each a Parquet file.
 
-The name is new for every attempt and the directory is listed in the manifest only when Spark has committed it, so what
-a killed attempt leaves behind is never read (R2).
+The name is new for every attempt and the directory is listed in the manifest only when Spark has committed all of it,
+so what a killed attempt leaves behind is never read (R2). Spark takes and gives whole tables, so a part is as much as
+this process holds at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -20,7 +22,17 @@ from sluice.changelog.schema import CHANGES, LOGGED
 from sluice.errors import TransientError
 from sluice.spark.session import spark
 
+PART_BYTES = 64 * 1024 * 1024
 _FAILURES = (PySparkException, Py4JError)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file of a segment; it is in a folder that is named after its place."""
+
+    path: str
+    sha256: str
+    size: int
 
 
 class HadoopDirectory:
@@ -28,48 +40,49 @@ class HadoopDirectory:
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        self._intact: set[str] = set()
+        self._intact: dict[str, list[_Part]] = {}
 
     def begin(self, *, new: bool) -> None:
         """Nothing to be done: a filesystem of this kind is not mounted, and Spark makes what is missing."""
 
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
-        """Write one directory; Spark commits it as a whole."""
-        table = pa.Table.from_batches(batches, schema=LOGGED)
+        """Write one directory, a part after the other; Spark commits each as a whole."""
         try:
-            frame = spark().createDataFrame(table).coalesce(1).sortWithinPartitions("ordinal", "repl_key")
-            frame.write.mode("errorifexists").option("compression", "zstd").parquet(self._path(name))
-            sha256, size = self._digest(name)
+            for number, table in enumerate(_tables(batches)):
+                frame = spark().createDataFrame(table).coalesce(1).sortWithinPartitions("ordinal", "repl_key")
+                part = f"{self._path(name)}/{number:06d}"
+                frame.write.mode("errorifexists").option("compression", "zstd").parquet(part)
+            return self._written(name, self._parts(name))
         except _FAILURES as error:
             raise TransientError(
                 46,
                 f"segment {name} cannot be written to {self._url}: {_first_line(error)}",
                 "no change is lost, they stay in ITEMS; make room or mend the filesystem, the next run goes on",
             ) from None
-        return Written(name, sha256, size)
 
     def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
         """Check the hash once, then read the rows with later ordinals, in order."""
         try:
             if written.name not in self._intact:
-                sha256, _ = self._digest(written.name)
-                if sha256 != written.sha256:
-                    raise altered(written.name, f"its SHA-256 is {sha256}, the manifest has {written.sha256}")
-                self._intact.add(written.name)
-            frame = spark().read.parquet(self._path(written.name)).where(col("ordinal") > after)
-            table = frame.orderBy("ordinal", "repl_key").select(*schema.names).toArrow()
+                parts = self._parts(written.name)
+                if (found := self._written(written.name, parts)) != written:
+                    raise altered(written.name, f"its SHA-256 is {found.sha256}, the manifest has {written.sha256}")
+                self._intact[written.name] = parts
+            for part in self._intact[written.name]:
+                frame = spark().read.parquet(part.path).where(col("ordinal") > after)
+                table = frame.orderBy("ordinal", "repl_key").select(*schema.names).toArrow()
+                yield from table.cast(schema).to_batches()
         except _FAILURES as error:
             raise altered(written.name, _first_line(error)) from None
-        yield from table.cast(schema).to_batches()
 
     def names(self) -> list[str]:
         """Every directory that holds a Parquet file, listed in the manifest or not."""
-        files = self._files("*")
+        files = self._files(self._url)
         try:
             paths = [row.path for row in files.select(input_file_name().alias("path")).distinct().collect()]
         except _FAILURES:
             return []
-        return sorted({path.rsplit("/", 2)[-2] for path in paths})
+        return sorted({path.rsplit("/", 3)[-3] for path in paths})
 
     def remove(self, name: str) -> None:
         """Overwrite the directory by an empty text, which `names` passes over: Spark offers no deletion."""
@@ -79,16 +92,33 @@ class HadoopDirectory:
     def _path(self, name: str) -> str:
         return f"{self._url}/{name}"
 
-    def _files(self, name: str) -> DataFrame:
-        return spark().read.format("binaryFile").option("pathGlobFilter", "*.parquet").load(self._path(name))
+    def _files(self, path: str) -> DataFrame:
+        files = spark().read.format("binaryFile").option("pathGlobFilter", "*.parquet")
+        return files.option("recursiveFileLookup", "true").load(path)
 
-    def _digest(self, name: str) -> tuple[str, int]:
-        """SHA-256 of the hashes of all its files, in their names' order, and their size."""
-        rows = self._files(name).select(
+    def _parts(self, name: str) -> list[_Part]:
+        """The files of a segment, in their order."""
+        rows = self._files(self._path(name)).select(
             "path", sha2(col("content"), 256).alias("sha256"), length("content").alias("size")
         )
-        found = sorted(rows.collect(), key=lambda row: row.path)
-        return hashlib.sha256("".join(row.sha256 for row in found).encode()).hexdigest(), sum(row.size for row in found)
+        return sorted((_Part(**row.asDict()) for row in rows.collect()), key=lambda part: part.path)
+
+    def _written(self, name: str, parts: list[_Part]) -> Written:
+        """SHA-256 of the hashes of all its files, in their order, and their size."""
+        sha256 = hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
+        return Written(name, sha256, sum(part.size for part in parts))
+
+
+def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The batches, some together, of about `PART_BYTES`."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(one.nbytes for one in held) >= PART_BYTES:
+            yield pa.Table.from_batches(held, schema=LOGGED)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held, schema=LOGGED)
 
 
 def _first_line(error: Exception) -> str:
