@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pyarrow as pa
 import pytest
 
+from sluice import hooks
 from sluice.changelog.schema import ATTRIBUTES, SWEPT
 from sluice.errors import SluiceError, TransientError
 from sluice.publish.outgoing import Outgoing
@@ -42,7 +45,7 @@ class Said:
     def transform(self, changes, layouts):
         if isinstance(self.transformed, Exception):
             raise self.transformed
-        return self.transformed
+        return self.transformed() if callable(self.transformed) else self.transformed
 
 
 def actions(batch):
@@ -102,3 +105,11 @@ def test_a_transformer_that_waits_for_something_is_asked_again():
     waiting = TransientError(999, "not yet", "wait")
     with pytest.raises(TransientError, match="not yet"):
         Outgoing(transformer=Said(waiting)).of(swept(("I", ["1"], None)), {})
+
+
+def test_a_transformer_that_does_not_answer_is_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(hooks, "PATIENCE_S", 0.1)
+    answers = Event()
+    with pytest.raises(SluiceError, match=r"SLC-054: .* no answer for 0.1 s"):
+        Outgoing(transformer=Said(answers.wait)).of(swept(("I", ["1", "a"], None)), {})
+    answers.set()

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice import hooks
 from sluice.changelog.schema import ATTRIBUTES, LOGGED, ROW, SWEPT
 from sluice.errors import SluiceError, TransientError
 from sluice.messages.message import OURS
@@ -82,7 +83,7 @@ def _marked(batch: pa.RecordBatch, keep: np.ndarray[tuple[int], np.dtype[np.bool
 
 def _asked(transformer: Transformer, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Transformed:
     try:
-        verdict = transformer.transform(batch, layouts)
+        verdict = hooks.asked(lambda: transformer.transform(batch, layouts))
         return Transformed(
             _column(verdict.keep, pa.bool_(), len(batch)),
             _named(_column(verdict.attributes, ATTRIBUTES, len(batch))),

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
+from sluice import hooks
 from sluice.errors import ConfigError
 from sluice.model.layout import Layout
 
@@ -56,14 +55,9 @@ class Transformer(Protocol):
 def load(named: str, source: str) -> Transformer:
     """The transformer of that name, for this source. Raises ConfigError SLC-055 if there is none."""
     try:
-        module, colon, attribute = named.partition(":")
-        if colon:
-            made = getattr(import_module(module), attribute)(source)
-        else:
-            (point,) = entry_points(group=GROUP, name=named)
-            made = point.load()(source)
-    except Exception as error:
-        raise _unusable(named, f"{type(error).__name__}: {error}") from error
+        made = hooks.made(GROUP, named, source)
+    except hooks.Unusable as error:
+        raise _unusable(named, str(error)) from error
     if not isinstance(made, Transformer):
         raise _unusable(named, "what it makes has no method `transform`")
     return made

@@ -1,0 +1,150 @@
+"""Rows of the master become rows of a slave: columns computed and masked, rows left out or made into several.
+
+A shape knows rows and nothing else: no action, no batch, no time. So an initial update, the stream and a comparison
+make the same of a row, and where batches are cut does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sluice.changelog.schema import ROW
+from sluice.expressions import Condition
+from sluice.model.action import Action
+from sluice.model.layout import Column
+
+Places = NDArray[np.int64]
+Texts = Callable[[pa.ListArray], pa.StringArray]
+
+
+@dataclass(frozen=True)
+class Made:
+    """Rows of a slave.
+
+    Attributes:
+        rows: lists of texts, none of them null.
+        of: for each the place of the row that it was made of, none before an earlier one.
+    """
+
+    rows: pa.ListArray
+    of: Places
+
+
+class Shape(Protocol):
+    """What a slave sees of a table's rows."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the rows that it makes."""
+
+    def made(self, rows: pa.ListArray) -> Made:
+        """The rows made of these, of which none is null. Raises SluiceError if it cannot."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The rows that meet a condition, as they are."""
+
+    columns: tuple[Column, ...]
+    condition: Condition
+
+    def made(self, rows: pa.ListArray) -> Made:
+        held = self.condition.holds(rows)
+        return Made(rows.filter(held), np.flatnonzero(held.to_numpy(zero_copy_only=False)))
+
+
+@dataclass(frozen=True)
+class Columned:
+    """Each row with other values: `texts` has one function for each column."""
+
+    columns: tuple[Column, ...]
+    texts: tuple[Texts, ...]
+
+    def made(self, rows: pa.ListArray) -> Made:
+        return Made(rows_of([of(rows) for of in self.texts], len(rows)), np.arange(len(rows)))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One shape after the other."""
+
+    shapes: tuple[Shape, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.shapes[-1].columns
+
+    def made(self, rows: pa.ListArray) -> Made:
+        found = Made(rows, np.arange(len(rows)))
+        for shape in self.shapes:
+            more = shape.made(found.rows)
+            found = Made(more.rows, found.of[more.of])
+        return found
+
+
+def copied(place: int) -> Texts:
+    """A column's texts as they are."""
+    return lambda rows: pc.list_element(rows, place)
+
+
+def rows_of(columns: Sequence[pa.StringArray], count: int) -> pa.ListArray:
+    """So many rows, out of their columns."""
+    width = len(columns)
+    places = (np.arange(count)[:, None] + np.arange(width) * count).ravel()
+    values = pa.concat_arrays([column.cast(pa.string()) for column in columns]).take(pa.array(places))
+    return pa.ListArray.from_arrays(pa.array(np.arange(count + 1) * width, pa.int32()), values)
+
+
+def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], Made]) -> pa.Table:
+    """Changes of rows of one layout, as a slave sees them. Columns as in `CHANGES`, in and out.
+
+    What a change brings is what is made of its new row, and what it takes away is what is made of its old one: so a row
+    that begins to meet a condition is an insert, and one that ceases to is a delete. One row that becomes one row is
+    an update still.
+    """
+    new, came = _made(changes["new"].combine_chunks(), made)
+    old, went = _made(changes["old"].combine_chunks(), made)
+    count = len(changes)
+    single = (np.bincount(came, minlength=count) == 1) & (np.bincount(went, minlength=count) == 1)
+    gone, there = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
+    # The changes, and the places of their new and of their old rows.
+    parts = [
+        (Action.DELETE, went[gone], np.full(len(gone), -1), gone),
+        (Action.INSERT, came[there], there, np.full(len(there), -1)),
+        (Action.UPDATE, np.flatnonzero(single), np.flatnonzero(single[came]), np.flatnonzero(single[went])),
+    ]
+    of = np.concatenate([places for _, places, _, _ in parts])
+    # Stable: of one change what goes comes before what comes, each in the order in which it was made.
+    order = np.argsort(of, kind="stable")
+    actions = np.repeat([str(action) for action, *_ in parts], [len(places) for _, places, _, _ in parts])
+    columns = {
+        "action": pa.array(actions[order], pa.string()),
+        "new": _at(new, np.concatenate([places for _, _, places, _ in parts])[order]),
+        "old": _at(old, np.concatenate([places for _, _, _, places in parts])[order]),
+    }
+    found = changes.take(pa.array(of[order]))
+    for name, column in columns.items():
+        place = found.schema.get_field_index(name)
+        found = found.set_column(place, changes.schema.field(place), column.cast(changes.schema.field(place).type))
+    return found
+
+
+def _made(rows: pa.ListArray, made: Callable[[pa.ListArray], Made]) -> tuple[pa.ListArray, Places]:
+    """What is made of the rows that are there, and the place of the change that each belongs to."""
+    places = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
+    if not len(places):
+        return pa.array([], ROW), places
+    found = made(rows.take(pa.array(places)))
+    return found.rows, places[found.of]
+
+
+def _at(rows: pa.ListArray, places: Places) -> pa.ListArray:
+    """The rows at these places; -1 is none."""
+    return rows.take(pa.array(places, mask=places < 0))

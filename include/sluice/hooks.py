@@ -1,0 +1,62 @@
+"""Code of somebody else's that Sluice calls: found by its name, and not waited for without end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from threading import Thread
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+# For how long one call is waited for.
+PATIENCE_S = 300.0
+
+
+class Unusable(ValueError):
+    """Why there is no such hook."""
+
+
+def made(group: str, named: str, *arguments: object) -> object:
+    """What the hook of that name makes of these arguments.
+
+    Args:
+        group: of entry points, of which `named` is one unless it is written ``module:attribute``.
+
+    Raises:
+        Unusable: there is none, or it fails, or does not end.
+    """
+    module, colon, attribute = named.partition(":")
+
+    def find() -> object:
+        if colon:
+            return getattr(import_module(module), attribute)(*arguments)
+        (point,) = entry_points(group=group, name=named)
+        return point.load()(*arguments)
+
+    try:
+        return asked(find)
+    except Exception as error:
+        raise Unusable(f"{type(error).__name__}: {error}") from error
+
+
+def asked(call: Callable[[], _T]) -> _T:
+    """What the call answers, or raises. Raises TimeoutError if it does neither in time; it then goes on by itself."""
+    answers: list[_T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=run, daemon=True, name="hook")
+    thread.start()
+    thread.join(PATIENCE_S)
+    if errors:
+        raise errors[0] if isinstance(errors[0], Exception) else RuntimeError(f"it ended by {errors[0]!r}")
+    if not answers:
+        raise TimeoutError(f"no answer for {PATIENCE_S:g} s")
+    return answers[0]
