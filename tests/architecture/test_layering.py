@@ -14,6 +14,7 @@ CORE = PROJECT / "include" / "sluice"
 STAGES = {"capture", "publish", "changelog", "dispatch", "apply", "initial_update", "messages", "verify"}
 # What a stage offers to others; everything else in it is its inside.
 OFFERED = {
+    "apply.grouping",
     "apply.mapper",
     "apply.net",
     "apply.order",
@@ -28,7 +29,7 @@ OFFERED = {
     "verify.points",
 }
 # What a stage may import besides other stages' offers; the second line is what ADR 8 adds.
-ALLOWED = {"model", "state", "errors", "vendors.protocol", "vendors.dumping", "vendors.registry"}
+ALLOWED = {"model", "state", "errors", "vendors.protocol", "vendors.dumping", "vendors.sweeping", "vendors.registry"}
 ALLOWED |= {"control", "context", "connections", "config", "parts", "log", "crash", "expressions", "hooks"}
 # They put parts together, so they know everybody.
 COMPOSING = {"bench", "context", "control", "demo", "runtime", "shell", "spark"}

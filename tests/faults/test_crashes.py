@@ -33,6 +33,7 @@ KILLED = {
     CrashPoint.GATED: DRAIN,
     CrashPoint.STAGED: DRAIN,
     CrashPoint.MERGED: DRAIN,
+    CrashPoint.REPLAYED: DRAIN,
     CrashPoint.DELIVERED: DRAIN,
 }
 
@@ -56,6 +57,8 @@ def test_jobs_are_killed_at_every_point():
 def test_a_job_killed_at_any_point_and_started_again_loses_nothing_and_delivers_nothing_twice(build, point):
     job = KILLED[point]
     world = build(DDL, TABLES)
+    world.settings["replications"][0]["mode"] = "one_to_one" if point is CrashPoint.REPLAYED else "batch"
+    world.configure(lambda plain: None)
     change(world)
     arguments = ("--once",)
     if job == DRAIN:

@@ -9,6 +9,7 @@ from sluice.crash import CrashPoint
 from sluice.dispatch import drain as draining
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors.postgresql import slave as slaves
+from sluice.vendors.postgresql import writing
 
 pytestmark = [pytest.mark.postgres]
 
@@ -43,8 +44,9 @@ def test_a_key_that_no_later_transaction_frees_stops_the_slave_where_it_is(stric
 
 
 def replicated(build, ddl, tables, *statements, **more):
-    """A world that caught up after each transaction, and again after all of them in one batch."""
-    world = build(ddl, tables, slaves=("zurich", "geneva"), **more)
+    """A world that caught up after each transaction, with all in one batch, and with each replayed as it was."""
+    world = build(ddl, tables, slaves=("zurich", "geneva", "basel"), **more)
+    one_to_one(world, "basel")
     for statement in statements:
         world.master.execute(statement)
         world.publish()
@@ -52,6 +54,14 @@ def replicated(build, ddl, tables, *statements, **more):
     world.catch_up()
     assert world.differences() == {}
     return world
+
+
+def one_to_one(world, *slaves, **more):
+    """Let some slaves get each transaction by itself."""
+    for entry in world.settings["replications"]:
+        if entry["slave"] in slaves:
+            entry.update(mode="one_to_one", **more)
+    world.configure(lambda settings: None)
 
 
 SHIFT = "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE, v text, u int UNIQUE)"
@@ -177,12 +187,13 @@ def test_the_triggers_of_a_slave_do_not_fire_and_cascades_arrive_once(build):
 
 
 def test_the_result_does_not_depend_on_where_batches_are_cut_even_where_rows_were_not_as_expected(build):
-    sizes = {"one": 1, "three": 3, "seven": 7, "all": 1000}
+    sizes = {"one": 1, "three": 3, "seven": 7, "all": 1000, "each": 1000, "some": 1000}
     world = build(f"{FAMILY}; {NO_KEY}; {SHIFT.replace(' t ', ' shift ')}",
                   ["public.parent", "public.child", "public.t", "public.shift"], slaves=sizes)  # fmt: skip
     for name, size in sizes.items():
         world.settings["slaves"][name]["max_batch"] = size
-    world.configure(lambda settings: None)
+    one_to_one(world, "each")
+    one_to_one(world, "some", max_collected_statements=4)
     world.master.execute("INSERT INTO parent SELECT g, 'p' FROM generate_series(1, 9) AS g")
     world.master.execute("INSERT INTO child SELECT g, 1 + g % 9 FROM generate_series(1, 20) AS g")
     world.master.execute("INSERT INTO t SELECT g % 3, 'x', NULL FROM generate_series(1, 9) AS g")
@@ -251,7 +262,7 @@ def test_a_drain_that_was_overtaken_cannot_commit(world, monkeypatch, point):
             monkeypatch.undo()
             seen.append(world.drainer().deliver().changes)
 
-    for module in (draining, slaves):
+    for module in (draining, writing, slaves):
         monkeypatch.setattr(module, "reached", reached)
     with pytest.raises((FencedError, TransientError)):
         zombie.deliver()

@@ -146,7 +146,10 @@ class World:
         """A drain of its own, under a new lease taken by force."""
         pair = self.pair(slave or self.slaves[0])
         held = acquire(self.context.store, f"drain {pair}", force=True)
-        made = Drain(self.context.slave(pair), self.context.manifest(SOURCE), self.context.files(), size)
+        collected = self.context.config.replication(pair.source, pair.slave).collected
+        made = Drain(
+            self.context.slave(pair), self.context.manifest(SOURCE), self.context.files(), size, collected=collected
+        )
         made.begin(held.epoch)
         return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sluice.bench import workload
-from sluice.bench.report import Report, alternating, seconds
+from sluice.bench.report import ROUNDS, Report, alternating, seconds
 from sluice.bench.server import SOURCE, Server, private_server
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -15,18 +15,21 @@ from sluice.publish.job import publish
 from sluice.runtime.progress import Progress
 from sluice.state.replication import Event
 
-SLAVES = ("first", "second", "third")
+# A fresh slave for each round.
+SLAVES = tuple(f"batch_{number}" for number in range(1, ROUNDS + 1))
+REPLAYED = tuple(f"one_to_one_{number}" for number in range(1, ROUNDS + 1))
 CHANGES_A_TRANSACTION = 5
 
 
 def measure(scale: float, progress: Progress) -> Report:
-    """200,000 mixed changes over 3 tables with foreign keys; each round drains them all into a fresh slave."""
+    """200,000 mixed changes of 3 tables with foreign keys; each round drains them into fresh slaves, in each mode."""
     wanted = max(500, round(200_000 * scale))
     rows = max(100, wanted // 10)
     with private_server(progress) as server:
         master = server.database("master")
-        slaves = {name: server.database(name) for name in SLAVES}
-        context = server.context(workload.TABLES, slaves, schedule={"linger_s": 0})
+        slaves = {name: server.database(name) for name in (*SLAVES, *REPLAYED)}
+        modes = dict.fromkeys(REPLAYED, "one_to_one")
+        context = server.context(workload.TABLES, slaves, modes, schedule={"linger_s": 0})
         for info in (master, *slaves.values()):
             with server.connect(info) as session:
                 workload.create(session, rows)
@@ -36,20 +39,24 @@ def measure(scale: float, progress: Progress) -> Report:
             made = workload.change(session, workload.Orders(rows), wanted, CHANGES_A_TRANSACTION, step)
         with progress.step("publishing them"):
             published = publish(context, SOURCE, once=True)
-        pending = list(SLAVES)
-        rounds = alternating(progress, {"changes/s": lambda: _drained(context, pending.pop(0), made)}, len(SLAVES))
+        batches, replays = iter(SLAVES), iter(REPLAYED)
+        sides = {
+            "changes_per_s": lambda: _drained(context, next(batches), made),
+            "one_to_one_changes_per_s": lambda: _drained(context, next(replays), made),
+        }
+        rounds = alternating(progress, sides)
         with progress.step("comparing"):
             equal = all(_equal(server, master, info) for info in slaves.values())
     return Report(
         "apply",
         {"changes": made, "transactions": int(str(published["transactions"])), "tables": len(workload.TABLES)},
-        {"changes_per_s": rounds["changes/s"], "equal": equal},
+        {**rounds, "equal": equal},
     )
 
 
 def _receiving(context: Context) -> None:
     """The slaves hold the master's data already: go straight to NORMAL."""
-    for slave in SLAVES:
+    for slave in (*SLAVES, *REPLAYED):
         for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
             replications.happen(context.store, Pair(SOURCE, slave), event)
 

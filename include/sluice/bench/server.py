@@ -63,15 +63,27 @@ class Server:
             "PGPASSWORD": info.password,
         }
 
-    def context(self, tables: Mapping[str, object], slaves: Mapping[str, ConnectionInfo], **source: object) -> Context:
-        """A configuration of one source, the database `master`, and these slaves; its store is made."""
+    def context(
+        self,
+        tables: Mapping[str, object],
+        slaves: Mapping[str, ConnectionInfo],
+        modes: Mapping[str, str] = {},
+        **source: object,
+    ) -> Context:
+        """A configuration of one source, the database `master`, and these slaves; its store is made.
+
+        Args:
+            modes: of slaves that are fed in another one than the default.
+        """
         connections = {"sluice_control": self.database("control"), "master": self.database("master"), **slaves}
         config = Config.model_validate(
             {
                 "change_log": str(self.directory / "changelog"),
                 "sources": {SOURCE: {"connection": "master", "tables": dict(tables), **source}},
                 "slaves": {name: {"connection": name} for name in slaves},
-                "replications": [{"source": SOURCE, "slave": name} for name in slaves],
+                "replications": [
+                    {"source": SOURCE, "slave": name, "mode": modes.get(name, "batch")} for name in slaves
+                ],
             }
         )
         context = Context(config, connections)

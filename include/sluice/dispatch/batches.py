@@ -26,6 +26,21 @@ class Batch:
     end: Position
     transactions: int
 
+    def first(self) -> Batch:
+        """Its first transaction alone, with those before it that change nothing for this slave."""
+        return self._until(self.changes["ordinal"][0].as_py()) if len(self.changes) else self
+
+    def beyond(self, position: Position) -> Batch | None:
+        """What is left of it for a slave that is there; nothing if it has all of it."""
+        done = self._until(position.ordinal)
+        left = self.transactions - done.transactions
+        return Batch(self.changes.slice(len(done.changes)), self.end, left) if left else None
+
+    def _until(self, ordinal: int) -> Batch:
+        rows = int(np.searchsorted(self.changes["ordinal"].to_numpy(), ordinal, side="right"))
+        transactions = self.transactions - (self.end.ordinal - ordinal)
+        return Batch(self.changes.slice(0, rows), Position(self.end.segment, ordinal), transactions)
+
 
 def batches(
     files: SegmentFiles,

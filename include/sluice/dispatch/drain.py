@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -39,6 +39,8 @@ class Drain:
 
     Args:
         answered: told what became of each statement; without it the slave passes over statements.
+        collected: replay each transaction as one of the slave's, or together until they have so many changes; without
+            it batches are applied by their net effect.
     """
 
     def __init__(
@@ -48,12 +50,15 @@ class Drain:
         files: SegmentFiles,
         size: int,
         answered: Callable[[Statement, Outcome], None] | None = None,
+        collected: int | None = None,
     ) -> None:
         self._slave = slave
         self._manifest = manifest
         self._files = files
         self._size = size
         self._answered = answered
+        self._collected = collected
+        self._left: Batch | None = None
         self._layouts: dict[int, Layout] = {}
         self.position = Position(0, 0)
         self._snapshot: Snapshot | None = None
@@ -85,11 +90,33 @@ class Drain:
         if not segments:
             return None
         reached(CrashPoint.GATED)
+        if self._collected is None:
+            return self._widened(segments, self._size)
+        # A batch of one segment, so that each of its transactions has a position.
+        batch = self._left or next(self._batches(segments[:1], self._size))
+        replayed = self._replayed(batch, self._collected, _sequences(segments[:1], batch.end))
+        self._left = batch.beyond(self.position)
+        if replayed.transactions:
+            return replayed
+        first = batch.first()
+        try:
+            applied = self._apply(first, _sequences(segments[:1], first.end))
+        except KeyConflict:
+            self._left = None
+            return self._widened(segments, 1)
+        self._left = batch.beyond(self.position)
+        return applied
+
+    def make_durable(self) -> Position:
+        """Flush the slave; the log may be trimmed up to the position returned."""
+        self._slave.make_durable()
+        return self.position
+
+    def _widened(self, segments: list[Segment], size: int) -> Delivered:
+        """Apply a batch of about that size, or as much as it takes to have the keys free that it needs (R1)."""
         wider = 1
         while True:
-            found = batches(
-                self._files, segments, self.position, self._snapshot, self._size * wider, MOST_BYTES * wider
-            )
+            found = self._batches(segments, size * wider, wider)
             try:
                 batch = next(found)
                 return self._apply(batch, _sequences(segments, batch.end))
@@ -98,15 +125,25 @@ class Drain:
                     raise
                 wider *= 4
 
-    def make_durable(self) -> Position:
-        """Flush the slave; the log may be trimmed up to the position returned."""
-        self._slave.make_durable()
-        return self.position
+    def _batches(self, segments: list[Segment], size: int, wider: int = 1) -> Iterator[Batch]:
+        return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider)
 
-    def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
+    def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
+        self._learn(batch)
+        begin = self.position
+        replayed = self._slave.replay(batch.changes, self._layouts, begin, batch.end, collected, sequences)
+        self.position = replayed.position
+        left = batch.beyond(self.position)
+        changes = len(batch.changes) - (len(left.changes) if left else 0)
+        return Delivered(self.position, self.position.ordinal - begin.ordinal, changes, replayed.tolerated)
+
+    def _learn(self, batch: Batch) -> None:
         numbers = set(pc.unique(batch.changes["layout"]).to_pylist()) - {NO_LAYOUT}
         if unknown := numbers - self._layouts.keys():
             self._layouts |= self._manifest.layouts(unknown)
+
+    def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
+        self._learn(batch)
         tolerated = self._slave.apply(steps(batch.changes, self._layouts), batch.end, sequences, self._answered)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end

@@ -66,9 +66,9 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
     try:
         with leases.leased(context.store, f"drain {pair}") as held:
             size = context.config.slave(pair.slave).max_batch
-            executes = context.config.replication(pair.source, pair.slave).statements
-            answered = partial(answers.answered, context.store, pair) if executes else None
-            drain_ = Drain(slave, context.manifest(pair.source), context.files(), size, answered)
+            settings = context.config.replication(pair.source, pair.slave)
+            answered = partial(answers.answered, context.store, pair) if settings.statements else None
+            drain_ = Drain(slave, context.manifest(pair.source), context.files(), size, answered, settings.collected)
             return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.

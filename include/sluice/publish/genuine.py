@@ -16,7 +16,7 @@ from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
 from sluice.model.ddl import TableChange
 from sluice.model.statement import Issued, Statement
-from sluice.vendors.protocol import Sweep
+from sluice.vendors.sweeping import Sweep
 
 _KNOWN = pa.array(sorted(Action), pa.string())
 _COMMANDS = pa.array(sorted(COMMANDS), pa.string())

@@ -25,7 +25,8 @@ from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
 from sluice.publish.genuine import Genuine
 from sluice.publish.outgoing import EVERYTHING, Outgoing
-from sluice.vendors.protocol import Purge, SourceDatabase, SourceState, Sweep
+from sluice.vendors.protocol import SourceDatabase
+from sluice.vendors.sweeping import Purge, SourceState, Sweep
 
 
 @dataclass(frozen=True)

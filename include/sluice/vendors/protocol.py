@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,6 +21,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Outcome, Statement, Traced
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.dumping import DumpSnapshot, Reading, Receiver, SlaveTables
+from sluice.vendors.sweeping import Purge, Sweep
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
 
@@ -50,43 +51,11 @@ class Installed:
 
 
 @dataclass(frozen=True)
-class SourceState:
-    """The one row a source keeps of its publisher: which source this is, and what was purged last (R2)."""
+class Replayed:
+    """How far a replay came: where the slave is now, and how many rows were not as expected."""
 
-    incarnation: str
-    segment: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Purge:
-    """What a purge removes and records, in the transaction of the sweep that read it."""
-
-    segment: int
-    sha256: str
-
-
-class Sweep(Protocol):
-    """One snapshot of ITEMS: whole committed transactions, in the order of their largest keys; `more` are left (R1)."""
-
-    snapshot: Snapshot
-    state: SourceState
-    more: bool
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in order, columns as in `sluice.changelog.schema.SWEPT`; none if nothing is queued."""
-
-    def layouts(self) -> Mapping[int, Layout]:
-        """The layouts that images of this sweep were written under, by id."""
-
-    def make_durable(self) -> None:
-        """Commit a write with a flush, which flushes all that the snapshot saw; before listing (R2)."""
-
-    def purge(self, purge: Purge, changes: int) -> None:
-        """Remove exactly what this sweep read, which is so many changes, record the segment, commit."""
-
-    def deletion(self, column: str, number: object) -> str:
-        """The statement by which somebody takes changes out of ITEMS, to be typed on the source."""
+    position: Position
+    tolerated: int = 0
 
 
 class SourceDatabase(Protocol):
@@ -245,6 +214,28 @@ class SlaveDatabase(Protocol):
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
             FencedError: somebody took over; the transaction is rolled back.
+        """
+
+    def replay(
+        self,
+        changes: pa.Table,
+        layouts: Mapping[int, Layout],
+        begin: Position,
+        end: Position,
+        collected: int,
+        sequences: Sequence[SequenceValue] = (),
+    ) -> Replayed:
+        """Each transaction of the master as one of the slave's, with the position, in order; about a second's worth.
+
+        It ends in front of what has to be applied instead: commands, a table whose keys are checked late, whatever the
+        slave refuses. It may come to nothing at all.
+
+        Args:
+            changes: those of the transactions after `begin` up to `end`, all of one segment; columns as in `CHANGES`.
+            collected: transactions share one until it has so many changes; 0: none does.
+
+        Raises:
+            FencedError: somebody took over; what was not committed before is rolled back.
         """
 
     def understands(self, statement: Statement) -> None:

@@ -28,6 +28,20 @@ class TargetColumn:
     equality: tuple[str, str]
 
 
+@dataclass(frozen=True)
+class Acting:
+    """What does something by itself when rows of a table are written.
+
+    Attributes:
+        kind: `key` (a foreign key), `trigger` or `rule`.
+        fires: also in a session that says it is a replica, or else this session is none.
+    """
+
+    name: str
+    kind: str
+    fires: bool
+
+
 def columns(connection: Connection, name: TableName) -> list[Column]:
     """The columns in order; none if there is no such table."""
     rows = connection.execute(composed("catalog/columns"), {"schema": name.schema, "table": name.table})
@@ -79,6 +93,12 @@ def has_deferrable_key(connection: Connection, name: TableName) -> bool:
         composed("catalog/deferrable_key"), {"schema": name.schema, "table": name.table}
     ).fetchone()
     return bool(row and row[0])
+
+
+def acting(connection: Connection, name: TableName) -> list[Acting]:
+    """What does something by itself on a table that is there; what a master captures with does not count."""
+    rows = connection.execute(composed("catalog/acting"), {"schema": name.schema, "table": name.table})
+    return [Acting(*row) for row in rows]
 
 
 def comment(connection: Connection, name: TableName) -> str | None:

@@ -14,7 +14,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.postgresql import catalog, definition, usertypes
 from sluice.vendors.postgresql import sequences as following
-from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier, regclass
+from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.qualified import names_of
@@ -133,11 +133,10 @@ class SlaveTables:
         if any(there[column.name].type != column.type for column in table.columns):
             self.as_text.add(table.name)
         if not self._slave.capabilities().silent_triggers:
-            guard = session.execute(composed("initial_update/guarded"), {"relation": regclass(name)}).fetchone()
-            if guard:
+            for guard in catalog.acting(session, name):
                 raise SluiceError(
                     74,
-                    f"{guard[0]} on the slave's table {name} would act a second time on what the master did already",
+                    f"{guard.name} on the slave's table {name} would act a second time on what the master did already",
                     "drop it, or grant the role SET ON PARAMETER session_replication_role",
                 )
 

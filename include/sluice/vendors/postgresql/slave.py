@@ -10,31 +10,28 @@ import pyarrow as pa
 from psycopg import sql
 
 from sluice.apply.mapper import Mapper
-from sluice.apply.net import KeyedNet, Net
-from sluice.apply.order import parents_first
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.errors import FencedError, KeyConflict, SluiceError
+from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
-from sluice.model.layout import Column
+from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
-from sluice.vendors.postgresql import catalog, merging, upgrading
+from sluice.vendors.postgresql import catalog, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
-from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.loading import SlaveTables
+from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
-from sluice.vendors.postgresql.staging import Stages, Target
-from sluice.vendors.protocol import Capabilities
+from sluice.vendors.postgresql.writing import Run, Writer
+from sluice.vendors.protocol import Capabilities, Replayed
 
-Run = Sequence[tuple[Net, pa.Table]]
 Step = Run | Command
 Answered = Callable[[Statement, Outcome], None]
 
@@ -55,8 +52,8 @@ class PostgresSlave:
         }
         self._epoch = 0
         self._session: Connection | None = None
-        self._stages: Stages | None = None
-        self._parents: dict[TableName, set[TableName]] = {}
+        self._writer: Writer | None = None
+        self._one_to_one: OneToOne | None = None
         self._silent = False
 
     def capabilities(self) -> Capabilities:
@@ -78,10 +75,7 @@ class PostgresSlave:
         found = []
         with translated("looking at the slave's tables"):
             for name in map(self.mapper.table, tables):
-                if catalog.columns(self._open(), name):
-                    values = {"relation": regclass(name)}
-                    if row := self._open().execute(composed("initial_update/guarded"), values).fetchone():
-                        found.append(f"{row[0]} on {name}")
+                found += [f"{one.name} on {name}" for one in catalog.acting(self._open(), name)[:1]]
         return found
 
     def install(self) -> None:
@@ -116,8 +110,8 @@ class PostgresSlave:
         """
         session = self._open()
         tolerated = 0
-        assert self._stages is not None
-        with translated(f"applying a batch to {self.pair.slave}"), self._stages.transaction():
+        assert self._writer is not None
+        with translated(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
             # Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6).
             row = session.execute(composed("slave/fence", **self.parts), self._names()).fetchone()
             if row is None or row[0] != self._epoch:
@@ -131,7 +125,7 @@ class PostgresSlave:
                     if answered is not None and step.action is Action.STATEMENT:
                         self._execute(session, step.text, echoes, answered)
                     continue
-                tolerated += self._apply_run(session, step, first=first)
+                tolerated += self._writer.write(step, first=first)
                 first = False
             following.follow(session, self.mapper, sequences)
             echoes.remove()
@@ -143,6 +137,37 @@ class PostgresSlave:
             if moved.rowcount != 1:
                 raise self._fenced()
         return tolerated
+
+    def replay(
+        self,
+        changes: pa.Table,
+        layouts: Mapping[int, Layout],
+        begin: Position,
+        end: Position,
+        collected: int,
+        sequences: Sequence[SequenceValue] = (),
+    ) -> Replayed:
+        """Each transaction of the master as one of the slave's, pipelined; see `sluice.vendors.protocol`.
+
+        Raises:
+            FencedError: SLC-050, somebody took over.
+        """
+        session = self._open()
+        assert self._writer is not None
+        if self.masters:
+            # What these are not to hear of is taken out of their queues by statements of its own.
+            return Replayed(begin)
+        try:
+            with translated(f"replaying transactions to {self.pair.slave}"):
+                # A sequence may be ahead of the rows that used it.
+                following.follow(session, self.mapper, sequences)
+                if self._one_to_one is None:
+                    self._one_to_one = OneToOne(session, self._writer, self.mapper, self.parts["position"])
+                return self._one_to_one.replay((self.pair, self._epoch), changes, layouts, begin, end, collected)
+        except SluiceError as error:
+            if isinstance(error.__cause__, psycopg.errors.DivisionByZero):
+                raise self._fenced() from error
+            raise
 
     def loading(self, epoch: int) -> SlaveTables:
         """The tables of this slave, for a dump under an epoch of its own."""
@@ -184,7 +209,7 @@ class PostgresSlave:
         """End the session."""
         if self._session is not None:
             self._session.close()
-            self._session = self._stages = None
+            self._session = self._writer = self._one_to_one = None
 
     def _open(self) -> Connection:
         if self._session is None or self._session.closed:
@@ -192,14 +217,15 @@ class PostgresSlave:
             # Data and position stand or fall together, so a crash of the slave only makes the log deliver again (R3).
             session.execute("SET synchronous_commit = off")
             session.execute("SET work_mem = '64MB'")
+            # What the driver prepares by itself it gives up after a rollback, and everything else that is prepared too.
+            session.prepare_threshold = None
             try:
                 # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
                 session.execute("SET session_replication_role = replica")
                 self._silent = True
             except psycopg.errors.InsufficientPrivilege:
                 self._silent = False
-            self._parents = catalog.parents(session)
-            self._stages = Stages(session, self.mapper)
+            self._writer, self._one_to_one = Writer(session, self.mapper), None
             self._session = session
         return self._session
 
@@ -216,69 +242,11 @@ class PostgresSlave:
             raise
         answered(statement, outcome)
         if not statement.reads:
-            self._parents = catalog.parents(session)
-
-    def _apply_run(self, session: Connection, run: Run, *, first: bool) -> int:
-        assert self._stages is not None
-        staged: dict[TableName, tuple[Target, Net]] = {}
-        self._stages.hold([self.mapper.table(net.layout.name) for net, _ in run])
-        for net, changes in run:
-            target = self._stages.target(self.mapper.table(net.layout.name), net.layout)
-            if not first:
-                session.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(target.stage)))
-            if isinstance(net, KeyedNet):
-                merging.stage_keyed(session, target, net, changes)
-            else:
-                merging.stage_counted(session, target, net)
-            staged[target.name] = (target, net)
-        reached(CrashPoint.STAGED)
-        order = [staged[name] for name in parents_first(staged, self._parents)]
-        try:
-            with session.transaction():
-                return _written(session, order, replace=False)
-        except SluiceError as error:
-            if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
-                raise
-        try:
-            with session.transaction():
-                return _written(session, order, replace=True)
-        except SluiceError as error:
-            if isinstance(error.__cause__, psycopg.errors.UniqueViolation):
-                raise _conflict(error) from error
-            raise
+            assert self._writer is not None
+            self._writer.look_up()
 
     def _names(self) -> dict[str, str]:
         return {"source": self.pair.source, "slave": self.pair.slave}
 
     def _fenced(self) -> FencedError:
         return FencedError(50, f"somebody took over the drain of {self.pair} (our epoch was {self._epoch})")
-
-
-def _conflict(error: SluiceError) -> KeyConflict:
-    return KeyConflict(
-        72,
-        error.fact,
-        "a row of the slave that did not come from the master bears this key: remove it, or fill the slave anew by "
-        "initial_update; nothing is lost",
-    )
-
-
-def _written(session: Connection, order: list[tuple[Target, Net]], *, replace: bool) -> int:
-    """Write the tables, children first where rows go and parents first where they come. Rows not as expected."""
-    tolerated = 0
-    for target, net in reversed(order):
-        if net.emptied:
-            merging.empty(session, target)
-        if isinstance(net, KeyedNet):
-            remove = merging.delete_all if replace or target.unchecked else merging.delete_gone
-            unexpected = remove(session, target, net)
-            tolerated += 0 if net.emptied else unexpected
-    for target, net in order:
-        if not isinstance(net, KeyedNet):
-            tolerated += merging.write_counts(session, target, net)
-        elif replace or target.unchecked:
-            merging.insert_all(session, target, net)
-        else:
-            tolerated += merging.write_changed(session, target, net)
-            merging.write_fresh(session, target, net)
-    return tolerated

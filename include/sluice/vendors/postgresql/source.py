@@ -35,7 +35,8 @@ from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep, reclaim, record_purge
-from sluice.vendors.protocol import Capabilities, Installed, Purge
+from sluice.vendors.protocol import Capabilities, Installed
+from sluice.vendors.sweeping import Purge
 
 
 class PostgresSource:

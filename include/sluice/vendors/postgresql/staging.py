@@ -25,19 +25,27 @@ class Target:
     """A slave's table, as the columns of one layout are written to it.
 
     Attributes:
-        written: places of the layout's columns that the slave does not compute itself.
+        columns: the slave's own, in the order of the layout's.
+        key: places of the key's columns among them; none if the master's table has no key.
+        written: places of those that the slave does not compute itself.
         updated: there are columns that an UPDATE can set.
         numbered: there are columns that it cannot: identities that are GENERATED ALWAYS.
         unchecked: a unique constraint is deferrable on either side. A session that silences triggers silences the
             check of such a constraint with them, so nothing would tell that a key is there already.
+        by_row: changes can be written one by one: rules and keys that are checked late do not stand against it.
+        acting: they must be, since triggers of the slave are to see each of them.
     """
 
     name: TableName
     stage: str
+    columns: tuple[TargetColumn, ...]
+    key: tuple[int, ...]
     written: tuple[int, ...]
     updated: bool
     numbered: bool
     unchecked: bool
+    by_row: bool
+    acting: bool
     parts: Mapping[str, sql.Composable]
 
 
@@ -98,7 +106,7 @@ class Stages:
         self._shapes |= self._shaped([name])
         fitting(self._connection, name, layout.columns, self._names)
         there = catalog.target_columns(self._connection, name)
-        columns = [there[column.name] for column in layout.columns]
+        columns = tuple(there[column.name] for column in layout.columns)
         written = tuple(place for place, column in enumerate(columns) if not column.generated)
         beside = [place for place in written if place not in layout.key]
         parts = {
@@ -109,13 +117,20 @@ class Stages:
         }
         kind = "stage" if layout.key else "stage_counted"
         self._connection.execute(composed(f"slave/{kind}", **parts))
+        unchecked = layout.deferrable or catalog.has_deferrable_key(self._connection, name)
+        acting = catalog.acting(self._connection, name)
+        by_row = not unchecked and not any(one.kind == "rule" for one in acting)
         return Target(
             name,
             stage,
+            columns,
+            layout.key,
             written,
             updated=any(not columns[place].numbered for place in beside),
             numbered=any(columns[place].numbered for place in beside),
-            unchecked=layout.deferrable or catalog.has_deferrable_key(self._connection, name),
+            unchecked=unchecked,
+            by_row=by_row,
+            acting=by_row and any(one.fires for one in acting if one.kind == "trigger"),
             parts=parts,
         )
 

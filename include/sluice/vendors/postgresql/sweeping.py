@@ -23,7 +23,7 @@ from sluice.vendors.postgresql.blocks import read, untranslatable, without_stran
 from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.images import fields
 from sluice.vendors.postgresql.session import Connection, composed, connect
-from sluice.vendors.protocol import Purge, SourceState
+from sluice.vendors.sweeping import Purge, SourceState
 
 BLOCK_BYTES = 16 * 1024 * 1024
 # From this length on a look at a queue that is empty takes milliseconds.

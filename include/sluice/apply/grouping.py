@@ -1,0 +1,69 @@
+"""Changes taken a row at a time, and the transactions that they belong to, for slaves that get each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.model.action import COMMANDS, Action
+
+Image = list[bytes | None] | None
+# Action, id of the layout, and the row's images in UTF-8.
+RowChange = tuple[str, int, Image, Image]
+
+_BYTES = pa.list_(pa.binary())
+_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
+_AT_ONCE = 2_000
+
+
+@dataclass(frozen=True)
+class Group:
+    """One or several whole transactions, which a slave gets in one.
+
+    Attributes:
+        last: the ordinal of the last of them.
+        size: how many changes they have.
+        layouts: ids of the layouts of these.
+        commands: some of these are no changes of rows.
+        changes: in order; to be taken before the next group is.
+    """
+
+    last: int
+    size: int
+    layouts: frozenset[int]
+    commands: bool
+    changes: Iterator[RowChange]
+
+
+def groups(changes: pa.Table, collected: int) -> Iterator[Group]:
+    """Whole transactions in order: each by itself, or together until they have `collected` changes. Columns as in
+    `CHANGES`; marks are left out."""
+    changes = changes.filter(pc.not_equal(changes["action"], Action.COMMIT))
+    ordinals, layouts = changes["ordinal"].to_numpy(), changes["layout"].to_numpy()
+    commands = pc.is_in(changes["action"], value_set=_COMMANDS).to_numpy()
+    rows = row_changes(changes)
+    begin = 0
+    for end in [*(np.flatnonzero(np.diff(ordinals)) + 1).tolist(), len(ordinals)]:
+        if end - begin >= max(collected, 1) or begin < end == len(ordinals):
+            within = slice(begin, end)
+            yield Group(
+                int(ordinals[end - 1]),
+                end - begin,
+                frozenset(layouts[within].tolist()),
+                bool(commands[within].any()),
+                islice(rows, end - begin),
+            )
+            begin = end
+
+
+def row_changes(changes: pa.Table) -> Iterator[RowChange]:
+    """The changes one by one."""
+    for begin in range(0, len(changes), _AT_ONCE):
+        some = changes.slice(begin, _AT_ONCE)
+        images = (some[side].cast(_BYTES).to_pylist() for side in ("new", "old"))
+        yield from zip(some["action"].to_pylist(), some["layout"].to_pylist(), *images, strict=True)

@@ -1,0 +1,142 @@
+"""Writing changes one by one, in the master's order: prepared statements for each table and layout.
+
+A row is found by its key. Where the master's table has none, any one row that looks like the old image is taken, so
+that as many rows change as did there. The end is that of a net effect, and so is what is put back or passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.grouping import Image, RowChange
+from sluice.model.action import Action
+from sluice.vendors.postgresql.pipelining import Pipeline, Sent
+from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.staging import Target
+
+
+class Prepared:
+    """The statements for one table, prepared in this session."""
+
+    def __init__(self, connection: Connection, target: Target) -> None:
+        self.target = target
+        self._name = target.stage.encode()
+        key = target.key or target.written
+        beside = [place for place in target.written if place not in target.key]
+        numbered = [place for place in target.written if target.columns[place].numbered]
+        self._key = key
+        # What an UPDATE of the other columns leaves as it is.
+        self._fixed = sorted({*target.key, *numbered})
+        self._others = [place for place in beside if place not in numbered]
+        # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone.
+        self._moves = not numbered
+        self._prepare(connection)
+
+    def statements(self, change: RowChange, *, replace: bool = False) -> Iterator[Sent]:
+        """What carries out one change.
+
+        Args:
+            replace: a row that bears the key of one that comes makes room for it.
+        """
+        action, _, new, old = change
+        if action == Action.TRUNCATE:
+            yield self._sent("empty", [])
+        elif action == Action.DELETE:
+            yield self._sent("delete", self._of(old, self._key), 1)
+        elif action == Action.INSERT:
+            yield from self._inserted(new, replace=replace)
+        elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
+            yield self._sent("update", self._of(new, self.target.written) + self._of(old, self._key), 0)
+        elif self._moves and not replace:
+            yield self._sent("move", self._of(new, self.target.written) + self._of(old, self._key), 0)
+        else:
+            yield self._sent("delete", self._of(old, self._key), 1)
+            yield from self._inserted(new, replace=replace)
+
+    def _inserted(self, new: Image, *, replace: bool) -> Iterator[Sent]:
+        if replace and self.target.key:
+            yield self._sent("delete", self._of(new, self._key), 0)
+        yield self._sent("insert", self._of(new, self.target.written))
+
+    def _sent(self, kind: str, values: Sequence[bytes | None], wanted: int | None = None) -> Sent:
+        return Sent(self._name + b"_" + kind.encode(), values, wanted)
+
+    def _of(self, image: Image, places: Sequence[int]) -> list[bytes | None]:
+        return [_at(image, place) for place in places]
+
+    def _prepare(self, connection: Connection) -> None:
+        written, fixed = self.target.written, len(self.target.written)
+        values = {place: _parameter(number) for number, place in enumerate(written, 1)}
+        parts = {**self.target.parts, "values": _list(values.values())}
+        self._made(connection, "empty", composed("slave/empty", **parts))
+        self._made(connection, "insert", composed("slave/replay_insert", **parts))
+        self._made(connection, "delete", composed("slave/replay_delete", **parts, same=self._same(1)))
+        for kind, places in (("update", self._others), ("move", written if self._moves else ())):
+            if places:
+                some = {
+                    "set": _list(sql.Identifier(self.target.columns[place].name) for place in places),
+                    "set_values": _list(values[place] for place in places),
+                    "same": self._same(fixed + 1),
+                }
+                self._made(connection, kind, composed("slave/replay_update", **parts, **some))
+
+    def _made(self, connection: Connection, kind: str, statement: sql.Composed) -> None:
+        prepare(connection, self._name + b"_" + kind.encode(), statement)
+
+    def _same(self, first: int) -> sql.Composable:
+        """What tells the row of an old image, whose values are the parameters from that one on."""
+        columns = [self.target.columns[place] for place in self._key]
+        if self.target.key:
+            return sql.SQL(" AND ").join(
+                sql.SQL("target.{} OPERATOR({}.{}) {}").format(
+                    sql.Identifier(column.name),
+                    sql.Identifier(column.equality[0]),
+                    sql.SQL(column.equality[1]),
+                    _parameter(number),
+                )
+                for number, column in enumerate(columns, first)
+            )
+        return composed(
+            "slave/replay_alike",
+            rows=self.target.parts["rows"],
+            own=_list(sql.Identifier("alike", column.name) for column in columns),
+            image=_list(
+                sql.SQL("{}::{}").format(_parameter(number), sql.SQL(column.type))
+                for number, column in enumerate(columns, first)
+            ),
+        )
+
+
+def replay(connection: Connection, prepared: Prepared, changes: Iterable[RowChange], *, replace: bool) -> int:
+    """Write changes of one table within the session's transaction. Returns how many rows were not as expected."""
+    with translated(f"writing to {prepared.target.name}"):
+        with Pipeline(connection) as pipeline:
+            for change in changes:
+                for statement in prepared.statements(change, replace=replace):
+                    pipeline.send(statement)
+            pipeline.sync()
+        pipeline.expect_done()
+    return pipeline.unexpected
+
+
+def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> None:
+    """Prepare a statement whose parameters are `$1`, `$2`, ...; their types follow from what they are used for."""
+    result = connection.pgconn.prepare(name, statement.as_bytes(connection))
+    if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
+        raise psycopg.errors.error_from_result(result)
+
+
+def _at(image: Image, place: int) -> bytes | None:
+    assert image is not None
+    return image[place]
+
+
+def _parameter(number: int) -> sql.SQL:
+    return sql.SQL(f"${number}")
+
+
+def _list(items: Iterable[sql.Composable]) -> sql.Composed:
+    return sql.SQL(", ").join(items)

@@ -1,0 +1,52 @@
+"""What the publisher asks of a source: a sweep of ITEMS, and its purge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from sluice.model.layout import Layout
+from sluice.model.position import Snapshot
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """The one row a source keeps of its publisher: which source this is, and what was purged last (R2)."""
+
+    incarnation: str
+    segment: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Purge:
+    """What a purge removes and records, in the transaction of the sweep that read it."""
+
+    segment: int
+    sha256: str
+
+
+class Sweep(Protocol):
+    """One snapshot of ITEMS: whole committed transactions, in the order of their largest keys; `more` are left (R1)."""
+
+    snapshot: Snapshot
+    state: SourceState
+    more: bool
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The changes in order, columns as in `sluice.changelog.schema.SWEPT`; none if nothing is queued."""
+
+    def layouts(self) -> Mapping[int, Layout]:
+        """The layouts that images of this sweep were written under, by id."""
+
+    def make_durable(self) -> None:
+        """Commit a write with a flush, which flushes all that the snapshot saw; before listing (R2)."""
+
+    def purge(self, purge: Purge, changes: int) -> None:
+        """Remove exactly what this sweep read, which is so many changes, record the segment, commit."""
+
+    def deletion(self, column: str, number: object) -> str:
+        """The statement by which somebody takes changes out of ITEMS, to be typed on the source."""

@@ -1,0 +1,1 @@
+DELETE FROM {rows} AS target WHERE {same}

@@ -1,0 +1,1 @@
+INSERT INTO {table} ({columns}) OVERRIDING SYSTEM VALUE VALUES ({values})

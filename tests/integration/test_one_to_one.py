@@ -1,0 +1,152 @@
+"""Changes taken one by one: each transaction as one of the slave's, and tables whose triggers see each change."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from sluice.crash import CrashPoint
+from sluice.errors import FencedError, SluiceError
+from sluice.vendors.postgresql import one_to_one as replaying
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text, n numeric(8,4)); CREATE TABLE heap (a int, b text)"
+TABLES = ["public.t", "public.heap"]
+# What a slave's own trigger sees; it fires although the session says that it is a replica.
+SEES = """
+CREATE TABLE seen (number serial, what text, v text, ordinal bigint);
+CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO public.seen (what, v, ordinal)
+    SELECT TG_OP, coalesce(NEW.v, OLD.v), ordinal FROM public.sluice_position;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER see AFTER INSERT OR UPDATE OR DELETE ON t FOR EACH ROW EXECUTE FUNCTION see();
+ALTER TABLE t ENABLE ALWAYS TRIGGER see
+"""
+CHANGES = (
+    "INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO heap VALUES (1, NULL), (1, NULL), (2, 'x')",
+    "UPDATE t SET v = 'c' WHERE id = 1; DELETE FROM heap WHERE ctid = (SELECT min(ctid) FROM heap WHERE a = 1)",
+    "UPDATE t SET id = 3, v = 'moved' WHERE id = 2; UPDATE heap SET b = 'y' WHERE a = 1",
+    "DELETE FROM t WHERE id = 1; INSERT INTO t VALUES (1, 'again')",
+)
+SEEN = [("INSERT", "a"), ("INSERT", "b"), ("UPDATE", "c"), ("UPDATE", "moved"), ("DELETE", "c"), ("INSERT", "again")]
+
+
+def configured(world, **settings):
+    for entry in world.settings["replications"]:
+        entry.update(settings)
+    world.configure(lambda plain: None)
+
+
+def changed(world):
+    for statement in CHANGES:
+        world.master.execute(statement)
+    world.publish()
+
+
+def seen(world, columns):
+    return world.reader("zurich").execute(f"SELECT {columns} FROM seen ORDER BY number".encode()).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("settings", "ordinals"),
+    [
+        pytest.param({"mode": "one_to_one"}, [1, 1, 2, 3, 4, 4], id="each by itself"),
+        pytest.param({"mode": "one_to_one", "max_collected_statements": 6}, [2, 2, 2, 4, 4, 4], id="some together"),
+        pytest.param({}, [0] * 6, id="all in a batch, whose position comes last"),
+    ],
+)
+def test_a_trigger_of_the_slave_that_fires_always_sees_each_change_once_and_in_order(build, settings, ordinals):
+    world = build(DDL, TABLES)
+    configured(world, **settings)
+    world.reader("zurich").execute(SEES)
+    changed(world)
+    assert world.drain()["tolerated"] == 0
+    assert world.differences() == {}
+    assert seen(world, "what, v") == SEEN
+    assert [ordinal for (ordinal,) in seen(world, "ordinal")] == ordinals
+    transactions = world.reader("zurich").execute("SELECT count(DISTINCT xmin::text) FROM seen").fetchone()
+    assert transactions == (len(set(ordinals)),)
+
+
+@pytest.fixture
+def world(build):
+    made = build(DDL, TABLES)
+    configured(made, mode="one_to_one")
+    return made
+
+
+@pytest.mark.parametrize("fires", ["", SEES], ids=["replayed", "in a batch, since a trigger is to see it"])
+def test_rows_that_are_not_as_expected_are_put_right_and_counted(build, fires):
+    world = build(DDL, TABLES)
+    configured(world, mode="batch" if fires else "one_to_one")
+    world.master.execute("INSERT INTO t SELECT g, 'a' FROM generate_series(1, 5) AS g")
+    world.master.execute("INSERT INTO heap VALUES (1, 'x')")
+    world.catch_up()
+    world.reader("zurich").execute(fires or "SELECT")
+    world.reader("zurich").execute("DELETE FROM t WHERE id < 4; DELETE FROM heap; INSERT INTO t VALUES (8, 'own')")
+    for statement in (
+        "UPDATE t SET v = 'b' WHERE id = 1",
+        "UPDATE t SET id = 7 WHERE id = 2",
+        "DELETE FROM t WHERE id = 3",
+        "INSERT INTO t VALUES (8, 'theirs'); UPDATE heap SET b = 'y'",
+    ):
+        world.master.execute(statement)
+    world.publish()
+    assert world.drain()["tolerated"] == 5
+    assert world.differences() == {}
+
+
+def test_what_cannot_be_replayed_is_applied_at_its_place(build):
+    """A key that is checked late, a row that is there already, rows that swap a unique value, between others."""
+    late = "CREATE TABLE late (id int PRIMARY KEY DEFERRABLE)"
+    world = build(f"{DDL}; {late}", [*TABLES, "public.late"])
+    configured(world, mode="one_to_one")
+    world.reader("zurich").execute("INSERT INTO t VALUES (2, 'own')")
+    changed(world)
+    world.master.execute("INSERT INTO late VALUES (1), (2)")
+    world.master.execute("UPDATE late SET id = id + 1; UPDATE t SET v = v || '!'")
+    world.master.execute("TRUNCATE heap")
+    world.master.execute("INSERT INTO heap VALUES (9, 'after')")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_table_altered_between_two_transactions_bends_no_value(world, monkeypatch):
+    changed(world)
+    drain = world.drainer()
+    altered = []
+
+    def reached(point):
+        if not altered:
+            altered.append(point)
+            while world.position().ordinal == 0:
+                time.sleep(0.01)
+            world.reader("zurich").execute("ALTER TABLE t ALTER n TYPE numeric(6,2)")
+
+    monkeypatch.setattr(replaying, "reached", reached)
+    drain.deliver()
+    with pytest.raises(SluiceError, match=r"SLC-073: .*numeric\(8,4\) -> numeric\(6,2\)"):
+        drain.deliver()
+    assert altered == [CrashPoint.REPLAYED]
+    assert world.position().ordinal == 1
+
+
+def test_a_replay_that_was_overtaken_commits_nothing_more(world, monkeypatch):
+    changed(world)
+    zombie = world.drainer()
+    delivered = []
+
+    def reached(_):
+        monkeypatch.undo()
+        other = world.drainer()
+        while part := other.deliver():
+            delivered.append(part.changes)
+
+    monkeypatch.setattr(replaying, "reached", reached)
+    with pytest.raises(FencedError):
+        zombie.deliver()
+    assert world.position().ordinal == len(CHANGES)
+    assert world.differences() == {}
