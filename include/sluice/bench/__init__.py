@@ -14,6 +14,7 @@ BENCHES = {
     "capture": "capture",
     "publish": "publish",
     "apply": "apply",
+    "drain": "drain",
     "initial-update": "initial_update",
     "latency": "latency",
 }

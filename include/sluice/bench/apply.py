@@ -28,8 +28,8 @@ def measure(scale: float, progress: Progress) -> Report:
     with private_server(progress) as server:
         master = server.database("master")
         slaves = {name: server.database(name) for name in (*SLAVES, *REPLAYED)}
-        modes = dict.fromkeys(REPLAYED, "one_to_one")
-        context = server.context(workload.TABLES, slaves, modes, schedule={"linger_s": 0})
+        replayed = dict.fromkeys(REPLAYED, {"mode": "one_to_one"})
+        context = server.context(workload.TABLES, slaves, replayed, schedule={"linger_s": 0})
         for info in (master, *slaves.values()):
             with server.connect(info) as session:
                 workload.create(session, rows)

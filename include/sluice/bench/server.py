@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
 from sluice.config import Config
 from sluice.connections import ConnectionInfo
@@ -44,13 +45,12 @@ class Server:
 
     def connect(self, info: ConnectionInfo) -> Connection:
         """An autocommit session."""
-        return psycopg.connect(
-            host=info.host,
-            port=info.port,
-            dbname=info.database,
-            user=info.login,
-            password=info.password,
-            autocommit=True,
+        return psycopg.connect(self.conninfo(info), autocommit=True)
+
+    def conninfo(self, info: ConnectionInfo) -> str:
+        """How a server finds a database of this one."""
+        return make_conninfo(
+            host=info.host, port=info.port, dbname=info.database, user=info.login, password=info.password
         )
 
     def environment(self, info: ConnectionInfo) -> dict[str, str]:
@@ -67,13 +67,14 @@ class Server:
         self,
         tables: Mapping[str, object],
         slaves: Mapping[str, ConnectionInfo],
-        modes: Mapping[str, str] = {},
+        replications: Mapping[str, Mapping[str, object]] = {},
         **source: object,
     ) -> Context:
         """A configuration of one source, the database `master`, and these slaves; its store is made.
 
         Args:
-            modes: of slaves that are fed in another one than the default.
+            replications: settings of the replication to a slave.
+            source: more settings of the source.
         """
         connections = {"sluice_control": self.database("control"), "master": self.database("master"), **slaves}
         config = Config.model_validate(
@@ -81,9 +82,7 @@ class Server:
                 "change_log": str(self.directory / "changelog"),
                 "sources": {SOURCE: {"connection": "master", "tables": dict(tables), **source}},
                 "slaves": {name: {"connection": name} for name in slaves},
-                "replications": [
-                    {"source": SOURCE, "slave": name, "mode": modes.get(name, "batch")} for name in slaves
-                ],
+                "replications": [{"source": SOURCE, "slave": name, **replications.get(name, {})} for name in slaves],
             }
         )
         context = Context(config, connections)
@@ -92,13 +91,17 @@ class Server:
 
 
 @contextmanager
-def private_server(progress: Progress) -> Iterator[Server]:
-    """A server of our own for the time of the block; commits are durable, as everywhere else."""
+def private_server(progress: Progress, settings: str = "") -> Iterator[Server]:
+    """A server of our own for the time of the block; commits are durable, as everywhere else.
+
+    Args:
+        settings: lines for postgresql.conf.
+    """
     directory = Path(tempfile.mkdtemp(prefix="sluice-bench-"))
     cluster = Cluster(directory / "postgres")
     try:
         with progress.step("starting a private PostgreSQL"):
-            cluster.start(port=_PORT)
+            cluster.start(settings, port=_PORT)
         yield Server(cluster, directory)
     finally:
         with progress.step("removing it"):

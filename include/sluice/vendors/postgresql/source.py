@@ -21,6 +21,7 @@ from sluice.vendors.postgresql import (
     catalog,
     detection,
     encoding,
+    keying,
     polling,
     removing,
     sequences,
@@ -163,11 +164,13 @@ class PostgresSource:
             return [f"{name}.{one}" for name in tables for (one,) in look.execute(query, {"relation": regclass(name)})]
 
     def take_over(self, epoch: int) -> None:
-        """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6)."""
+        """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6). Then see
+        that purges will be accepted."""
         with translated("taking the publisher's place"):
             take_over, holder = (composed(f"publish/{name}", **self.parts) for name in ("take_over", "holder"))
             if raised(self._publisher(), take_over, holder, {"epoch": epoch}) is None:
                 raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
+            keying.tell(self._publisher(), self.resources, self.parts)
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything: the one cheap query of an idle sweep."""
