@@ -28,7 +28,7 @@ def measure(scale: float, progress: Progress) -> Report:
     with private_server(progress) as server:
         master = server.database("master")
         slaves = {name: server.database(name) for name in (*SLAVES, *REPLAYED)}
-        replayed = dict.fromkeys(REPLAYED, {"mode": "one_to_one"})
+        replayed = {name: {"mode": "one_to_one"} for name in REPLAYED}
         context = server.context(workload.TABLES, slaves, replayed, schedule={"linger_s": 0})
         for info in (master, *slaves.values()):
             with server.connect(info) as session:
