@@ -92,7 +92,10 @@ class Slave(Part):
     """A slave database, and how it names what the master calls otherwise."""
 
     connection: str
-    vendor: Literal["postgresql"] = "postgresql"
+    vendor: Literal["postgresql", "parquet"] = "postgresql"
+    keeps: Annotated[Literal["rows", "history"], Field(description="rows as they are, or every change of them")] = (
+        "rows"
+    )
     schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
     schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000

@@ -73,8 +73,11 @@ class Context:
         """The port of a slave, as this source feeds it."""
         self.config.replication(pair.source, pair.slave)
         slave = self.config.slave(pair.slave)
-        info = self.connection(slave.connection)
-        return vendor(slave.vendor).slave(info, pair, slave.schema_, Mapper(slave.schemas), self.unheard(pair))
+        kind, info = vendor(slave.vendor), self.connection(slave.connection)
+        port = kind.history if slave.keeps == "history" else kind.slave
+        if port is None:
+            raise ConfigError(158, f"slave {pair.slave} cannot keep a history", "take `keeps` out of the configuration")
+        return port(info, pair, slave.schema_, Mapper(slave.schemas), self.unheard(pair))
 
     def unheard(self, pair: Pair) -> tuple[Resources, ...]:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""

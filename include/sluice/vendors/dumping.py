@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from sluice.apply.mapper import Mapper
 from sluice.initial_update.plan import Chunk, Leaf
+from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -22,6 +23,10 @@ class TableDefinition(Protocol):
     @property
     def data_columns(self) -> tuple[str, ...]:
         """The columns that are copied."""
+
+    @property
+    def layout_columns(self) -> tuple[Column, ...]:
+        """All columns, as a layout lists them."""
 
     @property
     def undecoded(self) -> bool:

@@ -278,6 +278,7 @@ class Vendor:
         slave: with the masters that are not to hear of what is written, if they are in the slave's database.
         receive: the slave as a task of an initial update fills it.
         compare_table: a table of such a slave with its master's.
+        history: the same as a slave that keeps every change instead of rows; None if it cannot.
         master: what it offers besides if it can be a master, too.
     """
 
@@ -285,3 +286,4 @@ class Vendor:
     receive: Callable[[ConnectionInfo, LoadJob, SlaveLoad], Receiver]
     compare_table: Callable[[Comparison], Difference]
     master: Master | None = None
+    history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None

@@ -8,6 +8,7 @@ both.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,10 +17,43 @@ from sqlalchemy import ColumnElement, func, select
 
 from sluice.control.store import Store
 from sluice.control.tables import barrier, point
+from sluice.errors import TransientError
+from sluice.model.names import Pair
 from sluice.model.position import Position
 
 # A request that nobody keeps up is void after this time.
 SECONDS = 60
+
+
+class Waiting:
+    """Waiting for a slave that is on its way to a point of the stream."""
+
+    def __init__(self, pair: Pair, at: Position, patience_s: float) -> None:
+        self._pair = pair
+        self._at = at
+        self._patience_s = patience_s
+        self._deadline = time.monotonic() + patience_s
+
+    def over(self, ordinal: int) -> bool:
+        """Whether a slave that is there has arrived.
+
+        Raises:
+            TransientError: SLC-091 if it does not arrive in time, SLC-092 if it is beyond.
+        """
+        if ordinal > self._at.ordinal:
+            raise TransientError(
+                92,
+                f"slave {self._pair.slave} is at {ordinal}, beyond the point {self._at.ordinal}",
+                "run verify again",
+            )
+        if ordinal < self._at.ordinal and time.monotonic() > self._deadline:
+            raise TransientError(
+                91,
+                f"slave {self._pair.slave} is at transaction {ordinal} and did not reach {self._at.ordinal} "
+                f"within {self._patience_s:.0f} s",
+                "see `./sluice status`: its drain DAG may be paused, on standby, or far behind",
+            )
+        return ordinal == self._at.ordinal
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sluice.vendors.postgresql.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
+from sluice.verify.points import Waiting
 
 
 def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -36,30 +37,18 @@ def aligned(
     Raises:
         TransientError: SLC-091 if the slave does not arrive there in time, SLC-092 if it is beyond.
     """
-    deadline = time.monotonic() + patience_s
+    waiting = Waiting(pair, at, patience_s)
     names = {"source": pair.source, "slave": pair.slave}
     with translated("reading the slave"), connect(info, "verify", autocommit=True) as session:
         while True:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = session.execute(composed("slave/position", **parts), names).fetchone()
-            ordinal = int(row[1]) if row else 0
-            if ordinal == at.ordinal:
+            if waiting.over(int(row[1]) if row else 0):
                 exported = session.execute("SELECT pg_export_snapshot()").fetchone()
                 assert exported is not None
                 yield str(exported[0])
                 return
             session.execute("ROLLBACK")
-            if ordinal > at.ordinal:
-                raise TransientError(
-                    92, f"slave {pair.slave} is at {ordinal}, beyond the point {at.ordinal}", "run verify again"
-                )
-            if time.monotonic() > deadline:
-                raise TransientError(
-                    91,
-                    f"slave {pair.slave} is at transaction {ordinal} and did not reach {at.ordinal} "
-                    f"within {patience_s:.0f} s",
-                    "see `./sluice status`: its drain DAG may be paused, on standby, or far behind",
-                )
             time.sleep(0.2)
 
 

@@ -1,0 +1,46 @@
+"""What files may keep of a table: its rows as they are, or every change of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from sluice.apply.net import Net
+from sluice.model.layout import Column, Layout
+from sluice.vendors.parquet.files import Files
+from sluice.vendors.parquet.history import History
+from sluice.vendors.parquet.replica import Replica
+from sluice.vendors.parquet.versions import Table
+
+
+class Kind(Protocol):
+    """How changes become files, and files rows again."""
+
+    name: str
+
+    def fitting(self, known: Table | None, layout: Layout) -> Table | None:
+        """The table that takes rows of this layout; None if it has to be filled before.
+
+        Raises:
+            SluiceError: SLC-153, the rows have other columns than its files.
+        """
+
+    def apply(self, net: Net, changes: pa.Table, files: Files) -> int:
+        """Write the changes of one table. Returns how many rows were not as expected."""
+
+    def schema(self, columns: Sequence[Column]) -> pa.Schema:
+        """The columns of a file."""
+
+    def loaded(self, rows: pa.Table, epoch: int) -> pa.Table:
+        """Rows of an initial update, as a file keeps them."""
+
+    def begun(self, before: Table | None, filled: Table, files: Files) -> Table:
+        """The table at the end of an initial update, given what it was before and the files that were filled."""
+
+    def rows(self, files: Files, columns: Sequence[Column]) -> Iterator[tuple[pa.Table, int]]:
+        """Every row that is there, as rows that come (1) and rows that go (-1), in no order."""
+
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Replica(), History())}

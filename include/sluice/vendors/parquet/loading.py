@@ -1,0 +1,206 @@
+"""An initial update into files: written beside what is current, which it replaces at once when it is whole."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from typing import IO, TYPE_CHECKING, Any
+
+from sluice.apply.mapper import Mapper
+from sluice.connections import ConnectionInfo
+from sluice.crash import CrashPoint, reached
+from sluice.errors import FencedError, SluiceError
+from sluice.initial_update.job import LoadJob, SlaveLoad
+from sluice.model.layout import Column
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.vendors.dumping import TableDefinition
+from sluice.vendors.parquet.copied import columns_of
+from sluice.vendors.parquet.kinds import KINDS
+from sluice.vendors.parquet.place import File, Place, Writer, create, place_of, reachable
+from sluice.vendors.parquet.types import OURS, typed
+from sluice.vendors.parquet.versions import Table, Versions
+
+if TYPE_CHECKING:
+    from sluice.vendors.parquet.slave import ParquetSlave
+
+_PLAN = "plan.json"
+
+
+class LakeTables:
+    """See `sluice.vendors.dumping.SlaveTables`."""
+
+    def __init__(self, slave: ParquetSlave, epoch: int) -> None:
+        self._slave = slave
+        self._epoch = epoch
+        self._tables: dict[TableName, Table] = {}
+        self._loading = slave.place.loading(epoch)
+        self.mapper: Mapper = slave.mapper
+        self.as_text: set[TableName] = set()
+
+    def prepare(self, tables: Sequence[TableDefinition]) -> None:
+        """Fence out whoever was at work, and write down what the columns are. What is current stays so for now.
+
+        Raises:
+            SluiceError: SLC-156, a column bears a name of ours.
+        """
+        for table in tables:
+            if ours := [one.name for one in table.layout_columns if one.name.lower().startswith(OURS)]:
+                raise SluiceError(
+                    156,
+                    f"{table.name} has columns whose names are taken in files: {', '.join(ours)}",
+                    "rename them on the master, or take the table out of `tables`",
+                )
+            name = self.mapper.table(table.name)
+            self._tables[table.name] = Table(name, tuple(table.layout_columns))
+            self.as_text.add(table.name)
+        self._slave.take_over(self._epoch)
+        with reachable("preparing the load"):
+            for old in self._slave.place.root.joinpath("loading").iterdir():
+                shutil.rmtree(old, ignore_errors=True)
+            self._loading.mkdir()
+            known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
+            create(self._loading / _PLAN, {"keeps": self._slave.kind.name, "tables": known})
+
+    def expect(self, chunks: int) -> None:
+        """Chunks are claimed by their numbers."""
+
+    def finish(self, tables: Sequence[Any]) -> None:
+        """There is nothing to be built after the rows."""
+
+    def follow(self, sequences: Sequence[SequenceValue]) -> None:
+        """Files hand out no numbers."""
+
+    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
+        """The data is complete: it is current from here on, and the stream follows."""
+        files: dict[TableName, list[File]] = {}
+        for done in self._done():
+            if done["rows"]:
+                files.setdefault(TableName(*done["table"]), []).append(File(**done["file"]))
+        tables = [Table(table.name, table.columns, tuple(files.get(name, ()))) for name, table in self._tables.items()]
+        self._slave.begin_update(position, snapshot, tables)
+        shutil.rmtree(self._loading, ignore_errors=True)
+
+    def progress(self) -> tuple[int, int]:
+        """Chunks and rows committed so far."""
+        done = self._done()
+        return len(done), sum(one["rows"] for one in done)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _done(self) -> list[dict[str, Any]]:
+        with reachable("looking at the load"):
+            return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self._loading.glob("*.done"))]
+
+
+class LakeReceiver:
+    """See `sluice.vendors.dumping.Receiver`: one file a chunk.
+
+    A claim is a lock on a file, which the system gives back if a task is lost. Should a network filesystem fail at
+    that, two tasks copy one chunk: the first to say that it is in counts, and what the other wrote is in no version.
+    """
+
+    def __init__(self, info: ConnectionInfo, job: LoadJob, plan: SlaveLoad) -> None:
+        self._pair = Pair(job.source, plan.slave)
+        self._place: Place = place_of(info, self._pair)
+        self._epoch = plan.epoch
+        self._chunks = job.chunks
+        self._loading = self._place.loading(plan.epoch)
+        self._next = 0
+        self._claimed: IO[bytes] | None = None
+        self._writer: Writer | None = None
+
+    def open(self) -> None:
+        """Read what the columns are."""
+        with reachable(f"loading {self._pair.slave}"):
+            self._fence()
+            plan = json.loads((self._loading / _PLAN).read_text(encoding="utf-8"))
+        self._kind = KINDS[plan["keeps"]]
+        self._tables = {TableName(schema, table): Table.from_json(known) for schema, table, known in plan["tables"]}
+
+    def claim_next(self) -> int | None:
+        """Lock a chunk that is not in; those that others hold are waited for in the end."""
+        for among, wait in ((range(self._next, len(self._chunks)), False), (range(len(self._chunks)), True)):
+            for chunk in among:
+                if self._claim(chunk, wait=wait):
+                    self._next = chunk + 1
+                    return chunk
+        return None
+
+    def claim(self, chunk: int) -> bool:
+        """Lock this very chunk, if it is not in."""
+        return self._claim(chunk, wait=True)
+
+    def begin(self, table: TableName, columns: Sequence[str], *, binary: bool) -> None:
+        """Begin the chunk's file."""
+        known = {column.name: column for column in self._tables[table].columns}
+        self._columns: list[Column] = [known[name] for name in columns]
+        self._table = table
+        with reachable(f"loading {self._pair.slave}"):
+            self._writer = self._place.writer(self._tables[table].name, self._epoch, self._kind.schema(self._columns))
+
+    def write(self, buffer: bytes) -> None:
+        """Rows as lines of COPY."""
+        assert self._writer is not None
+        with reachable(f"loading {self._pair.slave}"):
+            rows = typed(self._columns, columns_of(buffer, len(self._columns)))
+            self._writer.write(self._kind.loaded(rows, self._epoch))
+
+    def end(self, chunk: int, rows: int) -> None:
+        """Make the file durable, and say that the chunk is in, unless somebody took over or was faster."""
+        assert self._writer is not None
+        with reachable(f"loading {self._pair.slave}"):
+            self._writer.close()
+            self._fence()
+            file = self._writer.file
+            done = {"table": list(asdict(self._table).values()), "rows": rows, "file": asdict(file)}
+            if not rows or not create(self._done(chunk), done):
+                self._place.path(file).unlink()
+            if not rows:
+                create(self._done(chunk), done)
+        self._writer = None
+        self._release()
+        reached(CrashPoint.CHUNK_LOADED)
+
+    def close(self) -> None:
+        """Leave nothing behind of a chunk that is not in."""
+        if self._writer is not None:
+            with suppress(OSError):
+                self._writer.discard()
+        self._release()
+
+    def _claim(self, chunk: int, *, wait: bool) -> bool:
+        if self._done(chunk).exists():
+            return False
+        with reachable(f"claiming chunk {chunk} of {self._pair.slave}"):
+            claimed = (self._loading / f"{chunk}.claimed").open("ab")
+            try:
+                fcntl.flock(claimed, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                claimed.close()
+                return False
+            if self._done(chunk).exists():
+                claimed.close()
+                return False
+        self._claimed = claimed
+        return True
+
+    def _release(self) -> None:
+        if self._claimed is not None:
+            self._claimed.close()
+            self._claimed = None
+
+    def _fence(self) -> None:
+        if Versions(self._place, self._pair).current().epoch != self._epoch:
+            raise FencedError(
+                50, f"somebody took over slave {self._pair.slave} from this dump", "trigger initial_update again"
+            )
+
+    def _done(self, chunk: int) -> Any:
+        return self._loading / f"{chunk}.done"

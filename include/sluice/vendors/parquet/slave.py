@@ -1,0 +1,193 @@
+"""A slave of files: one version a batch, which has the data, the position and the fence (R3, R4, R6)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+
+import pyarrow as pa
+
+from sluice.apply.mapper import Mapper
+from sluice.apply.net import Net
+from sluice.connections import ConnectionInfo
+from sluice.crash import CrashPoint, reached
+from sluice.errors import FencedError, SluiceError
+from sluice.model.action import Action, Command
+from sluice.model.layout import Column, Layout
+from sluice.model.names import Pair, Resources, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.model.statement import Outcome, Statement
+from sluice.vendors.parquet.files import Files
+from sluice.vendors.parquet.kinds import Kind
+from sluice.vendors.parquet.loading import LakeTables
+from sluice.vendors.parquet.place import place_of, reachable
+from sluice.vendors.parquet.versions import Table, Version, Versions
+from sluice.vendors.protocol import Capabilities, Replayed
+from sluice.verify.points import Waiting
+
+_KEEP_HOURS = 1.0
+
+
+class ParquetSlave:
+    """See `sluice.vendors.protocol.SlaveDatabase`."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        info: ConnectionInfo,
+        pair: Pair,
+        schema: str,
+        mapper: Mapper,
+        masters: Collection[Resources] = (),
+    ) -> None:
+        self.kind = kind
+        self.pair = pair
+        self.mapper = mapper
+        self.place = place_of(info, pair)
+        self.versions = Versions(self.place, pair)
+        self._keep_hours = float(info.extra.get("keep_hours", _KEEP_HOURS))
+        self._version = Version()
+
+    def capabilities(self) -> Capabilities:
+        """Nothing acts here by itself."""
+        return Capabilities()
+
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> None:
+        """Look whether the directory can be written to. Columns are compared when rows come."""
+        directory = self.place.root.parents[1]
+        with reachable(f"looking at the directory of {self.pair.slave}"):
+            if not (directory.is_dir() and os.access(directory, os.W_OK)):
+                raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
+
+    def guarded(self, tables: Sequence[TableName]) -> list[str]:
+        """Files have neither triggers nor foreign keys."""
+        return []
+
+    def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
+        """Raise the fence: from now on the next number of whoever was at work is taken."""
+        with reachable(f"taking over {self.pair}"):
+            self.place.make()
+            before = self.versions.current()
+            if before.epoch > epoch:
+                raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
+            self._version = self.versions.commit(before, replace(before, epoch=epoch))
+            self.versions.tidy(self._keep_hours)
+        return self._version.position, self._version.snapshot
+
+    def apply(
+        self,
+        steps: Iterable[Sequence[tuple[Net, pa.Table]] | Command],
+        end: Position,
+        sequences: Sequence[SequenceValue] = (),
+        answered: Callable[[Statement, Outcome], None] | None = None,
+    ) -> int:
+        """One version: the steps in order, the position. Returns how many rows were not as expected.
+
+        Raises:
+            FencedError: SLC-050, somebody took over; nothing was changed.
+            SluiceError: SLC-152, no initial update has ended here; SLC-153, a table has other columns, or is not there;
+                SLC-154, a statement.
+        """
+        if self._version.snapshot is None or self._version.keeps != self.kind.name:
+            raise SluiceError(
+                152,
+                f"there is no {self.kind.name} at {self.place.root} that an initial update has made",
+                "mount the directory that had it; if it is lost, make it anew by initial_update",
+            )
+        tolerated = 0
+        tables = dict(self._version.tables)
+        edited: dict[TableName, Files] = {}
+        try:
+            for step in steps:
+                if isinstance(step, Command):
+                    if answered is not None and step.action is Action.STATEMENT:
+                        raise _no_statements(self.pair)
+                    continue
+                for net, changes in step:
+                    table = self._table(tables, net)
+                    files = edited.setdefault(table.name, self._files(table))
+                    tolerated += self.kind.apply(net, changes, files)
+            reached(CrashPoint.STAGED)
+            for name, files in edited.items():
+                files.join()
+                tables[name] = replace(tables[name], files=tuple(files.listed))
+            reached(CrashPoint.MERGED)
+            self._version = self.versions.commit(self._version, replace(self._version, position=end, tables=tables))
+        except BaseException:
+            for files in edited.values():
+                files.discard()
+            raise
+        return tolerated
+
+    def replay(
+        self,
+        changes: pa.Table,
+        layouts: Mapping[int, Layout],
+        begin: Position,
+        end: Position,
+        collected: int,
+        sequences: Sequence[SequenceValue] = (),
+    ) -> Replayed:
+        """Nothing: a transaction is applied as any batch is, since what costs is the commit."""
+        return Replayed(begin, 0)
+
+    def understands(self, statement: Statement) -> None:
+        """No statement is."""
+        raise _no_statements(self.pair)
+
+    def make_durable(self) -> None:
+        """Every version is."""
+
+    def loading(self, epoch: int) -> LakeTables:
+        """The tables of this slave, for a dump under an epoch of its own."""
+        return LakeTables(self, epoch)
+
+    def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
+        """Let an initial update be what is current, at once. Raises FencedError SLC-050 if somebody took over."""
+        before = self._version.tables if self._version.keeps == self.kind.name else {}
+        tables = {}
+        for one in filled:
+            marks = self._files(Table(one.name, one.columns))
+            tables[one.name] = self.kind.begun(before.get(one.name), one, marks)
+        after = replace(
+            self._version, keeps=self.kind.name, position=position, snapshot=snapshot, tables={**before, **tables}
+        )
+        self._version = self.versions.commit(self._version, after)
+
+    @contextmanager
+    def _aligned(self, waiting: Waiting) -> Iterator[str]:
+        while not waiting.over((version := self.versions.current()).position.ordinal):
+            time.sleep(0.2)
+        yield str(self.versions.path(version.number))
+
+    def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
+        """The version exactly at a point of the stream; its path."""
+        return self._aligned(Waiting(self.pair, at, patience_s))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _table(self, tables: dict[TableName, Table], net: Net) -> Table:
+        name = self.mapper.table(net.layout.name)
+        found = self.kind.fitting(tables.get(name), replace(net.layout, name=name))
+        if found is None:
+            raise SluiceError(
+                155, f"slave {self.pair.slave} has no rows of {name}", "make and fill the table by initial_update"
+            )
+        tables[name] = found
+        return found
+
+    def _files(self, table: Table) -> Files:
+        return Files(self.place, table.name, self._version.epoch, table.files)
+
+
+def _no_statements(pair: Pair) -> SluiceError:
+    return SluiceError(
+        154,
+        f"slave {pair.slave} keeps files, and executes no statement",
+        "set `statements: false` for its replication; what statements change then reaches it by an initial_update",
+    )

@@ -1,0 +1,122 @@
+"""Rows as typed columns: exactly what the master's texts say, or the texts themselves (R7).
+
+A column has a type of its own where every ordinary value of its declared type has one exact counterpart. What such a
+column cannot hold (infinity, NaN of a numeric, years before 1 or beyond 9999) is NULL there and stands as a text in the
+column `sluice_text`. Everything else is a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.model.layout import Column
+
+# What begins the names of columns that are no column of the master.
+OURS = "sluice_"
+TEXT = "sluice_text"
+TEXTS = pa.map_(pa.string(), pa.string())
+
+_PLAIN = {"smallint": pa.int16(), "integer": pa.int32(), "bigint": pa.int64(), "real": pa.float32()}
+_PLAIN |= {"double precision": pa.float64(), "boolean": pa.bool_(), "bytea": pa.binary(), "date": pa.date32()}
+_NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
+_TIMESTAMP = re.compile(r"timestamp(?:\(\d\))? with(out)? time zone")
+_MOST_DIGITS = 38
+_DAY = r"^\d{4}-\d\d-\d\d"
+_TIME = r" \d\d:\d\d:\d\d(\.\d+)?"
+
+
+def kept_as(declared: str) -> pa.DataType:
+    """The type of a column whose type the master's catalog writes like this."""
+    if declared in _PLAIN:
+        return _PLAIN[declared]
+    if (found := _NUMERIC.fullmatch(declared)) and int(found[2]) <= int(found[1]) <= _MOST_DIGITS:
+        return pa.decimal128(int(found[1]), int(found[2]))
+    if found := _TIMESTAMP.fullmatch(declared):
+        return pa.timestamp("us", None if found[1] else "UTC")
+    return pa.string()
+
+
+def schema_of(columns: Iterable[Column]) -> pa.Schema:
+    """The columns of a table's rows in a file."""
+    return pa.schema([*((column.name, kept_as(column.type)) for column in columns), (TEXT, TEXTS)])
+
+
+def typed(columns: Sequence[Column], texts: Sequence[pa.Array]) -> pa.Table:
+    """Rows, given as one array of texts for each column, as PostgreSQL prints them."""
+    schema = schema_of(columns)
+    arrays, unfit = [], {}
+    for field, values in zip(schema, texts, strict=False):
+        fitting = _fitting(field.type, values)
+        if fitting is not None and not pc.all(fitting).as_py():
+            unfit[field.name] = pc.if_else(fitting, None, values)
+            values = pc.if_else(fitting, values, None)
+        arrays.append(_converted(field.type, values))
+    return pa.Table.from_arrays([*arrays, _texts(unfit, len(texts[0]))], schema=schema)
+
+
+def tokens(rows: pa.Table, names: Sequence[str]) -> pa.Array:
+    """For each row bytes that are equal where these columns are; they read like a line of COPY."""
+    parts = [_token(rows, name) for name in names]
+    return pc.binary_join_element_wise(*parts, b"\t", null_handling="replace", null_replacement=b"\\N")
+
+
+def _fitting(kind: pa.DataType, values: pa.Array) -> pa.Array | None:
+    """Which values the type holds (True for NULL); None if it is all of them."""
+    if pa.types.is_decimal(kind):
+        pattern = r"^-?\d"
+    elif pa.types.is_date(kind):
+        pattern = _DAY + "$"
+    elif pa.types.is_timestamp(kind):
+        pattern = _DAY + _TIME + (r"\+00$" if kind.tz else "$")
+    else:
+        return None
+    return pc.fill_null(pc.match_substring_regex(values, pattern), True)
+
+
+def _converted(kind: pa.DataType, values: pa.Array) -> pa.Array:
+    if pa.types.is_boolean(kind):
+        return pc.equal(values, "t")
+    if pa.types.is_binary(kind):
+        return pa.array([text and bytes.fromhex(text[2:]) for text in values.to_pylist()], kind)
+    return pc.cast(values, kind)
+
+
+def _texts(unfit: dict[str, pa.Array], rows: int) -> pa.Array:
+    if not unfit:
+        return pa.nulls(rows, TEXTS)
+    values = zip(*(column.to_pylist() for column in unfit.values()), strict=True)
+    found = ([(name, text) for name, text in zip(unfit, row, strict=True) if text is not None] for row in values)
+    return pa.array([pairs or None for pairs in found], TEXTS)
+
+
+def _token(rows: pa.Table, name: str) -> pa.Array:
+    column = rows[name].combine_chunks()
+    texts = rows[TEXT].combine_chunks()
+    if pa.types.is_string(column.type):
+        return _escaped(pc.cast(column, pa.binary()))
+    if pa.types.is_binary(column.type):
+        return _escaped(column)
+    token = _counted(column)
+    if texts.null_count < len(texts):
+        token = pc.coalesce(token, pc.map_lookup(texts, pa.scalar(name), "first"))
+    return pc.cast(token, pa.binary())
+
+
+def _counted(column: pa.Array) -> pa.Array:
+    """A number, or what is one in the file, as a text."""
+    whole: dict[Callable[[pa.DataType], bool], pa.DataType] = {
+        pa.types.is_timestamp: pa.int64(),
+        pa.types.is_date: pa.int32(),
+    }
+    for is_kind, number in whole.items():
+        if is_kind(column.type):
+            column = pc.cast(column, number)
+    return pc.cast(column, pa.string())
+
+
+def _escaped(values: pa.Array) -> pa.Array:
+    return pc.replace_substring(pc.replace_substring(values, b"\\", b"\\\\"), b"\t", b"\\t")

@@ -1,0 +1,157 @@
+"""What is current: position, fence and the list of data files, in one document that appears at once (R3, R6).
+
+A commit is the exclusive creation of the next number. Whoever takes over makes a version with a higher epoch, so that
+the next number of the one before is taken. Readers take the newest version; what it does not list does not exist for
+them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sluice.errors import FencedError
+from sluice.model.layout import Column
+from sluice.model.names import TableName
+from sluice.model.position import START, Position, Snapshot
+from sluice.vendors.parquet.place import File, Place, create, reachable
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as a version has it: the columns of the layout that its newest rows came under, and its files."""
+
+    name: TableName
+    columns: tuple[Column, ...]
+    files: tuple[File, ...] = ()
+
+    @property
+    def kept(self) -> tuple[Column, ...]:
+        """The columns that are in the files: what the master computes by itself is not."""
+        return tuple(column for column in self.columns if not column.generated)
+
+    def to_json(self) -> dict[str, Any]:
+        """As readers find it."""
+        return {
+            "schema": self.name.schema,
+            "table": self.name.table,
+            "columns": [[one.name, one.type, one.not_null, one.generated] for one in self.columns],
+            "files": [asdict(file) for file in self.files],
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Table:
+        """What `to_json` gave."""
+        return cls(
+            TableName(plain["schema"], plain["table"]),
+            tuple(Column(*fields) for fields in plain["columns"]),
+            tuple(File(**file) for file in plain["files"]),
+        )
+
+
+@dataclass(frozen=True)
+class Version:
+    """One state of a replication, whole.
+
+    Attributes:
+        keeps: the kind of what its files hold.
+        snapshot: what the initial update saw; None until one has ended.
+        removed: files of the version before that are in this one no more.
+    """
+
+    number: int = 0
+    keeps: str = ""
+    epoch: int = 0
+    position: Position = START
+    snapshot: Snapshot | None = None
+    tables: Mapping[TableName, Table] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As readers find it."""
+        return {
+            "version": self.number,
+            "keeps": self.keeps,
+            "epoch": self.epoch,
+            "position": [self.position.segment, self.position.ordinal],
+            "snapshot": self.snapshot.text if self.snapshot else None,
+            "tables": {str(name): table.to_json() for name, table in self.tables.items()},
+            "removed": list(self.removed),
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Version:
+        """What `to_json` gave."""
+        tables = map(Table.from_json, plain["tables"].values())
+        return cls(
+            plain["version"],
+            plain["keeps"],
+            plain["epoch"],
+            Position(*plain["position"]),
+            Snapshot(plain["snapshot"]) if plain["snapshot"] else None,
+            {table.name: table for table in tables},
+            tuple(plain["removed"]),
+        )
+
+
+class Versions:
+    """The chain of versions of one replication."""
+
+    def __init__(self, place: Place, pair: object) -> None:
+        self._place = place
+        self._pair = pair
+
+    def current(self) -> Version:
+        """The newest version; one with the number 0 if there is none."""
+        with reachable("looking for the newest version"):
+            while numbers := self._numbers():
+                # A newer one may have come meanwhile, and the one that we saw may have gone.
+                with suppress(FileNotFoundError):
+                    return self.read(numbers[-1])
+            return Version()
+
+    def read(self, number: int) -> Version:
+        """The version of that number."""
+        return Version.from_json(json.loads(self.path(number).read_text(encoding="utf-8")))
+
+    def commit(self, before: Version, after: Version) -> Version:
+        """Make `after` the newest version, if `before` still is.
+
+        Raises:
+            FencedError: SLC-050, somebody took over.
+        """
+        kept = {file.path for table in after.tables.values() for file in table.files}
+        listed = (file.path for table in before.tables.values() for file in table.files)
+        made = replace(after, number=before.number + 1, removed=tuple(path for path in listed if path not in kept))
+        with reachable(f"writing version {made.number}"):
+            # The number of one who slept for long may be free again, since old versions are removed.
+            if not create(self.path(made.number), made.to_json()) or self._numbers()[-1] != made.number:
+                raise FencedError(50, f"somebody took over {self._pair} (our epoch was {after.epoch})")
+        return made
+
+    def tidy(self, hours: float) -> None:
+        """Remove versions that were replaced so long ago, and files that only they list."""
+        since = time.time() - hours * 3600
+        for number, after in itertools.pairwise(self._numbers()):
+            if self.path(after).stat().st_mtime > since:
+                return
+            self._remove(self.read(after).removed)
+            self.path(number).unlink(missing_ok=True)
+
+    def _remove(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            (self._place.root / path).unlink(missing_ok=True)
+
+    def _numbers(self) -> list[int]:
+        found = self._place.versions.glob("*.json") if self._place.versions.is_dir() else ()
+        return sorted(int(path.stem) for path in found)
+
+    def path(self, number: int) -> Path:
+        """Where the version of that number is, or will be."""
+        return self._place.versions / f"{number:012d}.json"
