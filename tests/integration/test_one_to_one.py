@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from sluice.control import status
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError
 from sluice.vendors.postgresql import one_to_one as replaying
@@ -97,6 +98,9 @@ def test_rows_that_are_not_as_expected_are_put_right_and_counted(build, fires):
     world.publish()
     assert world.drain()["tolerated"] == 5
     assert world.differences() == {}
+    (standing,) = status.standings(world.context)
+    assert standing.odd == {"public.heap": {"missing": 1}, "public.t": {"duplicate": 1, "missing": 3}}
+    assert "public.heap 1 missing, public.t 1 there already, public.t 3 missing" in status.as_table([standing])
 
 
 def test_what_cannot_be_replayed_is_applied_at_its_place(build):

@@ -15,10 +15,12 @@ from sluice.control.store import Store
 from sluice.control.tables import audit, lease
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
+from sluice.model.tolerance import Oddity, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 
 _BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
+_ODD = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
 # Between two runs nobody publishes either; so long nobody needs to know.
 _SILENCE = timedelta(minutes=2)
@@ -53,6 +55,16 @@ def of_status(store: Store, pair: Pair, status: Status, different: int | None) -
         yield (
             f"the last comparison found {different:,} rows that are not as on the master; changes are delivered.\n"
             f"HINT: find out who else writes to it, then {anew}"
+        )
+
+
+def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:
+    """Which tables had rows that were not as expected, and were put right."""
+    if odd:
+        told = ", ".join(f"{table} {rows:,} {_ODD[oddity]}" for (table, oddity), rows in sorted(odd.items()))
+        yield (
+            f"rows were not as expected, and were put right: {told}.\n"
+            f"HINT: find out who else writes to {pair.slave}; run verify to see whether anything else differs"
         )
 
 

@@ -10,10 +10,11 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control.store import Store
-from sluice.control.tables import audit, hold, replication
+from sluice.control.tables import audit, hold, replication, tolerated
 from sluice.errors import SluiceError
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
+from sluice.model.tolerance import Tolerated, oddities
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, IllegalEvent, Status, after
 
@@ -36,7 +37,6 @@ class Replication:
     status: Status
     position: Position
     delivered_at: datetime | None
-    tolerated: int
     update_id: int | None
 
 
@@ -60,10 +60,8 @@ def get(store: Store, pair: Pair) -> Replication:
     with store.begin() as connection:
         row = connection.execute(select(replication).where(_is(pair))).one_or_none()
     if row is None:
-        return Replication(pair, Status.UNCONFIGURED, Position(0, 0), None, 0, None)
-    return Replication(
-        pair, Status(row.status), Position(row.segment, row.ordinal), row.delivered_at, row.tolerated, row.update_id
-    )
+        return Replication(pair, Status.UNCONFIGURED, Position(0, 0), None, None)
+    return Replication(pair, Status(row.status), Position(row.segment, row.ordinal), row.delivered_at, row.update_id)
 
 
 def happen(
@@ -127,8 +125,12 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     return {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
 
 
-def delivered(store: Store, pair: Pair, position: Position, tolerated: int = 0) -> None:
-    """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back."""
+def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:
+    """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back.
+
+    Args:
+        odd: rows that were not as expected since the last time.
+    """
     with store.begin() as connection:
         connection.execute(
             replication.update()
@@ -137,9 +139,24 @@ def delivered(store: Store, pair: Pair, position: Position, tolerated: int = 0) 
                 segment=position.segment,
                 ordinal=position.ordinal,
                 delivered_at=func.clock_timestamp(),
-                tolerated=replication.c.tolerated + tolerated,
             )
         )
+        for (table, oddity), rows in (odd or Tolerated()).items():
+            key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
+            counted = insert(tolerated).values({**key, oddity: rows})
+            more = {oddity: tolerated.c[oddity] + rows}
+            connection.execute(counted.on_conflict_do_update(index_elements=list(key), set_=more))
+
+
+def odd(store: Store, pair: Pair) -> Tolerated:
+    """Rows of the slave that were not as expected, since it was filled."""
+    ours = and_(tolerated.c.source == pair.source, tolerated.c.slave == pair.slave)
+    with store.begin() as connection:
+        rows = connection.execute(select(tolerated).where(ours)).all()
+    found = Tolerated()
+    for row in rows:
+        found += oddities(TableName(row.schema, row.table), row.missing, row.duplicate)
+    return found
 
 
 def restart_at(store: Store, pair: Pair, position: Position) -> None:
@@ -147,6 +164,8 @@ def restart_at(store: Store, pair: Pair, position: Position) -> None:
     with store.begin() as connection:
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(_is(pair)).values(values))
+        # Its rows are those of the master again.
+        connection.execute(tolerated.delete().where(tolerated.c.source == pair.source, tolerated.c.slave == pair.slave))
 
 
 def note(connection: Connection, pair: Pair, event: str, detail: str, who: str | None = None) -> None:

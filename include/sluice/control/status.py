@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from sqlalchemy import Connection, func, select
 
@@ -12,6 +12,7 @@ from sluice.context import Context
 from sluice.control import notes, replications
 from sluice.control.tables import comparison, initial_update, segment
 from sluice.model.names import Pair
+from sluice.model.tolerance import Tolerated
 from sluice.state.dispatcher import Hold, shown
 from sluice.state.replication import Status
 
@@ -23,6 +24,8 @@ class Standing:
     Attributes:
         why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
         publishing: the same of its source.
+        odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
+            sum.
     """
 
     source: str
@@ -39,6 +42,7 @@ class Standing:
     compared: int | None
     different: int | None
     publishing: str = ""
+    odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 def standings(context: Context) -> list[Standing]:
@@ -80,6 +84,7 @@ def as_table(rows: Sequence[Standing]) -> str:
 def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     known = replications.get(context.store, pair)
     held = replications.holds(context.store, pair)
+    odd = replications.odd(context.store, pair)
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
@@ -94,17 +99,29 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         colour=known.status.colour,
         dispatcher=shown(kinds),
         why="\n".join(
-            [*notes.of_status(context.store, pair, known.status, different), *notes.of_gate(pair, held, paused)]
+            [
+                *notes.of_status(context.store, pair, known.status, different),
+                *notes.of_gate(pair, held, paused),
+                *notes.of_rows(pair, odd),
+            ]
         ),
         position=str(known.position),
         holdback=holdback,
         lag_s=lag_s,
         loaded=loaded,
-        tolerated=known.tolerated,
+        tolerated=odd.total(),
+        odd=_by_table(odd),
         compared=compared,
         different=different,
         publishing=publishing,
     )
+
+
+def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for (table, oddity), rows in sorted(odd.items()):
+        found.setdefault(str(table), {})[oddity] = rows
+    return found
 
 
 def _behind(connection: Connection, pair: Pair, ordinal: int) -> tuple[int, float]:

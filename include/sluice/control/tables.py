@@ -76,8 +76,19 @@ replication = Table(
     Column("segment", BigInteger, nullable=False, server_default="0"),
     Column("ordinal", BigInteger, nullable=False, server_default="0"),
     _moment("delivered_at"),
-    Column("tolerated", BigInteger, nullable=False, server_default="0"),
     Column("update_id", BigInteger),
+)
+
+# Rows of a slave's table that were not as expected, since it was filled.
+tolerated = Table(
+    "tolerated",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("schema", Text, primary_key=True),
+    Column("table", Text, primary_key=True),
+    Column("missing", BigInteger, nullable=False, server_default="0"),
+    Column("duplicate", BigInteger, nullable=False, server_default="0"),
 )
 
 # Why a gate is shut; no row, no reason.

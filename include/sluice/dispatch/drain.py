@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
 
@@ -18,6 +18,7 @@ from sluice.model.layout import Layout
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
+from sluice.model.tolerance import Tolerated
 from sluice.vendors.protocol import SlaveDatabase
 
 # A batch that meets a key of the slave is tried together with what follows, up to so many times its size (R1).
@@ -31,7 +32,7 @@ class Delivered:
     position: Position
     transactions: int = 0
     changes: int = 0
-    tolerated: int = 0
+    tolerated: Tolerated = field(default_factory=Tolerated)
 
 
 class Drain:

@@ -15,6 +15,7 @@ from sluice.dispatch.gate import Gate, Shut
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
+from sluice.model.tolerance import Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
 
@@ -100,7 +101,7 @@ class _Run:
         self._total = total
         self._renewed = self._durable_at = time.monotonic()
         self._durable = drain_.begin(held.epoch)
-        self._tolerated = total.tolerated
+        self._tolerated = Tolerated()
 
     def until(self, end: float, poll_s: float) -> Shut | None:
         """Deliver, then sleep, until the time is over or the gate shuts."""
@@ -123,14 +124,17 @@ class _Run:
     def _count(self, delivered: Delivered) -> None:
         self._total.transactions += delivered.transactions
         self._total.changes += delivered.changes
-        self._total.tolerated += delivered.tolerated
+        self._total.tolerated += delivered.tolerated.total()
+        self._tolerated += delivered.tolerated
+        for (table, oddity), rows in delivered.tolerated.items():
+            event("not as expected", slave=self._pair.slave, table=table, **{oddity: rows})
         self._total.position = str(delivered.position)
         event(
             "delivered",
             slave=self._pair.slave,
             position=delivered.position,
             changes=delivered.changes,
-            tolerated=delivered.tolerated,
+            tolerated=delivered.tolerated.total(),
         )
 
     def _keep_up(self) -> None:
@@ -145,6 +149,6 @@ class _Run:
         """Make the slave durable, then tell the store how far it is."""
         if self._drain.position != self._durable:
             self._durable = self._drain.make_durable()
-            replications.delivered(self._store, self._pair, self._durable, self._total.tolerated - self._tolerated)
-            self._tolerated = self._total.tolerated
+            replications.delivered(self._store, self._pair, self._durable, self._tolerated)
+            self._tolerated = Tolerated()
             self._durable_at = time.monotonic()

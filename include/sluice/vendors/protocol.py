@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Outcome, Statement, Traced
+from sluice.model.tolerance import Tolerated
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.dumping import DumpSnapshot, Reading, Receiver, SlaveTables
 from sluice.vendors.sweeping import Purge, Sweep
@@ -52,10 +53,10 @@ class Installed:
 
 @dataclass(frozen=True)
 class Replayed:
-    """How far a replay came: where the slave is now, and how many rows were not as expected."""
+    """How far a replay came: where the slave is now, and which rows were not as expected."""
 
     position: Position
-    tolerated: int = 0
+    tolerated: Tolerated = field(default_factory=Tolerated)
 
 
 class SourceDatabase(Protocol):
@@ -205,8 +206,8 @@ class SlaveDatabase(Protocol):
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Callable[[Statement, Outcome], None] | None = None,
-    ) -> int:
-        """One transaction: the steps in order, the sequences, the position. Returns how many rows were not as expected.
+    ) -> Tolerated:
+        """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
         Args:
             answered: told what became of each statement; without it statements are passed over.

@@ -15,6 +15,7 @@ from psycopg import sql
 from pyarrow import csv
 
 from sluice.apply.net import CountedNet, KeyedNet, cells
+from sluice.model.tolerance import Tolerated, oddities
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
 
@@ -42,20 +43,21 @@ def stage_counted(connection: Connection, target: Target, net: CountedNet) -> No
         _copy(connection, target, [pa.array(added), pa.array(least), *columns])
 
 
-def delete_gone(connection: Connection, target: Target, net: KeyedNet) -> int:
-    """Delete the keys that are absent at the end. Returns how many were not as expected: there, or not there."""
-    return abs(net.known_gone - _run(connection, "delete", target, op="D")) if net.gone else 0
+def delete_gone(connection: Connection, target: Target, net: KeyedNet) -> Tolerated:
+    """Delete the keys that are absent at the end. Returns what was not as expected: there, or not there."""
+    found = _run(connection, "delete", target, op="D") if net.gone else net.known_gone
+    return oddities(target.name, missing=net.known_gone - found)
 
 
-def write_changed(connection: Connection, target: Target, net: KeyedNet) -> int:
+def write_changed(connection: Connection, target: Target, net: KeyedNet) -> Tolerated:
     """In place: update what changed; a row that is missing is put back. Returns how many were missing."""
     if not net.changed:
-        return 0
+        return Tolerated()
     renumbered = _run(connection, "delete_renumbered", target) if target.numbered else 0
     found = _run(connection, "update", target) if target.updated else 0
     if found == len(net.changed):
-        return 0
-    return _run(connection, "insert_missing", target) - renumbered
+        return Tolerated()
+    return oddities(target.name, missing=_run(connection, "insert_missing", target) - renumbered)
 
 
 def write_fresh(connection: Connection, target: Target, net: KeyedNet) -> None:
@@ -64,14 +66,14 @@ def write_fresh(connection: Connection, target: Target, net: KeyedNet) -> None:
         _run(connection, "insert", target, op="I")
 
 
-def delete_all(connection: Connection, target: Target, net: KeyedNet) -> int:
-    """Replaced, first half: delete every key in hand. Returns how many rows were not as expected."""
-    unexpected = delete_gone(connection, target, net)
+def delete_all(connection: Connection, target: Target, net: KeyedNet) -> Tolerated:
+    """Replaced, first half: delete every key in hand. Returns what was not as expected."""
+    found = delete_gone(connection, target, net)
     if net.changed:
-        unexpected += len(net.changed) - _run(connection, "delete", target, op="U")
+        found += oddities(target.name, missing=len(net.changed) - _run(connection, "delete", target, op="U"))
     if net.fresh:
-        unexpected += _run(connection, "delete", target, op="I")
-    return unexpected
+        found += oddities(target.name, duplicate=_run(connection, "delete", target, op="I"))
+    return found
 
 
 def insert_all(connection: Connection, target: Target, net: KeyedNet) -> None:
@@ -86,15 +88,15 @@ def empty(connection: Connection, target: Target) -> None:
     _run(connection, "empty", target)
 
 
-def write_counts(connection: Connection, target: Target, net: CountedNet) -> int:
+def write_counts(connection: Connection, target: Target, net: CountedNet) -> Tolerated:
     """Bring each image's count to max(c + a, b). Returns how many rows to be deleted were not there."""
     if not net.effects:
-        return 0
+        return Tolerated()
     gone = 0
     if any(least > added for _, added, least in net.effects):
         gone = _run(connection, "count", target)
     came = _run(connection, "count_add", target)
-    return came - gone - sum(added for _, added, _ in net.effects)
+    return oddities(target.name, missing=came - gone - sum(added for _, added, _ in net.effects))
 
 
 def _run(connection: Connection, name: str, target: Target, op: str | None = None) -> int:

@@ -97,7 +97,7 @@ class OneToOne:
         self._connection.execute("RESET plan_cache_mode; RESET enable_seqscan")
         if pipeline.failed and pipeline.failed[1] == 0:
             pipeline.expect_done()
-        return Replayed(passed[pipeline.synced], pipeline.unexpected)
+        return Replayed(passed[pipeline.synced], pipeline.tolerated)
 
     def _opened(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, _Opened]:
         """The tables that can be replayed, by their layouts' ids. What is wrong with others is told at their turn."""

@@ -16,6 +16,8 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
+from sluice.model.names import TableName
+from sluice.model.tolerance import Oddity, Tolerated
 from sluice.vendors.postgresql.session import Connection
 
 _MOST = 2_000
@@ -28,12 +30,14 @@ class Sent:
     """A prepared statement with its values.
 
     Attributes:
-        wanted: how many rows it is expected to touch; None if any number is fine.
+        wanted: how many rows it is expected to touch.
+        odd: how to count those of a table that are more or fewer; None if any number is fine.
     """
 
     name: bytes
     values: Sequence[bytes | None]
-    wanted: int | None = None
+    wanted: int = 0
+    odd: tuple[TableName, Oddity] | None = None
 
 
 class Pipeline:
@@ -41,17 +45,19 @@ class Pipeline:
 
     Attributes:
         synced: how many syncs came back with all before them done, up to the first error.
-        unexpected: rows by which statements before these differed from what was wanted.
+        tolerated: rows that were not as statements before these expected them.
         failed: what the server said of the first statement that failed, and which one since the sync before it.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._pg = connection.pgconn
-        self._waiting: deque[tuple[int | None, int] | None] = deque()
+        self._waiting: deque[tuple[Sent, int] | None] = deque()
         self._bytes = 0
-        self._place = self._differing = 0
-        self.synced = self.unexpected = 0
+        self._place = 0
+        self._found = Tolerated()
+        self.synced = 0
+        self.tolerated = Tolerated()
         self.failed: tuple[PGresult, int] | None = None
 
     def __enter__(self) -> Pipeline:
@@ -72,7 +78,7 @@ class Pipeline:
         """Send a statement; waits for answers when many are to come."""
         self._pg.send_query_prepared(statement.name, statement.values)
         size = sum(len(value) for value in statement.values if value)
-        self._waiting.append((statement.wanted, size))
+        self._waiting.append((statement, size))
         self._bytes += size
         if len(self._waiting) > _MOST or self._bytes > _MOST_BYTES:
             self._take(_MOST // 2, _MOST_BYTES // 2)
@@ -101,18 +107,18 @@ class Pipeline:
                 return
 
     def _answered(self, result: PGresult) -> None:
-        sent = self._waiting.popleft()
-        if sent is None:
+        waited = self._waiting.popleft()
+        if waited is None:
             self._place = 0
             if not self.failed:
                 self.synced += 1
-                self.unexpected += self._differing
-            self._differing = 0
+                self.tolerated.update(self._found)
+            self._found.clear()
             return
-        wanted, size = sent
+        sent, size = waited
         self._bytes -= size
         if result.status not in _DONE:
             self.failed = self.failed or (result, self._place)
-        elif wanted is not None:
-            self._differing += abs(wanted - (result.command_tuples or 0))
+        elif sent.odd and result.command_tuples != sent.wanted:
+            self._found[sent.odd] += abs(sent.wanted - (result.command_tuples or 0))
         self._place += 1

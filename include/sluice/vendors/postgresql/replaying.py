@@ -13,6 +13,7 @@ from psycopg import sql
 
 from sluice.apply.grouping import Image, RowChange
 from sluice.model.action import Action
+from sluice.model.tolerance import Oddity, Tolerated
 from sluice.vendors.postgresql.pipelining import Pipeline, Sent
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
@@ -45,24 +46,24 @@ class Prepared:
         if action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif action == Action.DELETE:
-            yield self._sent("delete", self._of(old, self._key), 1)
+            yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING)
         elif action == Action.INSERT:
             yield from self._inserted(new, replace=replace)
         elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
-            yield self._sent("update", self._of(new, self.target.written) + self._of(old, self._key), 0)
+            yield self._sent("update", self._of(new, self.target.written) + self._of(old, self._key), 0, Oddity.MISSING)
         elif self._moves and not replace:
-            yield self._sent("move", self._of(new, self.target.written) + self._of(old, self._key), 0)
+            yield self._sent("move", self._of(new, self.target.written) + self._of(old, self._key), 0, Oddity.MISSING)
         else:
-            yield self._sent("delete", self._of(old, self._key), 1)
+            yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING)
             yield from self._inserted(new, replace=replace)
 
     def _inserted(self, new: Image, *, replace: bool) -> Iterator[Sent]:
         if replace and self.target.key:
-            yield self._sent("delete", self._of(new, self._key), 0)
+            yield self._sent("delete", self._of(new, self._key), 0, Oddity.DUPLICATE)
         yield self._sent("insert", self._of(new, self.target.written))
 
-    def _sent(self, kind: str, values: Sequence[bytes | None], wanted: int | None = None) -> Sent:
-        return Sent(self._name + b"_" + kind.encode(), values, wanted)
+    def _sent(self, kind: str, values: Sequence[bytes | None], wanted: int = 0, odd: Oddity | None = None) -> Sent:
+        return Sent(self._name + b"_" + kind.encode(), values, wanted, (self.target.name, odd) if odd else None)
 
     def _of(self, image: Image, places: Sequence[int]) -> list[bytes | None]:
         return [_at(image, place) for place in places]
@@ -110,8 +111,8 @@ class Prepared:
         )
 
 
-def replay(connection: Connection, prepared: Prepared, changes: Iterable[RowChange], *, replace: bool) -> int:
-    """Write changes of one table within the session's transaction. Returns how many rows were not as expected."""
+def replay(connection: Connection, prepared: Prepared, changes: Iterable[RowChange], *, replace: bool) -> Tolerated:
+    """Write changes of one table within the session's transaction. Returns which rows were not as expected."""
     with translated(f"writing to {prepared.target.name}"):
         with Pipeline(connection) as pipeline:
             for change in changes:
@@ -119,7 +120,7 @@ def replay(connection: Connection, prepared: Prepared, changes: Iterable[RowChan
                     pipeline.send(statement)
             pipeline.sync()
         pipeline.expect_done()
-    return pipeline.unexpected
+    return pipeline.tolerated
 
 
 def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> None:

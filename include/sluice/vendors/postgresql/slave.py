@@ -19,6 +19,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
+from sluice.model.tolerance import Tolerated
 from sluice.vendors.postgresql import catalog, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
@@ -101,15 +102,15 @@ class PostgresSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-    ) -> int:
-        """One transaction: the steps in order, the sequences, the position. Returns how many rows were not as expected.
+    ) -> Tolerated:
+        """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
             FencedError: SLC-050, somebody took over; the transaction is rolled back.
         """
         session = self._open()
-        tolerated = 0
+        tolerated = Tolerated()
         assert self._writer is not None
         with translated(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
             # Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6).

@@ -20,6 +20,7 @@ from sluice.apply.order import parents_first
 from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
 from sluice.model.names import TableName
+from sluice.model.tolerance import Tolerated
 from sluice.vendors.postgresql import catalog, merging
 from sluice.vendors.postgresql.replaying import Prepared, replay
 from sluice.vendors.postgresql.session import Connection
@@ -57,8 +58,8 @@ class Writer:
             self._prepared[target.stage] = Prepared(self._connection, target)
         return self._prepared[target.stage]
 
-    def write(self, run: Run, *, first: bool) -> int:
-        """Write one run. Returns how many rows were not as expected.
+    def write(self, run: Run, *, first: bool) -> Tolerated:
+        """Write one run. Returns which rows were not as expected.
 
         Args:
             first: none was staged before it in this transaction.
@@ -95,10 +96,10 @@ class Writer:
                 raise _conflict(error) from error
             raise
 
-    def _written(self, order: Sequence[_Part], *, replace: bool) -> int:
+    def _written(self, order: Sequence[_Part], *, replace: bool) -> Tolerated:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
-        tolerated = 0
+        tolerated = Tolerated()
         for part in reversed(order):
             target, net = part.target, part.net
             if target.acting:
@@ -108,7 +109,7 @@ class Writer:
             if isinstance(net, KeyedNet):
                 remove = merging.delete_all if replace or target.unchecked else merging.delete_gone
                 unexpected = remove(session, target, net)
-                tolerated += 0 if net.emptied else unexpected
+                tolerated += Tolerated() if net.emptied else unexpected
         for part in order:
             target, net = part.target, part.net
             if target.acting:
