@@ -21,6 +21,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
+from sluice.model.tolerance import Tolerated, oddities
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.loading import LakeTables
@@ -84,8 +85,8 @@ class ParquetSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Callable[[Statement, Outcome], None] | None = None,
-    ) -> int:
-        """One version: the steps in order, the position. Returns how many rows were not as expected.
+    ) -> Tolerated:
+        """One version: the steps in order, the position. Returns which rows were not as expected.
 
         Raises:
             FencedError: SLC-050, somebody took over; nothing was changed.
@@ -98,7 +99,7 @@ class ParquetSlave:
                 f"there is no {self.kind.name} at {self.place.root} that an initial update has made",
                 "mount the directory that had it; if it is lost, make it anew by initial_update",
             )
-        tolerated = 0
+        tolerated = Tolerated()
         tables = dict(self._version.tables)
         edited: dict[TableName, Files] = {}
         try:
@@ -110,7 +111,7 @@ class ParquetSlave:
                 for net, changes in step:
                     table = self._table(tables, net)
                     files = edited.setdefault(table.name, self._files(table))
-                    tolerated += self.kind.apply(net, changes, files)
+                    tolerated += oddities(table.name, missing=self.kind.apply(net, changes, files))
             reached(CrashPoint.STAGED)
             for name, files in edited.items():
                 files.join()
@@ -133,7 +134,7 @@ class ParquetSlave:
         sequences: Sequence[SequenceValue] = (),
     ) -> Replayed:
         """Nothing: a transaction is applied as any batch is, since what costs is the commit."""
-        return Replayed(begin, 0)
+        return Replayed(begin)
 
     def understands(self, statement: Statement) -> None:
         """No statement is."""
