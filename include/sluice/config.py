@@ -17,10 +17,12 @@ from typing import Annotated, Literal, TypeVar
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from sluice.apply.mapper import Mapper
 from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
-from sluice.model.wanted import Pattern, split_pattern
-from sluice.parts import Messages, Part, Schedule, Segments, WatchedTable
+from sluice.model.names import TableName
+from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
+from sluice.parts import Messages, Part, Schedule, Segments, SlaveTable, WatchedTable
 from sluice.spelling import Identifier, Name, Prefix
 from sluice.yamlfile import StrictLoader
 
@@ -71,18 +73,14 @@ class Source(Part):
 
     @model_validator(mode="after")
     def _entries_make_sense(self) -> Source:
-        seen: dict[Pattern, str] = {}
         triggers: dict[str, str] = {}
-        for name, entry in self.tables.items():
-            key = split_pattern(name)
-            if key in seen:
-                raise ValueError(f"{seen[key]} and {name} are the same table")
-            if key.wildcard and entry.trigger:
+        for name, pattern in distinct(self.tables).items():
+            entry = self.tables[name]
+            if pattern.wildcard and entry.trigger:
                 raise ValueError(f"{name} is a wildcard, and each table's trigger has a name of its own")
             # Other tables might do with the same name, until one of them becomes a partition of the other.
             if entry.trigger and (twin := triggers.setdefault(entry.trigger, name)) != name:
                 raise ValueError(f"{twin} and {name} have the same trigger {entry.trigger}")
-            seen[key] = name
         if all(entry.exclude for entry in self.tables.values()):
             raise ValueError("every table is excluded")
         return self
@@ -98,7 +96,22 @@ class Slave(Part):
     )
     schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
     schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
+    tables: dict[str, SlaveTable] = Field(
+        {}, description="master's schema.table, or schema.* or schema.prefix*: what the slave sees of it"
+    )
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
+
+    @cached_property
+    def mapper(self) -> Mapper:
+        """What it calls otherwise, and leaves out."""
+        return Mapper(self.schemas, {split_pattern(name): entry for name, entry in self.tables.items()})
+
+    @model_validator(mode="after")
+    def _entries_make_sense(self) -> Slave:
+        for name, pattern in distinct(self.tables).items():
+            if pattern.wildcard and self.tables[name].as_:
+                raise ValueError(f"{name} is a wildcard: its tables cannot all be {self.tables[name].as_}")
+        return self
 
 
 class Replication(Part):
@@ -155,6 +168,21 @@ class Config(Part):
         return self
 
     @model_validator(mode="after")
+    def _slaves_see_their_tables(self) -> Config:
+        for name, slave in self.slaves.items():
+            fed = [self.sources[pair.source] for pair in self.replications if pair.slave == name]
+            for entry, pattern in distinct(slave.tables).items() if fed else ():
+                table = TableName(pattern.schema, pattern.table)
+                if not (pattern.wildcard or any(chosen(source.patterns, table) for source in fed)):
+                    raise ValueError(f"slave {name}: no source that feeds it watches {entry}")
+            for source in fed:
+                try:
+                    slave.mapper.keep_apart(TableName(*watched) for watched in source.watched)
+                except ConfigError as error:
+                    raise ValueError(f"slave {name}: {error.fact}") from None
+        return self
+
+    @model_validator(mode="after")
     def _nothing_comes_back(self) -> Config:
         for arrow in echoing(self.arrows()):
             raise ValueError(arrow.fault)
@@ -167,7 +195,9 @@ class Config(Part):
             source, slave = self.sources[one.source], self.slaves[one.slave]
             entries, ends = source.patterns.items(), (place(source.connection), place(slave.connection))
             taken = (replace(key, excluded=key.excluded or entry.actions == "none") for key, entry in entries)
-            found.append(Arrow(one.source, one.slave, *ends, tuple(taken), slave.schemas, one.block_loop))
+            found.append(
+                Arrow(one.source, one.slave, *ends, tuple(taken), slave.schemas, slave.mapper.moved, one.block_loop)
+            )
         return found
 
     def source(self, name: str) -> Source:
@@ -254,5 +284,5 @@ def _reason(fault: object) -> str:
 
 
 def _all_keys() -> list[str]:
-    models = (Config, Source, Slave, Replication, Schedule, WatchedTable, Segments, Messages)
+    models = (Config, Source, Slave, Replication, Schedule, WatchedTable, SlaveTable, Segments, Messages)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sluice import config as configuration
-from sluice.apply.mapper import Mapper
 from sluice.changelog.files import PlainDirectory, SegmentFiles
 from sluice.changelog.manifest import Manifest
 from sluice.config import Config
@@ -77,7 +76,7 @@ class Context:
         port = kind.history if slave.keeps == "history" else kind.slave
         if port is None:
             raise ConfigError(158, f"slave {pair.slave} cannot keep a history", "take `keeps` out of the configuration")
-        return port(info, pair, slave.schema_, Mapper(slave.schemas), self.unheard(pair))
+        return port(info, pair, slave.schema_, slave.mapper, self.unheard(pair))
 
     def unheard(self, pair: Pair) -> tuple[Resources, ...]:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""

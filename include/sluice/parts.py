@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sluice.spelling import Actions, Label
+from sluice.spelling import Actions, Identifier, Label, TableAlias
 
 
 class Part(BaseModel):
@@ -34,6 +34,23 @@ class WatchedTable(Part):
     def _what_is_excluded_has_no_settings(self) -> WatchedTable:
         if self.exclude and self.model_fields_set != {"exclude"}:
             raise ValueError("a table that is excluded has no other settings")
+        return self
+
+
+class SlaveTable(Part):
+    """What a slave sees of the tables that an entry takes. Names are the master's, but for what stands behind them."""
+
+    as_: Annotated[TableAlias | None, Field(alias="as", description="schema.table, or table, on the slave")] = None
+    columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
+    without: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = frozenset()
+
+    @model_validator(mode="after")
+    def _columns_stay_apart(self) -> SlaveTable:
+        if both := self.without & self.columns.keys():
+            raise ValueError(f"a column that is left out has no name on the slave: {', '.join(sorted(both))}")
+        called = list(self.columns.values())
+        if twice := {name for name in called if called.count(name) > 1}:
+            raise ValueError(f"two columns cannot become one: {', '.join(sorted(twice))}")
         return self
 
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from sluice.model.wanted import split_name
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 
@@ -22,7 +24,7 @@ def _name(value: str) -> str:
 
 def _identifier(value: str) -> str:
     if not value or len(value.encode()) > 63 or "\0" in value:
-        raise ValueError(f"{value!r} is no name of a schema: 1 to 63 bytes")
+        raise ValueError(f"{value!r} is no name of a schema or column: 1 to 63 bytes")
     return value
 
 
@@ -44,9 +46,16 @@ def _actions(value: str) -> str:
     return "".join(letter for letter in "IUD" if letter in letters)
 
 
+def _alias(value: str) -> str:
+    for part in split_name(value):
+        _identifier(part or "-")
+    return value
+
+
 Identifier = Annotated[str, AfterValidator(_identifier)]
 Name = Annotated[str, AfterValidator(_name)]
 Prefix = Annotated[str, AfterValidator(_prefix)]
+TableAlias = Annotated[str, AfterValidator(_alias)]
 Actions = Annotated[str, AfterValidator(_actions)]
 # No database keeps a NUL in a text.
 Label = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]

@@ -18,6 +18,7 @@ OFFERED = {
     "apply.mapper",
     "apply.net",
     "apply.order",
+    "apply.view",
     "changelog.files",
     "changelog.manifest",
     "changelog.schema",

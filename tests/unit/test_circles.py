@@ -21,14 +21,26 @@ CASES = {
     "what the way back excludes": ({"a": ["s.t"], "b": ["s.*", "-s.t"]}, ["a>b", "b>a"], {}, []),
     "a wildcard that the way back excludes": ({"a": ["s.t*"], "b": ["s.*", "-s.t*"]}, ["a>b", "b>a"], {}, []),
     "copied once alone": ({"a": ["s.t"], "b": ["0s.t"]}, ["a>b", "b>a"], {}, []),
-    "into another schema": ({"a": ["s.*"], "b": ["s.*"]}, ["a>b", "b>a"], {"b": {"s": "r"}}, []),
+    "into another schema": ({"a": ["s.*"], "b": ["s.*"]}, ["a>b", "b>a"], {"b": {"schemas": {"s": "r"}}}, []),
     "there and back by other names": (
         {"a": ["s.*"], "b": ["r.*"]},
         ["a>b", "b>a"],
-        {"b": {"s": "r"}, "a": {"r": "s"}},
+        {"b": {"schemas": {"s": "r"}}, "a": {"schemas": {"r": "s"}}},
         ["a>b", "b>a"],
     ),
-    "into itself, elsewhere": ({"a": ["s.*"]}, ["a>a"], {"a": {"s": "r"}}, []),
+    "a table of a wildcard elsewhere, and back": (
+        {"a": ["s.*"], "b": ["r.u"]},
+        ["a>b", "b>a"],
+        {"a": {"tables": {"r.u": {"as": "s.t"}}}, "b": {"schemas": {"s": "x"}, "tables": {"s.t": {"as": "r.u"}}}},
+        ["a>b", "b>a"],
+    ),
+    "a table under another name": (
+        {"a": ["s.t"], "b": ["s.t"]},
+        ["a>b", "b>a"],
+        {"b": {"tables": {"s.t": {"as": "u"}}}},
+        [],
+    ),
+    "into itself, elsewhere": ({"a": ["s.*"]}, ["a>a"], {"a": {"schemas": {"s": "r"}}}, []),
     "into itself": ({"a": ["s.*"]}, ["a>a"], {}, ["a>a"]),
 }
 
@@ -37,20 +49,20 @@ def entry(text):
     return {"-": {"exclude": True}, "0": {"actions": "none"}}.get(text[0], {})
 
 
-def settings(sources, arrows, schemas):
+def settings(sources, arrows, names):
     return {
         "sources": {
             name: {"connection": name, "tables": {text.lstrip("-0"): entry(text) for text in tables}}
             for name, tables in sources.items()
         },
-        "slaves": {name: {"connection": name, "schemas": schemas.get(name, {})} for name in "abc"},
+        "slaves": {name: {"connection": name, **names.get(name, {})} for name in "abc"},
         "replications": [{"source": one[0], "slave": one[2], "block_loop": one[1] == "!"} for one in arrows],
     }
 
 
-@pytest.mark.parametrize(("sources", "arrows", "schemas", "expected"), CASES.values(), ids=CASES)
-def test_replications_whose_changes_come_back_are_found(sources, arrows, schemas, expected):
-    body = settings(sources, arrows, schemas)
+@pytest.mark.parametrize(("sources", "arrows", "names", "expected"), CASES.values(), ids=CASES)
+def test_replications_whose_changes_come_back_are_found(sources, arrows, names, expected):
+    body = settings(sources, arrows, names)
     for number, slave in enumerate(body["slaves"].values()):
         slave["connection"] += f"_{number}"
     config = Config.model_validate(body)

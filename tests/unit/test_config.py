@@ -142,6 +142,36 @@ FILES = {
         "is no name of a schema",
         "check",
     ),
+    "tables that a slave would have under one name": (
+        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {public.flights: {as: airlines}}}"),
+        2,
+        "slave zurich: a slave cannot see its tables so: public.airlines and public.flights would both be public.",
+        "check",
+    ),
+    "columns that a slave would have under one name": (
+        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {public.*: {columns: {a: c, b: c}}}}"),
+        2,
+        "slaves.zurich.tables.public.*: two columns cannot become one: c",
+        "check",
+    ),
+    "a column that is called something and left out": (
+        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {p.*: {columns: {a: c}, without: [a]}}}"),
+        2,
+        "slaves.zurich.tables.p.*: a column that is left out has no name on the slave: a",
+        "check",
+    ),
+    "one name for the tables of a wildcard": (
+        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {public.*: {as: x}}}"),
+        2,
+        "public.* is a wildcard: its tables cannot all be x",
+        "check",
+    ),
+    "an entry for what nobody watches": (
+        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {public.planes: {as: x}}}"),
+        2,
+        "slave zurich: no source that feeds it watches public.planes",
+        "check",
+    ),
     "no mapping": ("- 5", 2, "(the file)", "check"),
 }
 

@@ -32,6 +32,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### Segments:": parts.Segments,
     "### Messages:": parts.Messages,
     "### A slave:": config.Slave,
+    "### What a slave sees of a table:": parts.SlaveTable,
     "### A replication:": config.Replication,
 }
 

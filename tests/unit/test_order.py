@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.apply.mapper import Mapper
 from sluice.apply.order import cycles, loading_order, parents_first
 from sluice.model.names import TableName
 
@@ -50,12 +49,6 @@ def test_a_cycle_still_lists_every_table_once(parents):
 def test_a_cycle_does_not_lose_the_order_of_the_others():
     found = order("abcd", {"a": "b", "b": "a", "d": "a", "c": "d"})
     assert found.index("a") < found.index("d") < found.index("c")
-
-
-def test_a_schema_is_renamed_and_others_are_kept():
-    mapper = Mapper({"public": "branch"})
-    assert mapper.table(name("t")) == TableName("branch", "t")
-    assert mapper.table(TableName("sales", "t")) == TableName("sales", "t")
 
 
 def test_a_sequence_orders_and_foreign_keys_break_ties():

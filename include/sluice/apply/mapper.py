@@ -1,19 +1,92 @@
-"""How a slave names what the master calls otherwise; one mapping for data, tables created, and comparison alike."""
+"""How a slave names what the master calls otherwise, and what it leaves out.
+
+One mapping for data, old images, tables that are made, statements, sequences and comparison alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from sluice.errors import ConfigError
 from sluice.model.names import TableName
+from sluice.model.wanted import Pattern, chosen, split_name
+from sluice.parts import SlaveTable
+
+_PLAIN = SlaveTable()
 
 
 @dataclass(frozen=True)
 class Mapper:
-    """Names of the master -> names of the slave."""
+    """Names of the master -> names of the slave.
+
+    Attributes:
+        schemas: those that the slave calls otherwise.
+        tables: what it sees of tables, by entry; for each table the closest one counts, and it alone.
+    """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
+
+    def entry(self, name: TableName) -> SlaveTable:
+        """What is said of a table of the master."""
+        found = chosen(self.tables, name)
+        return self.tables[found] if found else _PLAIN
+
+    def schema(self, name: str) -> str:
+        """Where the slave keeps what is in this schema, unless it is a table that has a place of its own."""
+        return self.schemas.get(name, name)
 
     def table(self, name: TableName) -> TableName:
         """Where the slave keeps this table."""
-        return TableName(self.schemas.get(name.schema, name.schema), name.table)
+        called = self.entry(name).as_
+        schema, table = split_name(called) if called else (None, name.table)
+        return TableName(schema or self.schema(name.schema), table)
+
+    def whole(self, name: TableName) -> bool:
+        """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
+        entry = self.entry(name)
+        return not (entry.columns or entry.without)
+
+    def column(self, table: TableName, column: str) -> str | None:
+        """What the slave calls a column of this table of the master; None if it does not get it."""
+        entry = self.entry(table)
+        return None if column in entry.without else entry.columns.get(column, column)
+
+    def columns(self, table: TableName, columns: Iterable[str]) -> dict[str, str]:
+        """The columns of this table that the slave gets, in their order, each with what it is called there.
+
+        Raises:
+            ConfigError: SLC-007, two would be called alike, or none is left.
+        """
+        found = {column: there for column in columns if (there := self.column(table, column)) is not None}
+        names = list(found.values())
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise _impossible(f"two columns of {table} would both be {', '.join(twice)}")
+        if not found:
+            raise _impossible(f"no column of {table} is left")
+        return found
+
+    def keep_apart(self, tables: Iterable[TableName]) -> None:
+        """Raises ConfigError SLC-007 if two of these tables of one master would be one on the slave."""
+        known: dict[TableName, TableName] = {}
+        for name in tables:
+            if (twin := known.setdefault(self.table(name), name)) != name:
+                raise _impossible(f"{twin} and {name} would both be {self.table(name)}")
+
+    def refuse_unknown(self, name: TableName, columns: Collection[str]) -> None:
+        """Raises ConfigError SLC-007 if the entry that names this very table names a column that is none of these."""
+        entry = self.tables.get(Pattern(name.schema, name.table), _PLAIN)
+        if unknown := (entry.without | entry.columns.keys()) - set(columns):
+            raise _impossible(f"{name} has no column {', '.join(sorted(unknown))}")
+
+    @cached_property
+    def moved(self) -> Mapping[TableName, TableName]:
+        """The tables that have names of their own on the slave, whatever their schemas are called there."""
+        named = [TableName(one.schema, one.table) for one, entry in self.tables.items() if entry.as_]
+        return {name: self.table(name) for name in named}
+
+
+def _impossible(why: str) -> ConfigError:
+    return ConfigError(7, f"a slave cannot see its tables so: {why}", "mend its `tables` in the configuration")

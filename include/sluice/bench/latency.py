@@ -89,8 +89,9 @@ def _waits(runtime: Runtime, context: Context, slaves: list[str], tries: int, st
         (name,) = master.execute("SELECT name FROM public.airlines WHERE carrier = %s", [_CARRIER]).fetchone() or ("",)
         for slave in slaves:
             settings = context.config.slave(slave)
-            table = TableName(settings.schemas.get(_MARKED.schema, _MARKED.schema), _MARKED.table)
-            sessions[slave, table] = runtime.connect(context.connection(settings.connection).database)
+            sessions[slave, settings.mapper.table(_MARKED)] = runtime.connect(
+                context.connection(settings.connection).database
+            )
         try:
             for number in range(tries):
                 # At any moment of a run's minute, not always as soon as the last change is through.

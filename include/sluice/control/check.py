@@ -141,6 +141,9 @@ def _slave(context: Context, pair: Pair) -> str:
         except SluiceError:
             # What is wrong there is told beside the source, and is not this slave's fault.
             return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"
+        slave.mapper.keep_apart(columns)
+        for name, known in columns.items():
+            slave.mapper.refuse_unknown(name, [column.name for column in known])
         slave.fit(columns)
         guarded = [] if can.silent_triggers else slave.guarded(list(columns))
     finally:

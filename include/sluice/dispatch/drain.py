@@ -1,12 +1,14 @@
-"""Delivering the change log to one slave: obsolete check -> net -> staging -> one transaction with the position."""
+"""Delivering the log to one slave: obsolete check -> view -> net -> staging -> one transaction with the position."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.apply.view import TableView, seen, view
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import NO_LAYOUT
@@ -60,7 +62,7 @@ class Drain:
         self._answered = answered
         self._collected = collected
         self._left: Batch | None = None
-        self._layouts: dict[int, Layout] = {}
+        self._views: dict[int, TableView] = {}
         self.position = Position(0, 0)
         self._snapshot: Snapshot | None = None
 
@@ -130,22 +132,26 @@ class Drain:
         return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
-        self._learn(batch)
+        changes, layouts = self._seen(batch)
         begin = self.position
-        replayed = self._slave.replay(batch.changes, self._layouts, begin, batch.end, collected, sequences)
+        replayed = self._slave.replay(changes, layouts, begin, batch.end, collected, sequences)
         self.position = replayed.position
         left = batch.beyond(self.position)
-        changes = len(batch.changes) - (len(left.changes) if left else 0)
-        return Delivered(self.position, self.position.ordinal - begin.ordinal, changes, replayed.tolerated)
+        count = len(batch.changes) - (len(left.changes) if left else 0)
+        return Delivered(self.position, self.position.ordinal - begin.ordinal, count, replayed.tolerated)
 
-    def _learn(self, batch: Batch) -> None:
+    def _seen(self, batch: Batch) -> tuple[pa.Table, dict[int, Layout]]:
+        """What the slave sees of a batch, and of the layouts in it."""
         numbers = set(pc.unique(batch.changes["layout"]).to_pylist()) - {NO_LAYOUT}
-        if unknown := numbers - self._layouts.keys():
-            self._layouts |= self._manifest.layouts(unknown)
+        if unknown := numbers - self._views.keys():
+            layouts = self._manifest.layouts(unknown)
+            self._views |= {number: view(self._slave.mapper, layout) for number, layout in layouts.items()}
+        views = {number: self._views[number] for number in numbers}
+        return seen(batch.changes, views), {number: one.layout for number, one in views.items()}
 
     def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
-        self._learn(batch)
-        tolerated = self._slave.apply(steps(batch.changes, self._layouts), batch.end, sequences, self._answered)
+        changes, layouts = self._seen(batch)
+        tolerated = self._slave.apply(steps(changes, layouts), batch.end, sequences, self._answered)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end
         return Delivered(batch.end, batch.transactions, len(batch.changes), tolerated)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func
 
+from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.control import answers, leases, remedies, replications
@@ -26,7 +27,7 @@ from sluice.initial_update.job import LoadJob, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import chunks
 from sluice.initial_update.progress import Progress
 from sluice.log import event
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair
 from sluice.model.position import Position, Snapshot
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
@@ -68,7 +69,8 @@ def dump(
         definitions, sequences = snapshot.definitions(), database.sequences()
         update = replications.get(context.store, targets[0].pair).update_id or 0
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
-        ready = _each(targets, lambda target: target.tables.prepare(definitions), failed)
+        ready = _each(targets, lambda target: target.tables.mapper.keep_apart(watched), failed)
+        ready = _each(ready, lambda target: target.tables.prepare(definitions), failed)
         plan = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
         ready = _each(ready, lambda target: target.tables.expect(len(plan)), failed)
         job = LoadJob(
@@ -78,9 +80,8 @@ def dump(
             sealed=sealed_text(),
             snapshot_id=snapshot.id,
             chunks=tuple(plan),
-            columns={one.name: one.data_columns for one in definitions},
             binary={one.name: _binary(one, ready) for one in definitions},
-            slaves=tuple(_load_of(context, target, watched) for target in ready),
+            slaves=tuple(_load_of(context, target, definitions) for target in ready),
             tasks=context.config.bulk_tasks,
         )
         _progress(context.store, update, "DUMPING", snapshot.position, snapshot.snapshot, len(plan))
@@ -144,16 +145,16 @@ def _give_up(store: Store, pair: Pair, update: int, error: str) -> None:
         replications.lift(store, pair, Hold.INITIAL, "the update failed")
 
 
-def _load_of(context: Context, target: _Target, watched: Sequence[TableName]) -> SlaveLoad:
+def _load_of(context: Context, target: _Target, tables: Sequence[TableDefinition]) -> SlaveLoad:
     slave = context.config.slave(target.pair.slave)
-    names = {name: target.tables.mapper.table(name) for name in watched}
+    views = {one.name: view(target.tables.mapper, one.layout) for one in tables}
     return SlaveLoad(
         target.pair.slave,
         slave.vendor,
         slave.connection,
         slave.schema_,
         target.held.epoch,
-        names,
+        views,
         context.unheard(target.pair),
     )
 

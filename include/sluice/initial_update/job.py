@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sluice.apply.view import TableView
 from sluice.initial_update.plan import Chunk
 from sluice.model.names import Resources, TableName
 
 
 @dataclass(frozen=True)
 class SlaveLoad:
-    """One slave of a dump: its kind, its connection's id, its fence, what it calls the tables, and the masters in its
+    """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, and the masters in its
     database that are not to hear of what is loaded."""
 
     slave: str
@@ -18,7 +19,7 @@ class SlaveLoad:
     connection: str
     schema: str
     epoch: int
-    names: dict[TableName, TableName]
+    views: dict[TableName, TableView]
     masters: tuple[Resources, ...] = ()
 
 
@@ -36,7 +37,6 @@ class LoadJob:
     sealed: str
     snapshot_id: str
     chunks: tuple[Chunk, ...]
-    columns: dict[TableName, tuple[str, ...]]
     binary: dict[TableName, bool]
     slaves: tuple[SlaveLoad, ...]
     tasks: int

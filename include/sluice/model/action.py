@@ -23,6 +23,7 @@ class Action(StrEnum):
     STATEMENT = "S"
 
 
+ROWS = frozenset({Action.INSERT, Action.UPDATE, Action.DELETE, Action.TRUNCATE})
 COMMANDS = frozenset({Action.CREATE, Action.ALTER, Action.DROP, Action.STATEMENT})
 
 

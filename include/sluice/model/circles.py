@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.model.names import TableName
@@ -17,6 +17,7 @@ class Arrow:
         begins, ends: what tells the databases apart.
         patterns: what is captured of the first.
         schemas: which of them are called otherwise in the second.
+        moved: tables that are called otherwise there, by themselves.
     """
 
     source: str
@@ -25,6 +26,7 @@ class Arrow:
     ends: str
     patterns: tuple[Pattern, ...]
     schemas: Mapping[str, str]
+    moved: Mapping[TableName, TableName]
     blocked: bool
 
     @property
@@ -37,10 +39,16 @@ class Arrow:
 
     def brings(self, tables: Iterable[Pattern]) -> frozenset[Pattern]:
         """As what these tables of the first database arrive in the second; none if they are not replicated."""
-        return frozenset(
-            Pattern(self.schemas.get(one.schema, one.schema), one.table, one.wildcard)
-            for one in _both(tables, self.patterns)
-        )
+        return frozenset(other for one in _both(tables, self.patterns) for other in self._there(one))
+
+    def _there(self, one: Pattern) -> Iterator[Pattern]:
+        """As what one of them arrives; of a wildcard, each table that has a name of its own as well."""
+        moved = {name for name in self.moved if one.takes(name)}
+        if one.wildcard or not moved:
+            yield Pattern(self.schemas.get(one.schema, one.schema), one.table, one.wildcard)
+        for name in moved:
+            if chosen(self.patterns, name):
+                yield Pattern(self.moved[name].schema, self.moved[name].table)
 
 
 def echoing(arrows: Sequence[Arrow]) -> list[Arrow]:

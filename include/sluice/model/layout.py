@@ -34,6 +34,11 @@ class Layout:
     key: tuple[int, ...] = ()
     deferrable: bool = False
 
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The names of the primary key's columns."""
+        return tuple(self.columns[place].name for place in self.key)
+
     def to_json(self) -> dict[str, Any]:
         """A plain form for files and messages; `from_json` reads it."""
         return {

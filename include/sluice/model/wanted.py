@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from sluice.model.appearance import Appearance
 from sluice.model.names import TableName
 
+_PART = r'"(?:[^"]|"")+"|[^".]+'
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -61,12 +63,19 @@ def chosen(patterns: Iterable[Pattern], name: TableName) -> Pattern | None:
     return None if found is None or found.excluded else found
 
 
-def split_table(name: str) -> tuple[str, str]:
-    """`schema.table` as its two parts; a part with a dot is written in double quotes."""
-    match = re.fullmatch(r'("(?:[^"]|"")+"|[^".]+)\.("(?:[^"]|"")+"|[^".]+)', name.strip())
+def split_name(name: str) -> tuple[str | None, str]:
+    """`table` or `schema.table` as its parts; a part with a dot is written in double quotes."""
+    match = re.fullmatch(rf"(?:({_PART})\.)?({_PART})", name.strip())
     if not match:
         raise ValueError(f"{name!r} is no table: write schema.table, with double quotes around a part that has a dot")
-    schema, table = (part[1:-1].replace('""', '"') if part.startswith('"') else part for part in match.groups())
+    return match[1] and _bare(match[1]), _bare(match[2])
+
+
+def split_table(name: str) -> tuple[str, str]:
+    """`schema.table` as its two parts."""
+    schema, table = split_name(name)
+    if schema is None:
+        raise ValueError(f"{name!r} is no table: write schema.table, with double quotes around a part that has a dot")
     return schema, table
 
 
@@ -78,3 +87,16 @@ def split_pattern(name: str, *, excluded: bool = False) -> Pattern:
         raise ValueError(f"{name!r} is no wildcard: the star comes last, as in schema.* or schema.prefix*")
     schema, table = split_table(name)
     return Pattern(schema, table[:-1] if wildcard else table, wildcard=wildcard, excluded=excluded)
+
+
+def distinct(names: Iterable[str]) -> dict[str, Pattern]:
+    """The entries of `tables`, taken apart. Raises ValueError if two are the same, or one is none."""
+    found: dict[Pattern, str] = {}
+    for name in names:
+        if (twin := found.setdefault(split_pattern(name), name)) != name:
+            raise ValueError(f"{twin} and {name} are the same table")
+    return {name: pattern for pattern, name in found.items()}
+
+
+def _bare(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from sluice.apply.mapper import Mapper
 from sluice.initial_update.plan import Chunk, Leaf
-from sluice.model.layout import Column
+from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -21,12 +21,8 @@ class TableDefinition(Protocol):
         """The table, as the master calls it."""
 
     @property
-    def data_columns(self) -> tuple[str, ...]:
-        """The columns that are copied."""
-
-    @property
-    def layout_columns(self) -> tuple[Column, ...]:
-        """All columns, as a layout lists them."""
+    def layout(self) -> Layout:
+        """Its columns."""
 
     @property
     def undecoded(self) -> bool:
@@ -78,11 +74,11 @@ class Receiver(Protocol):
     def claim(self, chunk: int) -> bool:
         """Claim this very chunk, if the slave lacks it."""
 
-    def begin(self, table: TableName, columns: Sequence[str], *, binary: bool) -> None:
-        """Begin to write the rows of the chunk that is claimed.
+    def begin(self, table: TableName, *, binary: bool) -> None:
+        """Begin to write rows of the chunk that is claimed, with the columns that the slave's view copies, in order.
 
         Args:
-            table: as the master calls it, like its columns.
+            table: as the master calls it.
         """
 
     def write(self, buffer: bytes) -> None:

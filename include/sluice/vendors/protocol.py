@@ -171,8 +171,8 @@ class SourceDatabase(Protocol):
     ) -> AbstractContextManager[DumpSnapshot]:
         """Lock the tables against DDL, read the log's end, take a snapshot and hold it."""
 
-    def shape(self, snapshot_id: str, name: TableName) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The columns of a table and those of its primary key, as an exported snapshot shows them."""
+    def shape(self, snapshot_id: str, name: TableName) -> Layout:
+        """The columns of a table and its primary key, as an exported snapshot shows them."""
 
     def close(self) -> None:
         """End the sessions."""

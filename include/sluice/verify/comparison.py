@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sluice.model.names import TableName
+from sluice.apply.view import TableView
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of one table: where, and in which exported snapshot."""
+    """One side: where, and in which exported snapshot."""
 
     vendor: str
     connection: str
     snapshot_id: str
-    table: TableName
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,7 @@ class Comparison:
 
     sealed: str
     slave: str
-    name: TableName
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
+    view: TableView
     master: Side
     replica: Side
     percent: int

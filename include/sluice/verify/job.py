@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.control import remedies, replications, standby
@@ -162,15 +163,21 @@ def _compare(
                 points.passed(context.store, number, slave)
             event("aligned", slave=slave, position=point.position)
             for name in names:
-                columns, key = shapes[name]
-                there = context.config.slave(slave)
-                replica = Side(there.vendor, there.connection, snapshot_id, port.mapper.table(name))
-                master = Side(settings.vendor, settings.connection, point.snapshot_id, name)
-                jobs.append(Comparison(sealed_text(), slave, name, columns, key, master, replica, request.percent))
+                replica = context.config.slave(slave)
+                jobs.append(
+                    Comparison(
+                        sealed_text(),
+                        slave,
+                        view(port.mapper, shapes[name]),
+                        Side(settings.vendor, settings.connection, point.snapshot_id),
+                        Side(replica.vendor, replica.connection, snapshot_id),
+                        request.percent,
+                    )
+                )
         found = compare_all(jobs)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in zip(jobs, found, strict=True):
-        results[job.slave][str(job.name)] = difference
+        results[job.slave][str(job.view.master.name)] = difference
     _record(context, request.source, number, results)
     return results
 

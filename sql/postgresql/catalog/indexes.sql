@@ -11,7 +11,7 @@ JOIN pg_class AS class ON class.oid = i.indrelid
 JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 CROSS JOIN LATERAL (
     SELECT format(CASE WHEN class.relkind = 'p' THEN ' ON ONLY %%I.%%I ' ELSE ' ON %%I.%%I ' END,
-                  namespace.nspname, class.relname) AS text
+                  CASE WHEN namespace.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE namespace.nspname END, class.relname) AS text
 ) AS on_table
 WHERE i.indrelid = %(relation)s::regclass
   AND i.indisvalid

@@ -27,7 +27,7 @@ from sluice.vendors.parquet.types import tokens, typed
 from sluice.vendors.parquet.versions import Table, Version
 from sluice.vendors.registry import master
 from sluice.verify.compare import Difference
-from sluice.verify.comparison import Comparison, Side
+from sluice.verify.comparison import Comparison
 
 BUCKETS = 4096
 MOST_ROWS = 500_000
@@ -58,9 +58,9 @@ def compare_table(job: Comparison) -> Difference:
     """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
     table, there = _replica(job)
     names = [column.name for column in table.kept]
-    compared = _Compared(job.key, names, job.percent)
+    compared = _Compared(job.view.layout.key_names, names, job.percent)
     connection = open_sealed(job.sealed)[job.master.connection]
-    sides: tuple[Callable[[], Rows], ...] = (lambda: _master(connection, job.master, table, names), there)
+    sides: tuple[Callable[[], Rows], ...] = (lambda: _master(connection, job, table), there)
     sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
     for side, sign in zip(sides, (1, -1), strict=True):
         for bucket, key, image, weight in compared.of(side()):
@@ -79,14 +79,14 @@ def compare_table(job: Comparison) -> Difference:
 
 def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
     path = Path(job.replica.snapshot_id)
-    with reachable(f"comparing {job.name}"):
+    with reachable(f"comparing {job.view.master.name}"):
         version = Version.from_json(json.loads(path.read_text(encoding="utf-8")))
-    table = version.tables.get(job.replica.table)
+    table = version.tables.get(job.view.layout.name)
     known = {column.name for column in table.columns} if table else set()
-    if table is None or known != set(job.columns):
+    if table is None or known != {column.name for column in job.view.layout.columns}:
         raise SluiceError(
             157,
-            f"{job.name} has other columns than the files of slave {job.slave}, or none are there",
+            f"{job.view.master.name} has other columns than the files of slave {job.slave}, or none are there",
             "make the files anew by initial_update",
         )
     files = Files(Place(path.parents[1]), table.name, version.epoch, table.files)
@@ -94,10 +94,12 @@ def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
     return table, lambda: KINDS[version.keeps].rows(files, kept)
 
 
-def _master(info: ConnectionInfo, side: Side, table: Table, names: Sequence[str]) -> Rows:
-    with master(side.vendor).read(info, side.snapshot_id) as reading:
-        for buffer in reading.table(side.table, names):
-            yield typed(table.kept, columns_of(buffer, len(names))), 1
+def _master(info: ConnectionInfo, job: Comparison, table: Table) -> Rows:
+    ours = {theirs: ours for ours, theirs in job.view.copied.items()}
+    columns = [ours[column.name] for column in table.kept]
+    with master(job.master.vendor).read(info, job.master.snapshot_id) as reading:
+        for buffer in reading.table(job.view.master.name, columns):
+            yield typed(table.kept, columns_of(buffer, len(columns))), 1
 
 
 def _digest(key: bytes, image: bytes) -> int:

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
 
 from sluice.apply.mapper import Mapper
+from sluice.apply.view import view
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.initial_update.job import LoadJob, SlaveLoad
-from sluice.model.layout import Column
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -50,14 +50,14 @@ class LakeTables:
             SluiceError: SLC-156, a column bears a name of ours.
         """
         for table in tables:
-            if ours := [one.name for one in table.layout_columns if one.name.lower().startswith(OURS)]:
+            layout = view(self.mapper, table.layout).layout
+            if ours := [one.name for one in layout.columns if one.name.lower().startswith(OURS)]:
                 raise SluiceError(
                     156,
                     f"{table.name} has columns whose names are taken in files: {', '.join(ours)}",
-                    "rename them on the master, or take the table out of `tables`",
+                    "let the slave call them otherwise (`slaves.<name>.tables`), or leave them out",
                 )
-            name = self.mapper.table(table.name)
-            self._tables[table.name] = Table(name, tuple(table.layout_columns))
+            self._tables[table.name] = Table(layout.name, layout.columns)
             self.as_text.add(table.name)
         self._slave.take_over(self._epoch)
         with reachable("preparing the load"):
@@ -137,10 +137,9 @@ class LakeReceiver:
         """Lock this very chunk, if it is not in."""
         return self._claim(chunk, wait=True)
 
-    def begin(self, table: TableName, columns: Sequence[str], *, binary: bool) -> None:
+    def begin(self, table: TableName, *, binary: bool) -> None:
         """Begin the chunk's file."""
-        known = {column.name: column for column in self._tables[table].columns}
-        self._columns: list[Column] = [known[name] for name in columns]
+        self._columns = self._tables[table].kept
         self._table = table
         with reachable(f"loading {self._pair.slave}"):
             self._writer = self._place.writer(self._tables[table].name, self._epoch, self._kind.schema(self._columns))

@@ -173,8 +173,8 @@ class ParquetSlave:
         """Nothing is held open."""
 
     def _table(self, tables: dict[TableName, Table], net: Net) -> Table:
-        name = self.mapper.table(net.layout.name)
-        found = self.kind.fitting(tables.get(name), replace(net.layout, name=name))
+        name = net.layout.name
+        found = self.kind.fitting(tables.get(name), net.layout)
         if found is None:
             raise SluiceError(
                 155, f"slave {self.pair.slave} has no rows of {name}", "make and fill the table by initial_update"

@@ -10,6 +10,7 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo, open_sealed
 from sluice.errors import TransientError
+from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
@@ -20,12 +21,10 @@ from sluice.verify.comparison import Comparison
 from sluice.verify.points import Waiting
 
 
-def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of a master's table and those of its key, as a snapshot shows them."""
+def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> Layout:
+    """The columns of a master's table and its key, as a snapshot shows them."""
     with translated("reading the catalog"), _reading(info, snapshot_id) as session:
-        table = definition.read(session, name)
-        keys = catalog.primary_key(session, name)
-    return tuple(column.name for column in table.columns), keys
+        return definition.read(session, name).layout
 
 
 @contextmanager
@@ -56,24 +55,21 @@ def compare_table(job: Comparison) -> Difference:
     """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
     connections = open_sealed(job.sealed)
     with (
-        translated(f"comparing {job.name}"),
+        translated(f"comparing {job.view.master.name}"),
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
         _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
     ):
-        keep_shape(master, job.master.table)
-        keep_shape(replica, job.replica.table)
-        if job.key:
-            with (
-                master.cursor().copy(_rows("verify/rows_by_key", job, master, job.master.table)) as ours,
-                replica.cursor().copy(_rows("verify/rows_by_key", job, replica, job.replica.table)) as theirs,
-            ):
-                if (same := equal(map(bytes, ours), map(bytes, theirs))) is not None:
+        sides = ((master, job.view.ours), (replica, job.view.layout))
+        for session, layout in sides:
+            keep_shape(session, layout.name)
+        if job.view.layout.key:
+            ours, theirs = (_rows("verify/rows_by_key", session, layout, job.percent) for session, layout in sides)
+            with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
+                if (same := equal(map(bytes, one), map(bytes, other))) is not None:
                     return Difference(compared=same)
-        with (
-            master.cursor().copy(_rows("verify/rows", job, master, job.master.table)) as ours,
-            replica.cursor().copy(_rows("verify/rows", job, replica, job.replica.table)) as theirs,
-        ):
-            return compare(map(bytes, ours), map(bytes, theirs))
+        ours, theirs = (_rows("verify/rows", session, layout, job.percent) for session, layout in sides)
+        with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
+            return compare(map(bytes, one), map(bytes, other))
 
 
 def keep_shape(session: Connection, table: TableName) -> None:
@@ -89,16 +85,15 @@ def keep_shape(session: Connection, table: TableName) -> None:
         )
 
 
-def _rows(name: str, job: Comparison, session: Connection, table: TableName) -> sql.Composed:
-    columns = sql.SQL(", ").join(sql.Identifier(name) for name in job.columns)
-    key = sql.SQL(", ").join(sql.Identifier(name) for name in job.key) if job.key else columns
+def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.Composed:
+    columns = [sql.Identifier(column.name) for column in layout.columns]
     return composed(
         name,
-        key=key,
-        columns=columns,
-        rows=catalog.rows_of(session, table),
-        sample=sql.Literal(job.percent >= 100),
-        percent=sql.Literal(job.percent),
+        key=sql.SQL(", ").join([columns[place] for place in layout.key] or columns),
+        columns=sql.SQL(", ").join(columns),
+        rows=catalog.rows_of(session, layout.name),
+        sample=sql.Literal(percent >= 100),
+        percent=sql.Literal(percent),
     )
 
 

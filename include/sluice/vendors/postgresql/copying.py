@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from functools import wraps
 from typing import Concatenate, LiteralString, ParamSpec, TypeVar
@@ -83,12 +83,13 @@ class PostgresReceiver:
         return self._claim(range(chunk, chunk + 1), "") is not None
 
     @_explained
-    def begin(self, table: TableName, columns: Sequence[str], *, binary: bool) -> None:
+    def begin(self, table: TableName, *, binary: bool) -> None:
         """Open the COPY."""
+        there = self._plan.views[table]
         into = composed(
             "initial_update/copy_in",
-            table=identifier(self._plan.names[table]),
-            columns=sql.SQL(", ").join(map(sql.Identifier, columns)),
+            table=identifier(there.layout.name),
+            columns=sql.SQL(", ").join(map(sql.Identifier, there.copied.values())),
             format=sql.SQL("binary" if binary else "text"),
         )
         self._echoes = Echoes(self._session, self._plan.masters)

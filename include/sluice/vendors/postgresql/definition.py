@@ -9,9 +9,9 @@ from psycopg import sql
 
 from sluice.apply.mapper import Mapper
 from sluice.initial_update.plan import Leaf
-from sluice.model.layout import Column
+from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.vendors.postgresql import usertypes
+from sluice.vendors.postgresql import catalog, usertypes
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.usertypes import UserType
@@ -62,16 +62,14 @@ class TableDefinition:
     indexes: tuple[tuple[str, bool, str], ...]
     foreign_keys: tuple[ForeignKey, ...]
     types: tuple[UserType, ...]
+    key: tuple[str, ...]
 
     @property
-    def data_columns(self) -> tuple[str, ...]:
-        """The columns that hold data of their own."""
-        return tuple(column.name for column in self.columns if not column.generated)
-
-    @property
-    def layout_columns(self) -> tuple[Column, ...]:
-        """The columns as a layout lists them."""
-        return tuple(Column(one.name, one.type, one.not_null, one.generated) for one in self.columns)
+    def layout(self) -> Layout:
+        """The columns as row images list them, and the primary key."""
+        columns = tuple(Column(one.name, one.type, one.not_null, one.generated) for one in self.columns)
+        names = [column.name for column in columns]
+        return Layout(0, self.name, columns, tuple(names.index(part) for part in self.key))
 
     @property
     def undecoded(self) -> bool:
@@ -94,6 +92,7 @@ def read(connection: Connection, name: TableName) -> TableDefinition:
             for row in connection.execute(composed("catalog/foreign_keys"), relation)
         ),
         types=usertypes.read(connection, regclass(name)),
+        key=catalog.primary_key(connection, name),
     )
 
 
@@ -143,22 +142,24 @@ def after_data(table: TableDefinition, name: TableName) -> Iterator[sql.Composed
 def references(
     table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool
 ) -> Iterator[sql.Composed]:
-    """Foreign keys to tables that the slave has as well.
+    """Foreign keys to tables that the slave has as well, with their columns.
 
     Args:
         silent: the drain can keep the keys' actions from acting a second time; else they get none, and are deferred.
     """
     for key in table.foreign_keys:
-        if key.parent not in among:
+        columns = _there(mapper, table.name, key.columns)
+        parent_columns = _there(mapper, key.parent, key.parent_columns)
+        if key.parent not in among or not (columns and parent_columns):
             continue
         yield sql.SQL(
             "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}"
         ).format(
             identifier(mapper.table(table.name)),
             sql.Identifier(key.name),
-            _names(key.columns),
+            _names(columns),
             identifier(mapper.table(key.parent)),
-            _names(key.parent_columns),
+            _names(parent_columns),
             sql.SQL(" MATCH FULL" if key.full else ""),
             _text(_ACTIONS[key.on_update] if silent else "NO ACTION"),
             _text(_ACTIONS[key.on_delete] if silent else "NO ACTION"),
@@ -187,6 +188,12 @@ def _column(column: ColumnDefinition) -> sql.Composable:
     collation = f" COLLATE {column.collation}" if column.collation else ""
     not_null = " NOT NULL" if column.not_null else ""
     return sql.SQL("{} {}").format(sql.Identifier(column.name), _text(f"{column.type}{collation}{extras}{not_null}"))
+
+
+def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str]:
+    """What a slave calls these columns; none if it lacks one of them."""
+    found = [mapper.column(table, column) for column in columns]
+    return [] if None in found else [name for name in found if name is not None]
 
 
 def _names(names: Sequence[str]) -> sql.Composable:

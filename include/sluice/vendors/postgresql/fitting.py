@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sluice.errors import SluiceError
-from sluice.model.layout import Column
+from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.qualified import SlaveNames
@@ -13,18 +13,17 @@ from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.types import holds
 
 
-def fitting(
-    connection: Connection, name: TableName, columns: Sequence[Column], names: SlaveNames
-) -> Mapping[str, Column]:
-    """The columns of the slave's table `name`, by name; none if there is no such table.
+def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mapping[str, Column]:
+    """The columns of a slave's table, by name; none if there is no such table.
 
     Args:
-        columns: those of the master's table.
+        layout: the master's table as the slave sees it.
         names: what the slave calls the types that users made.
 
     Raises:
         SluiceError: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
     """
+    name, columns = layout.name, layout.columns
     there = {column.name: column for column in catalog.columns(connection, name)}
     if not there:
         return there
@@ -61,7 +60,7 @@ def _unfit(columns: Sequence[Column], there: Mapping[str, Column], names: SlaveN
 def _in_the_way(connection: Connection, name: TableName, columns: Sequence[Column]) -> list[str]:
     known = {column.name for column in columns}
     return [
-        f"{column} (NOT NULL without a default, and no column of the master)"
+        f"{column} (NOT NULL without a default, and nothing of the master comes there)"
         for column in catalog.required(connection, name)
         if column not in known
     ]

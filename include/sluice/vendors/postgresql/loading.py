@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from psycopg import sql
 
+from sluice.apply.view import view
 from sluice.errors import SluiceError
-from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -17,6 +17,7 @@ from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
+from sluice.vendors.postgresql.mapping import mapped
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
@@ -37,7 +38,7 @@ class SlaveTables:
     def __init__(self, slave: PostgresSlave, epoch: int) -> None:
         self._slave = slave
         self._epoch = epoch
-        self._unfinished: set[TableName] = set()
+        self._unfinished: dict[TableName, TableDefinition] = {}
         self.mapper = slave.mapper
         self.as_text: set[TableName] = set()
 
@@ -57,21 +58,25 @@ class SlaveTables:
             names = names_of(session, self.mapper)
             emptied = []
             for table in tables:
-                name = self.mapper.table(table.name)
+                layout = view(self.mapper, table.layout).layout
+                name = layout.name
                 usertypes.provide(session, table.types, names)
                 if catalog.comment(session, name) == _UNFINISHED:
                     # Ours, and perhaps of another shape than the master's table is now.
                     session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
-                there = fitting(session, name, table.layout_columns, names)
+                there = fitting(session, layout, names)
                 if there:
-                    self._check(session, for_slave(table, names), there)
+                    if any(there[column.name].type != names.within(column.type) for column in layout.columns):
+                        self.as_text.add(table.name)
+                    self._check_guards(session, name)
                     emptied.append(catalog.rows_of(session, name))
                 else:
                     session.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema)))
-                    session.execute(definition.create_table(for_slave(table, names), name))
+                    made = mapped(session, for_slave(table, names), self.mapper)
+                    session.execute(definition.create_table(made, name))
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
-                    self._unfinished.add(table.name)
+                    self._unfinished[table.name] = made
             if emptied:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
             echoes.record([self.mapper.table(name) for name in self._unfinished])
@@ -91,9 +96,9 @@ class SlaveTables:
             echoes = Echoes(session, self._slave.masters)
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
             created = [table for table in tables if table.name in self._unfinished]
-            names = names_of(session, self.mapper)
             for table in created:
-                for statement in definition.after_data(for_slave(table, names), self.mapper.table(table.name)):
+                made = self._unfinished[table.name]
+                for statement in definition.after_data(made, self.mapper.table(table.name)):
                     session.execute(statement)
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
@@ -128,10 +133,7 @@ class SlaveTables:
         """End the session."""
         self._slave.close()
 
-    def _check(self, session: Connection, table: TableDefinition, there: Mapping[str, Column]) -> None:
-        name = self.mapper.table(table.name)
-        if any(there[column.name].type != column.type for column in table.columns):
-            self.as_text.add(table.name)
+    def _check_guards(self, session: Connection, name: TableName) -> None:
         if not self._slave.capabilities().silent_triggers:
             for guard in catalog.acting(session, name):
                 raise SluiceError(

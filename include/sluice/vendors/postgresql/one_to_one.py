@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from psycopg import sql
 
 from sluice.apply.grouping import Group, groups
-from sluice.apply.mapper import Mapper
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
@@ -47,10 +46,9 @@ class _Opened:
 class OneToOne:
     """What a session of a drain replays with."""
 
-    def __init__(self, connection: Connection, writer: Writer, mapper: Mapper, position: sql.Composable) -> None:
+    def __init__(self, connection: Connection, writer: Writer, position: sql.Composable) -> None:
         self._connection = connection
         self._writer = writer
-        self._mapper = mapper
         prepare(connection, _ADVANCE, composed("slave/replay_advance", position=position))
         prepare(connection, _GUARD, composed("slave/replay_guard"))
 
@@ -103,11 +101,11 @@ class OneToOne:
         """The tables that can be replayed, by their layouts' ids. What is wrong with others is told at their turn."""
         found = {}
         for number in sorted(set(pc.unique(changes["layout"]).to_pylist()) - {NO_LAYOUT}):
-            name = self._mapper.table(layouts[number].name)
+            name = layouts[number].name
             try:
                 with self._writer.stages.transaction():
                     self._writer.stages.hold([name])
-                    target = self._writer.stages.target(name, layouts[number])
+                    target = self._writer.stages.target(layouts[number])
                     if target.by_row:
                         values = {"schema": name.schema, "table": name.table}
                         rows = self._connection.execute(composed("slave/stamp"), values).fetchall()

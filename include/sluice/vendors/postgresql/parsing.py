@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -105,34 +106,31 @@ def varying(expression: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(_varying(tokens, altering=False)), frozenset(_called(tokens))
 
 
-def mapped(text: str, mapper: Mapper) -> str:
-    """The statement under a slave's names; as it is, if the slave calls all schemas as the master does.
+def mapped(text: str, mapper: Mapper, schema: str) -> str:
+    """The statement under a slave's names; as it is, if the slave calls everything as the master does.
 
     Only names that the parser took for tables are replaced, in place: nothing else of the text changes.
 
+    Args:
+        schema: where the master looks for what is named without a schema.
+
     Raises:
-        SluiceError: SLC-103, a name of a schema that the slave calls otherwise stands where nobody knows what it names.
+        SluiceError: SLC-103, a name of something that the slave calls otherwise stands where nobody knows what it
+            names, or a table is named that the slave does not have as it is.
     """
     renamed = {ours for ours, theirs in mapper.schemas.items() if ours != theirs}
-    if not renamed:
+    if not renamed and not mapper.tables:
         return text
     tree = _tree(text)
     if tree is None:
-        raise _unmapped("it cannot be parsed")
-    spots = dict(_spots(tree, mapper, renamed))
-    tokens = _tokens(text)
-    for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
-        if token.token_type in _STRINGS:
-            if any(f"{name}." in token.text or token.text.strip() == name for name in renamed):
-                raise _unmapped("a text in it names a schema that is called otherwise here")
-        elif _name_of(token) in renamed and token.start not in spots:
-            qualifies = after is not None and after.token_type is TokenType.DOT
-            inner = before is not None and before.token_type is TokenType.DOT
-            if (qualifies and not inner) or (before is not None and before.text.upper() == "SCHEMA"):
-                raise _unmapped(f"{text[token.start : token.end + 1]} in it is no schema of a table")
+        if renamed or any(_taken(word, mapper) for word in re.findall(r"\w+", text)):
+            raise _unmapped("it cannot be parsed")
+        return text
+    spots = dict(_spots(tree, mapper, schema))
+    _refuse_others(text, spots, renamed, {one.table for one in mapper.tables if not one.wildcard})
     for start in sorted(spots, reverse=True):
         end, name = spots[start]
-        text = text[:start] + name + text[end + 1 :]
+        text = text[:start] + (name or text[start : end + 1]) + text[end + 1 :]
     return text
 
 
@@ -211,16 +209,73 @@ def _folded(identifier: exp.Expr) -> str:
     return str(identifier.this) if identifier.args.get("quoted") else str(identifier.this).lower()
 
 
-def _spots(tree: exp.Expr, mapper: Mapper, renamed: set[str]) -> Iterator[tuple[int, tuple[int, str]]]:
-    for node in tree.find_all(exp.Table, exp.Column):
-        schema = node.args.get("db")
-        if schema is None or _folded(schema) not in renamed:
+def _taken(word: str, mapper: Mapper) -> bool:
+    return any(one.takes(TableName(one.schema, word)) for one in mapper.tables)
+
+
+def _spots(tree: exp.Expr, mapper: Mapper, schema: str) -> Iterator[tuple[int, tuple[int, str]]]:
+    """Where names of tables and of their schemas begin and end, and what is to stand there; empty: what does."""
+    within = {cte.alias for cte in tree.find_all(exp.CTE)}
+    bare: dict[str, TableName] = {}
+    for node in tree.find_all(exp.Table):
+        of, table = node.args.get("db"), node.this
+        if not isinstance(table, exp.Identifier):
+            if of is not None:
+                yield _spot(of, mapper.schema(_folded(of)))
             continue
-        if "start" not in schema.meta:
-            raise _unmapped("it is not told where a table is named")
-        theirs = mapper.table(TableName(_folded(schema), "")).schema
-        quoted = theirs.replace('"', '""')
-        yield schema.meta["start"], (schema.meta["end"], f'"{quoted}"')
+        if of is None and _folded(table) in within:
+            continue
+        name = TableName(_folded(of) if of else schema, _folded(table))
+        there = mapper.table(name)
+        if not mapper.whole(name):
+            raise _unmapped(f"the slave does not have {name} as it is")
+        if there != TableName(mapper.schema(name.schema), name.table) and tree.find(exp.AlterRename):
+            raise _unmapped(f"a table that the slave calls {there} is renamed")
+        if of is not None:
+            yield _spot(of, there.schema)
+            yield _spot(table, there.table)
+        else:
+            moved = there.schema != mapper.schema(schema)
+            yield _spot(table, there.table, there.schema if moved else None)
+            if not node.alias:
+                bare[name.table] = there
+    for column in tree.find_all(exp.Column):
+        of, table = column.args.get("db"), column.args.get("table")
+        if of is not None and table is not None:
+            there = mapper.table(TableName(_folded(of), _folded(table)))
+            yield _spot(of, there.schema)
+            yield _spot(table, there.table)
+        elif table is not None and _folded(table) in bare:
+            yield _spot(table, bare[_folded(table)].table)
+
+
+def _spot(identifier: exp.Expr, name: str, schema: str | None = None) -> tuple[int, tuple[int, str]]:
+    if "start" not in identifier.meta:
+        raise _unmapped("it is not told where a table is named")
+    if schema is None and name == _folded(identifier):
+        return identifier.meta["start"], (identifier.meta["end"], "")
+    text = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, name) if part is not None)
+    return identifier.meta["start"], (identifier.meta["end"], text)
+
+
+def _refuse_others(text: str, spots: Container[int], schemas: set[str], tables: set[str]) -> None:
+    """Refuse names of schemas and tables that the slave calls otherwise, wherever they stand but in these spots."""
+    tokens = _tokens(text)
+    for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
+        if token.token_type in _STRINGS:
+            if any(f"{name}." in token.text or token.text.strip() == name for name in schemas):
+                raise _unmapped("a text in it names a schema that is called otherwise here")
+            if tables.intersection(re.findall(r"\w+", token.text)):
+                raise _unmapped("a text in it may name a table that is called otherwise here")
+        elif token.start in spots:
+            continue
+        elif _name_of(token) in schemas:
+            qualifies = after is not None and after.token_type is TokenType.DOT
+            inner = before is not None and before.token_type is TokenType.DOT
+            if (qualifies and not inner) or (before is not None and before.text.upper() == "SCHEMA"):
+                raise _unmapped(f"{text[token.start : token.end + 1]} in it is no schema of a table")
+        elif _is_name(token) and _name_of(token) in tables:
+            raise _unmapped(f"{text[token.start : token.end + 1]} in it is perhaps a table")
 
 
 def _refused(why: str) -> SluiceError:
@@ -234,6 +289,6 @@ def _refused(why: str) -> SluiceError:
 def _unmapped(why: str) -> SluiceError:
     return SluiceError(
         103,
-        f"the statement cannot be put under the names of a slave that calls schemas otherwise: {why}",
+        f"the statement cannot be put under the names of a slave that calls things otherwise: {why}",
         "write it with plain `schema.table` names, or set `statements: false` for that replication and do it there",
     )

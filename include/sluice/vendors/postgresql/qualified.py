@@ -33,7 +33,7 @@ class SlaveNames:
         """Where the slave has this type or function."""
         if name.table in self.extended and name.schema != "pg_catalog":
             return TableName(self.extended[name.table], name.table)
-        return self.mapper.table(name)
+        return TableName(self.mapper.schema(name.schema), name.table)
 
     def within(self, definition: str) -> str:
         """A definition with the slave's schemas instead of the master's."""

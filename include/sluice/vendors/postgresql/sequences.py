@@ -83,7 +83,7 @@ def _wanted(number: int, value: SequenceValue, mapper: Mapper) -> dict[str, obje
         "number": number,
         "schema": table.schema,
         "table": table.table,
-        "column": value.column,
+        "column": mapper.column(value.table, value.column),
         "sequence_schema": sequence.schema,
         "sequence": sequence.table,
     }

@@ -10,6 +10,7 @@ import pyarrow as pa
 from psycopg import sql
 
 from sluice.apply.mapper import Mapper
+from sluice.apply.view import view
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
@@ -69,7 +70,7 @@ class PostgresSlave:
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():
-                fitting(self._open(), self.mapper.table(name), columns, names)
+                fitting(self._open(), view(self.mapper, Layout(0, name, tuple(columns))).layout, names)
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that would act on what is replicated, with their tables."""
@@ -163,7 +164,7 @@ class PostgresSlave:
                 # A sequence may be ahead of the rows that used it.
                 following.follow(session, self.mapper, sequences)
                 if self._one_to_one is None:
-                    self._one_to_one = OneToOne(session, self._writer, self.mapper, self.parts["position"])
+                    self._one_to_one = OneToOne(session, self._writer, self.parts["position"])
                 return self._one_to_one.replay((self.pair, self._epoch), changes, layouts, begin, end, collected)
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.DivisionByZero):
@@ -198,7 +199,7 @@ class PostgresSlave:
         """Whether a statement can be put under this slave's names."""
         from sluice.vendors.postgresql import parsing
 
-        parsing.mapped(statement.sql, self.mapper)
+        parsing.mapped(statement.sql, self.mapper, statement.schema)
 
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk; the log may be trimmed below it then (R3)."""

@@ -10,7 +10,7 @@ from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
-from sluice.model.layout import Column
+from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
@@ -277,8 +277,8 @@ class PostgresSource:
         """The snapshot of a dump; taken when its block begins."""
         return DumpSnapshot(self.info, tables, log_end)
 
-    def shape(self, snapshot_id: str, name: TableName) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The columns of a table and those of its primary key, as an exported snapshot shows them."""
+    def shape(self, snapshot_id: str, name: TableName) -> Layout:
+        """The columns of a table and its primary key, as an exported snapshot shows them."""
         return shape(self.info, snapshot_id, name)
 
     def close(self) -> None:

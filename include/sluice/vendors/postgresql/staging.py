@@ -55,7 +55,7 @@ class Stages:
     def __init__(self, connection: Connection, mapper: Mapper) -> None:
         self._connection = connection
         self._names = names_of(connection, mapper)
-        self._targets: dict[tuple[TableName, Layout], Target] = {}
+        self._targets: dict[Layout, Target] = {}
         self._shapes: dict[TableName, str] = {}
         self._made = 0
 
@@ -83,28 +83,28 @@ class Stages:
         for name, shape in self._shaped(known).items():
             if shape != self._shapes[name]:
                 del self._shapes[name]
-                for key in [key for key in self._targets if key[0] == name]:
+                for key in [key for key in self._targets if key.name == name]:
                     stage = self._targets.pop(key).stage
                     self._connection.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier("pg_temp", stage)))
 
-    def target(self, name: TableName, layout: Layout) -> Target:
-        """The stage for rows of `layout` on their way to the slave's table `name`.
+    def target(self, layout: Layout) -> Target:
+        """The stage for rows of a layout as the slave sees it, on their way to its table.
 
         Raises:
             SluiceError: SLC-070 if the table is missing, SLC-071 if columns are, SLC-073 if one cannot hold a value.
         """
-        key = (name, layout)
-        if key not in self._targets:
+        if layout not in self._targets:
             self._made += 1
-            self._targets[key] = self._create(name, layout, f"sluice_stage_{self._made}")
-        return self._targets[key]
+            self._targets[layout] = self._create(layout, f"sluice_stage_{self._made}")
+        return self._targets[layout]
 
-    def _create(self, name: TableName, layout: Layout, stage: str) -> Target:
+    def _create(self, layout: Layout, stage: str) -> Target:
+        name = layout.name
         if not catalog.columns(self._connection, name):
             raise _missing(f"the slave has no table {name}")
         self._lock([name])
         self._shapes |= self._shaped([name])
-        fitting(self._connection, name, layout.columns, self._names)
+        fitting(self._connection, layout, self._names)
         there = catalog.target_columns(self._connection, name)
         columns = tuple(there[column.name] for column in layout.columns)
         written = tuple(place for place, column in enumerate(columns) if not column.generated)

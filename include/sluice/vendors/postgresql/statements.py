@@ -106,11 +106,11 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes
     Raises:
         SluiceError: SLC-103, it cannot be put under the slave's names; SLC-104, it fails.
     """
-    text = parsing.mapped(statement.sql, mapper)
+    text = parsing.mapped(statement.sql, mapper, statement.schema)
     defines = parsing.parsed(statement.sql).defines
     if defines:
         echoes.settled()
-    _look_up_in(connection, mapper.table(TableName(statement.schema, "")).schema)
+    _look_up_in(connection, mapper.schema(statement.schema))
     if silent:
         connection.execute("SET LOCAL session_replication_role = origin")
     # What waits for the end of the transaction is what earlier steps left, then what this statement leaves.

@@ -44,7 +44,6 @@ class Writer:
     def __init__(self, connection: Connection, mapper: Mapper) -> None:
         self.stages = Stages(connection, mapper)
         self._connection = connection
-        self._mapper = mapper
         self._prepared: dict[str, Prepared] = {}
         self.look_up()
 
@@ -68,9 +67,9 @@ class Writer:
             KeyConflict: SLC-072, a row of the slave, or of a later transaction, bears a key of this run.
         """
         parts: dict[TableName, _Part] = {}
-        self.stages.hold([self._mapper.table(net.layout.name) for net, _ in run])
+        self.stages.hold([net.layout.name for net, _ in run])
         for net, changes in run:
-            target = self.stages.target(self._mapper.table(net.layout.name), net.layout)
+            target = self.stages.target(net.layout)
             parts[target.name] = _Part(target, net, changes)
             if target.acting:
                 continue

@@ -1,0 +1,71 @@
+"""The definition of a table whose columns a slave calls otherwise, or lacks.
+
+Keys, checks, indexes and generated columns name columns within expressions. The server itself can tell a column from
+whatever else bears its name: a table that is made for a moment is altered, and its definition is read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.mapper import Mapper
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.vendors.postgresql import definition
+from sluice.vendors.postgresql.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.session import Connection
+
+_MODEL = TableName("pg_temp", "sluice_model")
+
+
+def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> TableDefinition:
+    """The table with the columns that the slave gets, under its names; what needs others of them is not there.
+
+    Foreign keys are left as they are.
+
+    Raises:
+        SluiceError: SLC-078, a column is computed out of one that the slave does not get.
+    """
+    ours = [column.name for column in table.columns]
+    theirs = mapper.columns(table.name, ours)
+    if theirs == {name: name for name in ours}:
+        return table
+    _run(connection, definition.create_table(table, _MODEL))
+    for statement in definition.after_data(table, _MODEL):
+        _run(connection, statement)
+    for name in ours:
+        if name not in theirs:
+            _drop(connection, table.name, name)
+    # By way of names that nobody has, for two columns may swap theirs.
+    for number, name in enumerate(theirs):
+        _rename(connection, name, f"sluice_{number}")
+    for number, name in enumerate(theirs.values()):
+        _rename(connection, f"sluice_{number}", name)
+    found = definition.read(connection, _MODEL)
+    _run(connection, sql.SQL("DROP TABLE {}").format(identifier(_MODEL)))
+    return replace(found, name=table.name, foreign_keys=table.foreign_keys)
+
+
+def _drop(connection: Connection, table: TableName, column: str) -> None:
+    try:
+        with connection.transaction():
+            _run(connection, sql.SQL("ALTER TABLE {} DROP {}").format(identifier(_MODEL), sql.Identifier(column)))
+    except psycopg.errors.DependentObjectsStillExist as error:
+        raise SluiceError(
+            78,
+            f"the slave does not get the column {column} of {table}, but another is computed from it: "
+            f"{error.diag.message_detail}",
+            "leave that column out too, or make the table there by hand with a column that is written",
+        ) from None
+
+
+def _rename(connection: Connection, column: str, name: str) -> None:
+    to = sql.SQL("ALTER TABLE {} RENAME {} TO {}")
+    _run(connection, to.format(identifier(_MODEL), sql.Identifier(column), sql.Identifier(name)))
+
+
+def _run(connection: Connection, statement: sql.Composed) -> None:
+    connection.execute(statement)

@@ -1,0 +1,111 @@
+"""A slave that calls schemas, tables and columns otherwise, and does not get all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.control.check import findings
+from sluice.errors import SluiceError
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE planes (
+    tailnum text PRIMARY KEY,
+    seats int CHECK (seats > 0),
+    lower text NOT NULL DEFAULT 'x',
+    doubled int GENERATED ALWAYS AS (seats * 2) STORED,
+    secret text,
+    owner int UNIQUE,
+    UNIQUE (secret, seats)
+);
+CREATE INDEX planes_lower ON planes (lower(lower)) WHERE seats > 1;
+CREATE TABLE flights (
+    day date, number int, plane text REFERENCES planes, note text, n bigint GENERATED ALWAYS AS IDENTITY,
+    PRIMARY KEY (day, number)
+);
+CREATE TABLE kept (id int PRIMARY KEY, v text);
+INSERT INTO planes (tailnum, seats, lower, secret, owner)
+    SELECT 'N' || g, g + 1, 'Low ' || g, 'secret ' || g, g FROM generate_series(1, 50) AS g;
+INSERT INTO flights SELECT date '2013-01-01' + g / 3, g % 3, 'N' || g, 'note ' || g FROM generate_series(1, 50) AS g;
+INSERT INTO kept SELECT g, 'v' FROM generate_series(1, 5) AS g;
+"""
+SEEN = {
+    # Names that swap, and one that is a function's as well.
+    "public.planes": {"as": "fleet.craft", "columns": {"tailnum": "seats", "seats": "tailnum"}, "without": ["secret"]},
+    "public.flights": {"as": "legs", "columns": {"plane": "by", "n": "serial"}, "without": ["day"]},
+    "public.f*": {"without": ["note"]},
+}
+
+
+@pytest.fixture
+def world(updating):
+    made = updating(DDL, ["public.planes", "public.flights", "public.kept", "public.fl*"])
+    made.configure(lambda settings: settings["slaves"]["geneva"].update(tables=SEEN))
+    return made
+
+
+def columns(session, table):
+    return [
+        name
+        for (name,) in session.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum", [table]
+        )
+    ]
+
+
+def test_a_slave_has_its_own_names_and_not_every_column(world):
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    geneva = world.session("geneva")
+    assert columns(geneva, "fleet.craft") == ["seats", "tailnum", "lower", "doubled", "owner"]
+    assert columns(geneva, "branch.legs") == ["number", "by", "note", "serial"]
+    made = [
+        text
+        for (text,) in geneva.execute(
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype <> 'n' AND conrelid IN ("
+            "'fleet.craft'::regclass, 'branch.legs'::regclass) ORDER BY 1"
+        )
+    ]
+    assert made == [
+        "CHECK ((tailnum > 0))",
+        "FOREIGN KEY (by) REFERENCES fleet.craft(seats)",
+        "PRIMARY KEY (seats)",
+        "UNIQUE (owner)",
+    ]
+    ((index,),) = geneva.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'planes_lower'")
+    assert index.endswith("ON fleet.craft USING btree (lower(lower)) WHERE (tailnum > 1)")
+    world.master.execute(
+        """
+        BEGIN;
+        INSERT INTO planes (tailnum, seats, secret) VALUES ('N99', 9, 'x'), ('N98', 8, NULL);
+        UPDATE planes SET seats = seats + 100, secret = 'moved' WHERE owner < 10;
+        UPDATE planes SET secret = 'alone' WHERE owner = 20;
+        INSERT INTO flights (day, number, plane, note)
+            VALUES ('2020-01-01', 1, 'N99', 'a'), ('2020-01-02', 1, 'N99', 'a');
+        UPDATE flights SET day = day + 1000 WHERE number = 1;
+        DELETE FROM flights WHERE plane = 'N7';
+        UPDATE planes SET tailnum = 'N98b' WHERE tailnum = 'N98';
+        COMMIT;
+        DELETE FROM flights WHERE plane = 'N99' AND day = '2022-09-27';
+        TRUNCATE kept;
+        """
+    )
+    assert world.verify() == {"zurich": 0, "geneva": 0}
+    world.master.execute("TRUNCATE flights; INSERT INTO flights (day, number) VALUES ('2000-01-01', 7)")
+    assert world.verify() == {"zurich": 0, "geneva": 0}
+    assert geneva.execute('SELECT number, "by", note FROM branch.legs').fetchall() == [(7, None, None)]
+    geneva.execute("CREATE TABLE branch.flown (id int PRIMARY KEY)")
+    world.session("zurich").execute("CREATE TABLE flown (note text, id int PRIMARY KEY)")
+    world.master.execute(
+        "CREATE TABLE flown (note text, id int PRIMARY KEY); INSERT INTO flown VALUES ('a', 1), ('b', 2);"
+        "UPDATE flown SET id = 3 WHERE id = 1"
+    )
+    assert world.verify() == {"zurich": 0, "geneva": 0}
+    assert geneva.execute("SELECT id FROM branch.flown ORDER BY id").fetchall() == [(2,), (3,)]
+    geneva.execute("UPDATE branch.legs SET note = 'changed here'")
+    with pytest.raises(SluiceError, match=r"public\.flights on geneva: 1 missing, 1 extra"):
+        world.verify()
+    world.configure(lambda settings: settings["slaves"]["geneva"].update(tables={"public.kept": {"without": ["w"]}}))
+    (said,) = [one for one in findings(world.context) if one.subject == "slave geneva"]
+    assert "public.kept has no column w" in said.text
