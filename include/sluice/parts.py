@@ -44,6 +44,8 @@ class SlaveTable(Part):
     columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
     without: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = frozenset()
 
+    actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
+
     @model_validator(mode="after")
     def _columns_stay_apart(self) -> SlaveTable:
         if both := self.without & self.columns.keys():

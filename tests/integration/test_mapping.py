@@ -25,9 +25,11 @@ CREATE TABLE flights (
     PRIMARY KEY (day, number)
 );
 CREATE TABLE kept (id int PRIMARY KEY, v text);
+CREATE TABLE log (id int PRIMARY KEY, kept int REFERENCES kept ON DELETE CASCADE);
 INSERT INTO planes (tailnum, seats, lower, secret, owner)
     SELECT 'N' || g, g + 1, 'Low ' || g, 'secret ' || g, g FROM generate_series(1, 50) AS g;
 INSERT INTO flights SELECT date '2013-01-01' + g / 3, g % 3, 'N' || g, 'note ' || g FROM generate_series(1, 50) AS g;
+INSERT INTO log SELECT g FROM generate_series(1, 3) AS g;
 INSERT INTO kept SELECT g, 'v' FROM generate_series(1, 5) AS g;
 """
 SEEN = {
@@ -35,12 +37,13 @@ SEEN = {
     "public.planes": {"as": "fleet.craft", "columns": {"tailnum": "seats", "seats": "tailnum"}, "without": ["secret"]},
     "public.flights": {"as": "legs", "columns": {"plane": "by", "n": "serial"}, "without": ["day"]},
     "public.f*": {"without": ["note"]},
+    "public.log": {"actions": "I"},
 }
 
 
 @pytest.fixture
 def world(updating):
-    made = updating(DDL, ["public.planes", "public.flights", "public.kept", "public.fl*"])
+    made = updating(DDL, ["public.planes", "public.flights", "public.kept", "public.log", "public.fl*"])
     made.configure(lambda settings: settings["slaves"]["geneva"].update(tables=SEEN))
     return made
 
@@ -64,12 +67,13 @@ def test_a_slave_has_its_own_names_and_not_every_column(world):
         text
         for (text,) in geneva.execute(
             "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype <> 'n' AND conrelid IN ("
-            "'fleet.craft'::regclass, 'branch.legs'::regclass) ORDER BY 1"
+            "'fleet.craft'::regclass, 'branch.legs'::regclass, 'branch.log'::regclass) ORDER BY 1"
         )
     ]
     assert made == [
         "CHECK ((tailnum > 0))",
         "FOREIGN KEY (by) REFERENCES fleet.craft(seats)",
+        "PRIMARY KEY (id)",
         "PRIMARY KEY (seats)",
         "UNIQUE (owner)",
     ]
@@ -88,7 +92,7 @@ def test_a_slave_has_its_own_names_and_not_every_column(world):
         UPDATE planes SET tailnum = 'N98b' WHERE tailnum = 'N98';
         COMMIT;
         DELETE FROM flights WHERE plane = 'N99' AND day = '2022-09-27';
-        TRUNCATE kept;
+        DELETE FROM kept;
         """
     )
     assert world.verify() == {"zurich": 0, "geneva": 0}
@@ -103,9 +107,15 @@ def test_a_slave_has_its_own_names_and_not_every_column(world):
     )
     assert world.verify() == {"zurich": 0, "geneva": 0}
     assert geneva.execute("SELECT id FROM branch.flown ORDER BY id").fetchall() == [(2,), (3,)]
+    world.master.execute(
+        "INSERT INTO kept VALUES (1, 'w'); INSERT INTO log VALUES (9, 1);"
+        "UPDATE log SET id = 10 WHERE id = 1; TRUNCATE kept, log"
+    )
     geneva.execute("UPDATE branch.legs SET note = 'changed here'")
-    with pytest.raises(SluiceError, match=r"public\.flights on geneva: 1 missing, 1 extra"):
+    with pytest.raises(SluiceError, match=r"public\.flights on geneva: 1 missing, 1 extra") as found:
         world.verify()
+    assert "public.log on geneva: 0 missing, 4 extra" in found.value.fact
+    assert geneva.execute("SELECT id, kept FROM branch.log ORDER BY id").fetchall()[2:] == [(3, None), (9, 1)]
     world.configure(lambda settings: settings["slaves"]["geneva"].update(tables={"public.kept": {"without": ["w"]}}))
     (said,) = [one for one in findings(world.context) if one.subject == "slave geneva"]
     assert "public.kept has no column w" in said.text

@@ -23,6 +23,7 @@ SEEN = {
     "public.t": {"as": "u"},
     "public.planes": {"as": 'far."a.b"'},
     "public.audit*": {"without": ["who"]},
+    "public.only_new": {"actions": "I"},
     "public.audit_log": {"columns": {"at": "moment"}},
 }
 BRANCH = mapper(SEEN, {"public": "branch"})
@@ -103,6 +104,18 @@ def test_rows_lose_what_is_left_out_and_keep_their_order():
     assert seen(batch, {2: views[2]}) is batch
 
 
+@pytest.mark.parametrize(("actions", "left"), [("IUD", "IUDT"), ("iu", "IU"), ("D", "DT"), ("none", "")])
+def test_changes_that_a_slave_does_not_apply_are_left_out(actions, left):
+    views = {1: view(mapper({"public.t": {"actions": actions}}), LAYOUT)}
+    row = ["1", "x", "y"]
+    batch = changes(
+        (1, "7", 1, 1, "I", row, None), (1, "7", 2, 1, "U", row, row), (1, "7", 3, 1, "D", None, row),
+        (2, "8", 4, 1, "T", None, None), (2, "8", 5, 1, "A", ["{}"], None),
+    )  # fmt: skip
+    assert "".join(seen(batch, views)["action"].to_pylist()) == left + "A"
+    assert mapper({"public.t": {"actions": actions}}).complete(name("t")) == (actions == "IUD")
+
+
 def test_a_table_whose_key_is_not_whole_has_none():
     assert view(mapper({"public.t": {"without": ["a"]}}), LAYOUT).layout.key == ()
 
@@ -133,6 +146,7 @@ def test_a_statement_is_put_under_the_slaves_names(text, there):
         "SELECT t(1)",
         "ALTER TABLE t RENAME TO s",
         "ALTER TABLE t SET SCHEMA public",
+        "UPDATE only_new SET x = 1",
         "WITH t AS (SELECT 1) SELECT * FROM t",
         "COMMENT ON COLUMN planes.x IS 'y'",
     ],

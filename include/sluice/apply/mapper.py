@@ -47,7 +47,11 @@ class Mapper:
     def whole(self, name: TableName) -> bool:
         """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
         entry = self.entry(name)
-        return not (entry.columns or entry.without)
+        return self.complete(name) and not (entry.columns or entry.without)
+
+    def complete(self, name: TableName) -> bool:
+        """Whether the slave has every row of this table, and no row that the master has not."""
+        return self.entry(name).actions == "IUD"
 
     def column(self, table: TableName, column: str) -> str | None:
         """What the slave calls a column of this table of the master; None if it does not get it."""

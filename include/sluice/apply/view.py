@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.mapper import Mapper
-from sluice.model.action import ROWS
+from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
 
 _ROWS = pa.array(sorted(ROWS), pa.string())
@@ -24,16 +24,18 @@ class TableView:
         master: the layout.
         layout: the same under the slave's names, with the columns that it gets; types are written as the master does.
         picked: which of the master's columns these are, by their places.
+        applied: which changes of its rows reach the slave.
     """
 
     master: Layout
     layout: Layout
     picked: tuple[int, ...]
+    applied: frozenset[Action] = ROWS
 
     @property
     def plain(self) -> bool:
-        """Whether rows go as they are, whatever they are called."""
-        return len(self.picked) == len(self.master.columns)
+        """Whether changes of rows go as they are, whatever their columns are called."""
+        return self.applied == ROWS and len(self.picked) == len(self.master.columns)
 
     @property
     def ours(self) -> Layout:
@@ -72,7 +74,7 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     whole = all(place in picked for place in layout.key)
     key = tuple(picked.index(place) for place in layout.key) if whole else ()
     there = replace(layout, name=mapper.table(layout.name), columns=columns, key=key)
-    return TableView(layout, there, picked)
+    return TableView(layout, there, picked, _applied(mapper.entry(layout.name).actions))
 
 
 def seen(changes: pa.Table, views: Mapping[int, TableView]) -> pa.Table:
@@ -85,11 +87,18 @@ def seen(changes: pa.Table, views: Mapping[int, TableView]) -> pa.Table:
     parts = [changes.filter(pc.invert(bent))]
     for number in numbers:
         own = changes.filter(pc.and_(of_rows, pc.equal(changes["layout"], number)))
-        parts.append(views[number].seen(own))
+        own = views[number].seen(own)
+        parts.append(own.filter(pc.is_in(own["action"], pa.array(sorted(views[number].applied), pa.string()))))
     together = pa.concat_tables(parts)
     # Stable: what a view makes of one change stays in its order.
     order = np.lexsort((together["repl_key"].to_numpy(), together["ordinal"].to_numpy()))
     return together.take(pa.array(order))
+
+
+def _applied(letters: str) -> frozenset[Action]:
+    """The changes that the configuration means; a TRUNCATE is as many deletes."""
+    actions = frozenset(Action(letter) for letter in "IUD" if letter in letters)
+    return actions | {Action.TRUNCATE} if Action.DELETE in actions else actions
 
 
 def _picked(rows: pa.ListArray, places: Sequence[int], width: int) -> pa.ListArray:

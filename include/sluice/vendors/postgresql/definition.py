@@ -142,7 +142,7 @@ def after_data(table: TableDefinition, name: TableName) -> Iterator[sql.Composed
 def references(
     table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool
 ) -> Iterator[sql.Composed]:
-    """Foreign keys to tables that the slave has as well, with their columns.
+    """Foreign keys to tables that the slave has as well, with their columns and all of their rows.
 
     Args:
         silent: the drain can keep the keys' actions from acting a second time; else they get none, and are deferred.
@@ -150,7 +150,8 @@ def references(
     for key in table.foreign_keys:
         columns = _there(mapper, table.name, key.columns)
         parent_columns = _there(mapper, key.parent, key.parent_columns)
-        if key.parent not in among or not (columns and parent_columns):
+        complete = mapper.complete(table.name) and mapper.complete(key.parent)
+        if key.parent not in among or not (columns and parent_columns and complete):
             continue
         yield sql.SQL(
             "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}"
