@@ -12,7 +12,7 @@ or absent), so the last one says it all. Three kinds of tables need three ways t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sluice.model.layout import Layout
+from sluice.taking import taken
 
 Key = tuple[str | None, ...] | str | None
 Row = list[str | None]
@@ -76,12 +77,12 @@ def keys_of(rows: pa.ChunkedArray, key: Sequence[int]) -> list[Key]:
     return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
-def cells(rows: pa.ChunkedArray, places: Sequence[int], width: int) -> list[pa.Array]:
-    """The rows at these places, as one text array a column."""
-    taken = rows.combine_chunks().take(pa.array(places, pa.int64()))
-    flat = taken.flatten()
+def cells(rows: pa.ChunkedArray, places: Sequence[int], width: int, columns: Collection[int]) -> list[pa.Array]:
+    """The rows at these places, as one text array a column; of NULLs for all but these columns."""
+    flat = taken(rows.combine_chunks(), np.array(places, np.int64)).flatten()
     starts = np.arange(len(places)) * width
-    return [flat.take(pa.array(starts + column)) for column in range(width)]
+    nothing = pa.nulls(len(places), pa.string())
+    return [taken(flat, starts + column) if column in columns else nothing for column in range(width)]
 
 
 def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:

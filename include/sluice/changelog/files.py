@@ -92,6 +92,8 @@ class PlainDirectory:
                 with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
                     for batch in batches:
                         writer.write_batch(batch, row_group_size=ROW_GROUP)
+                        # Not held while the next is made.
+                        del batch
                 file.flush()
                 os.fsync(file.fileno())
             _sync_directory(self._directory)

@@ -13,6 +13,7 @@ from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
 from sluice.model.position import Position, Snapshot
+from sluice.taking import kept
 
 # Wide rows fill memory long before there are many of them.
 MOST_BYTES = 128 * 1024 * 1024
@@ -112,4 +113,4 @@ def _without_obsolete(changes: pa.Table, snapshot: Snapshot) -> pa.Table:
         pc.greater_equal(xids, high),
         pc.and_(pc.greater_equal(xids, low), pc.is_in(xids, value_set=pa.array(sorted(running), pa.int64()))),
     )
-    return changes.filter(newer)
+    return kept(changes, newer)

@@ -13,6 +13,7 @@ from sluice.apply.net import Net, net
 from sluice.model.action import COMMANDS, Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.taking import kept, taken
 
 Step = list[tuple[Net, pa.Table]] | Command
 _COMMANDS = pa.array(sorted(COMMANDS), pa.string())
@@ -23,7 +24,7 @@ def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
 
     A table that was altered between two changes begins a new run; partitions count as the table they belong to.
     """
-    changes = changes.filter(pc.not_equal(changes["action"], Action.COMMIT))
+    changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
     numbers = changes["layout"].to_numpy()
     commands = np.flatnonzero(pc.is_in(changes["action"], value_set=_COMMANDS).to_numpy())
     begin = 0
@@ -65,6 +66,6 @@ def _run(
         by_table.setdefault(layouts[number].name, []).append(number)
     parts = []
     for same in by_table.values():
-        own = changes.take(pa.array(np.flatnonzero(np.isin(numbers, same))))
+        own = taken(changes, np.flatnonzero(np.isin(numbers, same)))
         parts.append((net(layouts[same[0]], own), own))
     return parts

@@ -34,8 +34,8 @@ class Genuine:
 
     issued: Callable[[int], Issued | None]
 
-    def of(self, batch: pa.RecordBatch, sweep: Sweep) -> pa.RecordBatch:
-        """The same batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
+    def expect(self, batch: pa.RecordBatch, sweep: Sweep) -> None:
+        """Look at a batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
         action = batch.column("action")
         faults = {
             "its action is none of ours": pc.invert(_is_in(action, _KNOWN)),
@@ -48,7 +48,6 @@ class Genuine:
         for place in pc.indices_nonzero(_is_in(action, _COMMANDS)).to_pylist():
             if why := self._command(batch, place):
                 raise _strange(batch, place, why, sweep)
-        return batch
 
     def _command(self, batch: pa.RecordBatch, place: int) -> str:
         (text,) = batch.column("new")[place].as_py()

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 import numpy as np
 import pyarrow as pa
@@ -56,15 +57,14 @@ class _Counted:
     changes: int = 0
     _last: int = field(default=-1)
 
-    def number(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            last = batch.column("last").to_numpy()
-            begins = np.concatenate(([last[0] != self._last], last[1:] != last[:-1]))
-            ordinals = self.ordinal + np.cumsum(begins)
-            self.ordinal, self._last = int(ordinals[-1]), int(last[-1])
-            self.changes += len(last)
-            columns = [batch.column(name) for name in LOGGED.names[1:]]
-            yield pa.RecordBatch.from_arrays([pa.array(ordinals), *columns], schema=LOGGED)
+    def number(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        last = batch.column("last").to_numpy()
+        begins = np.concatenate(([last[0] != self._last], last[1:] != last[:-1]))
+        ordinals = self.ordinal + np.cumsum(begins)
+        self.ordinal, self._last = int(ordinals[-1]), int(last[-1])
+        self.changes += len(last)
+        columns = [batch.column(name) for name in LOGGED.names[1:]]
+        return pa.RecordBatch.from_arrays([pa.array(ordinals), *columns], schema=LOGGED)
 
 
 class Publisher:
@@ -132,19 +132,23 @@ class Publisher:
         end = tail.end if tail else START
         counted = _Counted(end.ordinal)
         name = f"{self._source}-{end.segment + 1:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
-        swept = sweep.batches()
-        if genuine := self._genuine:
-            swept = (genuine.of(batch, sweep) for batch in swept)
-        batches = counted.number(self._outgoing.of(batch, sweep.layouts()) for batch in swept)
-        first = next(batches, None)
-        if first is None:
+
+        def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
+            if self._genuine:
+                self._genuine.expect(batch, sweep)
+            return counted.number(self._outgoing.of(batch, sweep.layouts()))
+
+        # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.
+        batches = map(logged, sweep.batches())
+        first = list(islice(batches, 1))
+        if not first:
             if answered:
                 self._manifest.answer_at(*answered, end)
             return Published()
         reached(CrashPoint.SWEPT)
         moved = self._moved()
         sweep.make_durable()
-        written = self._files.write(name, _chain(first, batches))
+        written = self._files.write(name, chain(_given_away(first), batches))
         reached(CrashPoint.WRITTEN)
         segment = Segment(
             number=end.segment + 1,
@@ -195,9 +199,9 @@ class Publisher:
         self._database.heal(self._held.epoch, Purge(tail.number, tail.written.sha256), keys)
 
 
-def _chain(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest
+def _given_away(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    while batches:
+        yield batches.pop(0)
 
 
 def _epoch(name: str, source: str) -> int:

@@ -53,7 +53,8 @@ class Replica:
 
 def images(layout: Layout, rows: pa.ChunkedArray, places: Sequence[int]) -> pa.Table:
     """The rows at these places, typed, without what the master computes by itself."""
-    texts = cells(rows, places, len(layout.columns))
+    width = len(layout.columns)
+    texts = cells(rows, places, width, range(width))
     kept = [(column, values) for column, values in zip(layout.columns, texts, strict=True) if not column.generated]
     return typed([column for column, _ in kept], [values for _, values in kept])
 

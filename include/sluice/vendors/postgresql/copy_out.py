@@ -19,7 +19,7 @@ from sluice.vendors.postgresql.session import Connection
 
 
 class CopyOut:
-    """One COPY: its rows, joined to buffers of at least `size` bytes, the last one smaller.
+    """One COPY: its rows, joined to buffers of about `size` bytes; one that is larger comes alone.
 
     Attributes:
         rows: how many there were, known at the end.
@@ -37,15 +37,22 @@ class CopyOut:
         _expect(reading.exec_(self._query), ExecStatus.COPY_OUT)
         arrived = select.poll()
         arrived.register(reading.socket, select.POLLIN)
-        buffer, held = bytearray(), 0
+        buffer = bytearray()
         while True:
             size, row = reading.get_copy_data(1)
-            if size > 0:
-                buffer += row
-                held += size
-                if held >= self._size:
+            if size >= self._size:
+                if buffer:
                     yield bytes(buffer)
-                    buffer, held = bytearray(), 0
+                    buffer = bytearray()
+                # A row this large is given away, and not kept here beside what becomes of it.
+                large = [bytes(row)]
+                del row
+                yield large.pop()
+            elif size > 0:
+                buffer += row
+                if len(buffer) >= self._size:
+                    yield bytes(buffer)
+                    buffer = bytearray()
             elif size == 0:
                 # Here, and not in libpq, so that a signal is heeded.
                 arrived.poll()

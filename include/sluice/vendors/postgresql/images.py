@@ -6,14 +6,18 @@ inside, nothing at all for NULL. Source: PostgreSQL manual, "Composite Type Inpu
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pyarrow import csv
 
+from sluice.taking import joined, taken
+
 ROWS = pa.list_(pa.string())
-# Arrow skips one at the beginning of what it reads; without ours, one that begins the first value would be lost.
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DELIMITER, _END = b",\n"
 
 
 def fields(images: pa.Array, width: int) -> pa.ListArray:
@@ -22,36 +26,34 @@ def fields(images: pa.Array, width: int) -> pa.ListArray:
     Raises:
         ValueError: an image does not have `width` fields, so it was written under another layout.
     """
-    present = images.is_valid()
-    written = images.drop_null()
-    if not len(written):
+    rows = len(images) - images.null_count
+    if not rows:
         return pa.nulls(len(images), ROWS)
-    rows = len(written)
-    columns = _columns(written, width)
+    columns = _columns(images if rows == len(images) else images.drop_null(), width)
     if any(len(column) != rows for column in columns):
         raise ValueError(f"{rows} images do not split into rows of {width} fields")
-    cells = pa.concat_arrays(columns)
+    cells = joined(columns)
+    del columns
     by_row = np.arange(rows * width).reshape(width, rows).T.ravel()
-    offsets = np.arange(0, rows * width + 1, width, dtype=np.int32)
-    lists = pa.ListArray.from_arrays(offsets, cells.take(pa.array(by_row)))
+    lists = pa.ListArray.from_arrays(np.arange(0, rows * width + 1, width, dtype=np.int32), taken(cells, by_row))
     if rows == len(images):
         return lists
-    places = np.cumsum(present.to_numpy(zero_copy_only=False)) - 1
-    return lists.take(pa.array(places, mask=~present.to_numpy(zero_copy_only=False)))
+    present = images.is_valid().to_numpy(zero_copy_only=False)
+    return lists.take(pa.array(np.cumsum(present) - 1, mask=~present))
 
 
 def _columns(images: pa.Array, width: int) -> list[pa.Array]:
-    bodies = pc.binary_slice(images.cast(pa.binary()), 1, -1)
-    whole = pa.ListArray.from_arrays([0, len(bodies)], bodies)
-    text = b"".join([_BYTE_ORDER_MARK, pc.binary_join(whole, b"\n")[0].as_buffer(), b"\n"])
+    text = _as_csv(images)
+    escapes = re.search(rb"\\", text.data) is not None
     names = [str(number) for number in range(width)]
     try:
         table = csv.read_csv(
             pa.py_buffer(text),
-            read_options=csv.ReadOptions(column_names=names, block_size=len(text) + 1, use_threads=False),
-            parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            read_options=csv.ReadOptions(column_names=["", *names], block_size=len(text) + 1, use_threads=False),
+            parse_options=csv.ParseOptions(newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
+                include_columns=names,
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
@@ -59,4 +61,26 @@ def _columns(images: pa.Array, width: int) -> list[pa.Array]:
         )
     except pa.ArrowInvalid as error:
         raise ValueError(str(error)) from None
-    return [pc.replace_substring(column.combine_chunks(), r"\\", "\\") for column in table.columns]
+    del text
+    columns = [table[name].combine_chunks() for name in names]
+    del table
+    if escapes:
+        for place, column in enumerate(columns):
+            columns[place] = pc.replace_substring(column, r"\\", "\\")
+            del column
+    return columns
+
+
+def _as_csv(images: pa.Array) -> NDArray[np.uint8]:
+    """Their text, copied once: the parentheses around each become an empty first field, and the end of a line.
+
+    That field also keeps Arrow from skipping a byte order mark that begins the first value.
+    """
+    _, offsets, data = images.buffers()
+    ends = np.frombuffer(offsets, np.int32)[images.offset : images.offset + len(images) + 1]
+    if np.diff(ends).min() < len("()"):
+        raise ValueError("an image has no parentheses")
+    text = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].copy()
+    text[ends[:-1] - ends[0]] = _DELIMITER
+    text[ends[1:] - ends[0] - 1] = _END
+    return text

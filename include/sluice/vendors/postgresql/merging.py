@@ -7,11 +7,10 @@ rows swapped among themselves, rows that are there against expectation, keys tha
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 import pyarrow as pa
-from psycopg import sql
+from psycopg import Copy, sql
 from pyarrow import csv
 
 from sluice.apply.net import CountedNet, KeyedNet, cells
@@ -26,12 +25,8 @@ def stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: 
     places = {"D": net.gone, "U": net.changed, "I": net.fresh}
     for op, chosen in places.items():
         if chosen:
-            rows = cells(changes["old" if op == "D" else "new"], chosen, width)
-            if op == "D":
-                rows = [
-                    column if place in net.layout.key else pa.nulls(len(chosen), pa.string())
-                    for place, column in enumerate(rows)
-                ]
+            side, columns = ("old", net.layout.key) if op == "D" else ("new", target.written)
+            rows = cells(changes[side], chosen, width, columns)
             _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[place] for place in target.written)])
 
 
@@ -107,9 +102,19 @@ def _run(connection: Connection, name: str, target: Target, op: str | None = Non
 
 
 def _copy(connection: Connection, target: Target, columns: Sequence[pa.Array]) -> None:
-    sink = io.BytesIO()
     table = pa.table(list(columns), names=[str(number) for number in range(len(columns))])
-    csv.write_csv(table, sink, csv.WriteOptions(include_header=False, quoting_style="needed"))
     copy_in = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(sql.Identifier(target.stage))
     with translated(f"staging changes of {target.name}"), connection.cursor().copy(copy_in) as copy:
-        copy.write(sink.getbuffer())
+        csv.write_csv(table, _Sink(copy), csv.WriteOptions(include_header=False, quoting_style="needed"))
+
+
+class _Sink:
+    """A COPY as Arrow's writer sees a file."""
+
+    closed = False
+
+    def __init__(self, copy: Copy) -> None:
+        self.write = copy.write
+
+    def flush(self) -> None:
+        """The COPY sends what it has when it likes."""

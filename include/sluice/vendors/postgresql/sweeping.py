@@ -18,6 +18,7 @@ from sluice.model.action import COMMANDS
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Snapshot
+from sluice.taking import joined, taken
 from sluice.vendors.postgresql.backlog import EVERYTHING, Backlog, begun, file, is_longer
 from sluice.vendors.postgresql.blocks import read, untranslatable, without_strangers
 from sluice.vendors.postgresql.copy_out import CopyOut
@@ -51,6 +52,7 @@ class PostgresSweep:
         self._by_relation: dict[int, list[Layout]] = {}
         self._used: dict[int, Layout] = {}
         self._slice = EVERYTHING
+        self._empty = True
         self.backlog = backlog
 
     def begin(self, max_changes: int | None, until: str | None) -> None:
@@ -116,14 +118,12 @@ class PostgresSweep:
             SluiceError: SLC-044, SLC-045 or SLC-058: there is something that nobody can read.
         """
         query = composed("publish/sweep", taken=self._slice.taken(self._parts))
-        empty = True
         try:
-            for text in CopyOut(self._connection, query, BLOCK_BYTES):
-                empty = False
-                yield self._batch(text)
+            # None of them is held here while another is made: there may be hundreds of megabytes in one.
+            yield from map(self._batch, map(read, CopyOut(self._connection, query, BLOCK_BYTES)))
         except (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter, pa.ArrowInvalid) as error:
             raise self._untranslatable(error) from None
-        if empty:
+        if self._empty:
             # Somebody has deleted what was there. What is left is looked over again.
             self.backlog = None
 
@@ -153,8 +153,8 @@ class PostgresSweep:
         execute("COMMIT")
         self.backlog = self.backlog.beyond(self._slice) if self.backlog and self.more else None
 
-    def _batch(self, text: bytes) -> pa.RecordBatch:
-        table = read(text)
+    def _batch(self, table: pa.Table) -> pa.RecordBatch:
+        self._empty = False
         relations = table["relid"].to_numpy()
         keys = table["repl_key"].to_numpy()
         layouts = np.full(len(keys), NO_LAYOUT, dtype=np.int64)
@@ -182,14 +182,14 @@ class PostgresSweep:
         strange = ~commands & (layouts == NO_LAYOUT)
         order = [np.flatnonzero(commands), np.flatnonzero(strange)]
         for side, lists in parts.items():
-            lists.append(_alone(table[side].combine_chunks().take(pa.array(order[0]))))
+            lists.append(_alone(taken(table[side].combine_chunks(), order[0])))
             lists.append(pa.nulls(len(order[1]), ROW))
         for number in np.unique(layouts[~commands & ~strange]):
             places = np.flatnonzero((layouts == number) & ~commands)
             order.append(places)
             layout = self._used[int(number)]
             for side, lists in parts.items():
-                images = table[side].combine_chunks().take(pa.array(places))
+                images = taken(table[side].combine_chunks(), places)
                 try:
                     lists.append(fields(images, len(layout.columns)))
                 except ValueError as error:
@@ -198,13 +198,13 @@ class PostgresSweep:
                         f"a row image of {layout.name} does not fit its recorded columns: {error}",
                         self._given_up("relid", table["relid"][places[0]]),
                     ) from None
-        back = pa.array(np.argsort(np.concatenate(order), kind="stable"))
+        back = np.argsort(np.concatenate(order), kind="stable")
         return pa.RecordBatch.from_arrays(
             [
                 *(table[name].combine_chunks() for name in ("last", "trans_key", "repl_key")),
                 pa.array(layouts),
                 table["action"].combine_chunks(),
-                *(pa.concat_arrays(lists).take(back) for lists in parts.values()),
+                *(taken(joined(lists), back) for lists in parts.values()),
             ],
             schema=SWEPT,
         )
