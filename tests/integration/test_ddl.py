@@ -11,6 +11,7 @@ from support.world import SOURCE
 from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
 from sluice.errors import ConfigError
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -223,3 +224,28 @@ def test_a_failure_of_ours_leaves_the_users_statement_alone_and_stops_the_next_s
     with pytest.raises(Exception, match="SLC-043"):
         world.publish()
     assert [action for action, _ in stream(world)] == ["I"]
+
+
+# What is altered while nothing can be recorded of it; what the change log holds in the end.
+UNRECORDED = {
+    "a default": ("ALTER TABLE t ALTER v SET DEFAULT 'x'", ["I", "A", "A", "I"]),
+    "a key's name": ("ALTER TABLE t RENAME id TO key; ALTER TABLE t RENAME key TO id", ["I", "A", "I"]),
+    "the schema": ("ALTER TABLE t SET SCHEMA other", ["I", "A", "A", "I"]),
+    "a constraint that is checked at commit": ("ALTER TABLE t ADD UNIQUE (v) DEFERRABLE", ["I", "A", "I", "C"]),
+    "values alone": ("ALTER TABLE t ALTER v TYPE text USING upper(v)", ["I", "A", "T", "I", "I"]),
+}
+
+
+@pytest.mark.parametrize(("change", "actions"), UNRECORDED.values(), ids=UNRECORDED)
+def test_what_could_not_be_recorded_is_noticed_by_the_next_look(world, change, actions):
+    """A transaction that began before others altered the table may not write what is recorded of it."""
+    world.master.execute("CREATE SCHEMA other; INSERT INTO t VALUES (1, 'a'); SET search_path = public, other")
+    late = world.session()
+    late.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM repl_tables")
+    world.master.execute("ALTER TABLE t ALTER id SET DEFAULT 7")
+    late.execute(f"{change}; COMMIT")
+    world.publish()
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    assert [change["action"] for change in world.log()] == actions
+    assert world.status("zurich") is Status.NORMAL

@@ -166,3 +166,23 @@ def test_a_failed_attempt_leaves_the_server_as_it_was(build):
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_no_session_keeps_its_ddl_from_us(build, role):
+    """Not by a note of the kind by which we tell our own DDL: it is not in our table, and that is closed to it."""
+    world = build(PLAIN, ["public.t"])
+    owner = role(world, "owner")
+    world.master.execute(f"ALTER TABLE t OWNER TO {owner}; GRANT CREATE ON SCHEMA public TO {owner}")
+    session = world.session()
+    session.execute(f"SET ROLE {owner}; SET search_path = pg_temp, public")
+    session.execute("CREATE TEMP TABLE repl_notes (trans_key xid8, note text, relid oid)")
+    with session.transaction():
+        session.execute("INSERT INTO repl_notes VALUES (pg_current_xact_id(), 'installing', 0)")
+        session.execute("ALTER TABLE t RENAME v TO w")
+    for closed in ("SELECT repl_note('installing', ARRAY[0]::oid[])", "INSERT INTO public.repl_notes DEFAULT VALUES"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            session.execute(closed)
+    session.execute("DROP TABLE t")
+    session.close()
+    assert world.master.execute("SELECT db_action FROM repl_queue").fetchall() == [("A",), ("X",)]
+    assert world.master.execute("SELECT FROM repl_notes").fetchall() == []

@@ -12,6 +12,7 @@ from test_ddl import columns, named
 from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
 from sluice.errors import SluiceError, TransientError
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -126,7 +127,17 @@ def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(weak):
     world = weak("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
     world.master.execute("DROP TABLE b")
     world.configure(lambda plain: plain["sources"][SOURCE]["tables"].pop("public.b"))
-    assert bootstrap(world.context, SOURCE)["removed"] == ["public.b"]
+    bootstrap(world.context, SOURCE)
+    assert world.master.execute("SELECT tablename FROM repl_tables").fetchall() == [("a",)]
+    assert published(world) == ["X"]
+
+
+def test_what_changed_just_before_a_bootstrap_is_sent_as_well(weak):
+    world = weak(PLAIN, ["public.t"])
+    world.master.execute("ALTER TABLE t ADD n int")
+    bootstrap(world.context, SOURCE)
+    assert published(world) == ["A"]
+    assert world.status("zurich") is Status.NORMAL
 
 
 def test_ddl_that_is_rolled_back_leaves_nothing(weak):

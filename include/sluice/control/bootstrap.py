@@ -44,6 +44,9 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
     database = context.source(source)
     try:
         installed = database.is_installed()
+        if installed:
+            # What can still be told apart is sent, before it counts as recorded.
+            database.poll_ddl()
         unreadable = database.unreadable()
         if unreadable:
             names = ", ".join(map(str, unreadable))

@@ -18,6 +18,7 @@ RESOURCES = (
     "needs_prot",
     "col2xml",
     "items",
+    "listed",
     "current_layout",
     "record_layout",
     "altered",
@@ -30,7 +31,10 @@ RESOURCES = (
     "first_image",
     "kept",
     "rewritten",
+    "notes",
     "noted",
+    "note",
+    "capture_again",
     "truncating",
     "capture_partitions",
     "release_table",
@@ -107,11 +111,6 @@ class Resources:
         """A name that both would give to something of theirs."""
         ours, theirs = ({(one.schema, one.name(name)) for name in RESOURCES} for one in (self, other))
         return min((name for _, name in ours & theirs), default=None)
-
-    @property
-    def sign(self) -> str:
-        """Tells this prefix from every other of the database, in letters and digits, beginning with a letter."""
-        return f"n{_digest(f'{self.schema}.{self.folded}')}"
 
 
 def _digest(name: str) -> str:

@@ -83,8 +83,8 @@ class SourceDatabase(Protocol):
         """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
 
     def poll_ddl(self) -> None:
-        """Where DDL is not seen as it happens, send what changed as commands. Watch tables that are wanted and are not
-        watched yet; one that cannot be watched now is tried again later, and stops nobody."""
+        """Send what changed as commands, where DDL is not seen as it happens or could not be recorded. Watch tables
+        that are wanted and not watched yet; one that cannot be watched now is tried again later, and stops nobody."""
 
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""

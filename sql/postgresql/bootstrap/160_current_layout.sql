@@ -3,13 +3,12 @@
 CREATE OR REPLACE FUNCTION {current_layout}(relation oid, OUT columns jsonb, OUT key jsonb, OUT deferred boolean)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $current_layout$
     WITH live AS (
-        SELECT a.attnum, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull, a.attgenerated <> '' AS made,
-               row_number() OVER (ORDER BY a.attnum) - 1 AS place
+        SELECT a.attnum, row_number() OVER (ORDER BY a.attnum) - 1 AS place
         FROM pg_attribute AS a
         WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
     )
     SELECT
-        (SELECT jsonb_agg(jsonb_build_array(attname, type, attnotnull, made) ORDER BY attnum) FROM live),
+        {listed}(relation),
         coalesce((
             SELECT jsonb_agg(live.place ORDER BY part.n)
             FROM pg_constraint AS c

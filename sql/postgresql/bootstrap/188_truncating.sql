@@ -8,8 +8,9 @@ DECLARE
     whole oid[] := {noted}('truncating');
 BEGIN
     IF (SELECT relkind FROM pg_class WHERE oid = TG_RELID) = 'p' THEN
-        whole := CASE TG_WHEN WHEN 'BEFORE' THEN whole || TG_RELID ELSE array_remove(whole, TG_RELID) END;
-        PERFORM set_config({note_name} || 'truncating', whole::text, true);
+        IF TG_RELID IN (SELECT relid FROM {tables}) THEN
+            PERFORM {note}('truncating', CASE TG_WHEN WHEN 'BEFORE' THEN whole || TG_RELID ELSE array_remove(whole, TG_RELID) END);
+        END IF;
     ELSIF EXISTS (SELECT FROM pg_partition_ancestors(TG_RELID) JOIN {tables} USING (relid))
         AND NOT EXISTS (SELECT FROM pg_partition_ancestors(TG_RELID) WHERE relid = ANY (whole))
     THEN

@@ -1,6 +1,6 @@
 -- Brings what is recorded of a watched table up to what it is now, and sends an ALTER if that is something else. The
--- layout's key comes first: images of the new shape, and the command itself, are read by it (R7). Rows that came, went or
--- changed with the table, and fired no trigger, are put into the stream after that (R9).
+-- layout's key comes first: images of the new shape, and the command itself, are read by it (R7). Rows that came or went
+-- with the table, and fired no trigger, are put into the stream after that (R9).
 CREATE OR REPLACE FUNCTION {follow}(relation oid, statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $follow$
 DECLARE
@@ -34,10 +34,7 @@ BEGIN
     UPDATE {current_tables} AS was
     SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts
     WHERE was.relid = relation;
-    IF actions LIKE '%U%' AND (parts || relation) && {noted}('rewritten') THEN
-        INSERT INTO {queue} (repl_key, relid, db_action) VALUES (nextval({seq_name}::regclass), relation, 'T');
-        PERFORM {capture_rows}(relation, 'I');
-    ELSIF actions LIKE '%I%' THEN
+    IF actions LIKE '%I%' THEN
         PERFORM {capture_rows}(leaf, 'I') FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);
     END IF;
     IF actions LIKE '%D%' THEN

@@ -39,9 +39,14 @@ BEGIN
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s)', leaf::regclass) INTO rows;
         again := again OR rows;
     END LOOP;
-    PERFORM set_config({note_name} || 'dropping', known.partitions::text, true);
-    PERFORM set_config({note_name} || 'rewritten', CASE WHEN again THEN ARRAY[relation]::text ELSE '' END, true);
+    PERFORM {note}('dropping', known.partitions);
     PERFORM {follow}(relation, NULL);
+    PERFORM {note}('dropping', '{{ }}');
+    IF again THEN
+        PERFORM {note}('rewritten', ARRAY[relation]);
+        PERFORM {capture_again}(relation);
+        PERFORM {note}('rewritten', '{{ }}');
+    END IF;
     UPDATE {layouts} AS layout SET repl_key = (begins ->> layout.relid::text)::bigint
     WHERE begins ->> layout.relid::text IS NOT NULL
       AND layout.repl_key = (SELECT max(newest.repl_key) FROM {layouts} AS newest WHERE newest.relid = layout.relid);

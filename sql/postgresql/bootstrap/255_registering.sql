@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {registering}() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $registering$
 BEGIN
-    IF NEW.status <> 'CREATING' OR current_setting('sluice.installing', true) = 'on' THEN
+    IF NEW.status <> 'CREATING' OR {noted}('installing') <> '{{ }}' THEN
         RETURN NEW;
     END IF;
     IF TG_WHEN = 'AFTER' THEN

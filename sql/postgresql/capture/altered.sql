@@ -1,13 +1,13 @@
 -- Runs after each statement that may have changed what a table is. Watched tables among those that it touched, with the
 -- tables above and below them, are compared with what is recorded, and tables that are wanted get their triggers: in the
 -- same transaction, before anybody else can write a row. A failure must not fail the user's statement (R9): then nothing
--- is recorded, which the next sweep notices.
+-- is recorded but that, for the publisher's next look.
 CREATE OR REPLACE FUNCTION {altered}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $altered$
 DECLARE
     touched record;
 BEGIN
-    IF current_setting('sluice.installing', true) = 'on' THEN
+    IF {noted}('installing') <> '{{ }}' THEN
         RETURN;
     END IF;
     FOR touched IN
@@ -38,19 +38,26 @@ BEGIN
         ORDER BY watched DESC, family.relid
     LOOP
         BEGIN
-            PERFORM set_config('sluice.installing', 'on', true);
+            PERFORM {note}('installing', '{{0}}');
             -- Perhaps no more: it may have become a partition of the one before.
             IF EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = touched.relid) THEN
                 PERFORM {follow}(touched.relid, current_query());
             ELSE
                 PERFORM {adopt}(touched.relid, current_query());
             END IF;
-            PERFORM set_config('sluice.installing', '', true);
+            PERFORM {note}('installing', '{{ }}');
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a change of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;
+            INSERT INTO {notes} (note, relid) VALUES ('unrecorded', touched.relid);
+        END;
+        BEGIN
+            PERFORM {capture_again}(touched.relid);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'rows of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;
+            UPDATE {tables} SET status = 'LOST' WHERE status = 'OK' AND relid = touched.relid;
         END;
     END LOOP;
-    PERFORM set_config({note_name} || 'rewritten', '', true);
+    PERFORM {note}('rewritten', '{{ }}');
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING 'what changed could not be recorded for replication: %', SQLERRM;
 END

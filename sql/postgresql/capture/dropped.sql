@@ -5,7 +5,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $drop
 DECLARE
     gone record;
 BEGIN
-    IF current_setting('sluice.installing', true) = 'on' THEN
+    IF {noted}('installing') <> '{{ }}' THEN
         RETURN;
     END IF;
     FOR gone IN
@@ -16,15 +16,16 @@ BEGIN
         GROUP BY known.relid
     LOOP
         BEGIN
-            PERFORM set_config('sluice.installing', 'on', true);
+            PERFORM {note}('installing', '{{0}}');
             IF gone.whole THEN
                 PERFORM {forget}(gone.relid, current_query());
             ELSE
                 PERFORM {follow}(gone.relid, current_query());
             END IF;
-            PERFORM set_config('sluice.installing', '', true);
+            PERFORM {note}('installing', '{{ }}');
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a drop could not be recorded for replication: %', SQLERRM;
+            INSERT INTO {notes} (note, relid) VALUES ('unrecorded', gone.relid);
         END;
     END LOOP;
     IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE classid = 'pg_trigger'::regclass) THEN

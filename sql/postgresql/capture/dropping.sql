@@ -4,11 +4,11 @@
 CREATE OR REPLACE FUNCTION {dropping}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dropping$
 DECLARE
-    said text;
-    leaf record;
+    said  text;
+    leaf  record;
+    began bigint := nextval({seq_name}::regclass);
 BEGIN
     GET DIAGNOSTICS said = PG_CONTEXT;
-    PERFORM set_config({note_name} || 'dropping_from', nextval({seq_name}::regclass)::text, true);
     said := (SELECT string_agg(part[1], E'\n')
              FROM regexp_matches(current_query() || E'\n' || said, 'drop\s+table[^;]*', 'gi') AS part);
     FOR leaf IN
@@ -28,7 +28,7 @@ BEGIN
         ORDER BY 1
     LOOP
         EXECUTE format('LOCK TABLE ONLY %s, %s IN ACCESS EXCLUSIVE MODE', leaf.root::regclass, leaf.relid);
-        PERFORM set_config({note_name} || 'dropping', ({noted}('dropping') || leaf.relid::oid)::text, true);
+        INSERT INTO {notes} (note, relid, repl_key) VALUES ('dropping', leaf.relid, began);
         PERFORM {capture_rows}(leaf.relid, 'D');
     END LOOP;
 EXCEPTION WHEN OTHERS THEN

@@ -5,8 +5,9 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $rewr
 BEGIN
     -- 2: a default for each row; 4: another type. The others (persistence, access method) keep every value.
     IF pg_event_trigger_table_rewrite_reason() & 6 <> 0 THEN
-        PERFORM set_config(
-            {note_name} || 'rewritten', ({noted}('rewritten') || pg_event_trigger_table_rewrite_oid())::text, true);
+        INSERT INTO {notes} (note, relid) VALUES ('rewritten', pg_event_trigger_table_rewrite_oid());
     END IF;
+EXCEPTION WHEN OTHERS THEN
+    RAISE WARNING 'what changed could not be recorded for replication: %', SQLERRM;
 END
 $rewritten$

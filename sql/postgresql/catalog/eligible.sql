@@ -13,10 +13,10 @@ WHERE class.relkind IN ('r', 'p')
     WHERE d.classid = 'pg_class'::regclass AND d.objid = class.oid AND d.objsubid = 0 AND d.deptype = 'e')
   AND NOT EXISTS (
     SELECT
-    FROM pg_class AS state
-    CROSS JOIN LATERAL left(state.relname, -length('current_tables')) AS prefix
-    WHERE state.relnamespace = class.relnamespace
-      AND state.relname = prefix || 'current_tables'
+    FROM pg_proc AS made
+    CROSS JOIN LATERAL left(made.proname, -length('needs_prot')) AS prefix
+    WHERE made.pronamespace = class.relnamespace
+      AND made.proname = prefix || 'needs_prot'
       AND starts_with(class.relname, prefix)
-      AND EXISTS (SELECT FROM pg_class AS queue
-                  WHERE queue.relnamespace = class.relnamespace AND queue.relname = prefix || 'queue'))
+      AND EXISTS (SELECT FROM pg_class AS seq
+                  WHERE seq.relnamespace = class.relnamespace AND seq.relname = prefix || 'seq' AND seq.relkind = 'S'))

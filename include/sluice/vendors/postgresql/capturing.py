@@ -32,7 +32,6 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     }
     names = {name: regclass(TableName(resources.schema, resources.name(name))) for name in _NAMED}
     names |= {"schema": resources.schema, "capture": resources.name("capture_"), "trigger": triggers.made(resources)}
-    names["note"] = f"sluice.{resources.sign}_"
     literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
     return {**parts, **literals, "eligible": composed("catalog/eligible")}
 
@@ -61,8 +60,6 @@ def install(
     execute = connection.execute
     # One bootstrap of a prefix at a time.
     execute("SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))", [resources.name("")])
-    # What we make ourselves is no DDL of the application.
-    execute("SET LOCAL sluice.installing = 'on'")
     later = upgrading.version(connection, resources, parts) is not None
     upgrading.upgrade(connection, resources, parts)
     for name in sqlfiles.names("postgresql", "bootstrap"):
@@ -71,7 +68,8 @@ def install(
     detection.watch_ddl(connection, resources, parts)
     detection.want(connection, parts, wanted)
     again = watched if recreate else {*unreadable, *triggers.silenced(connection, parts)}
-    installed = _reconcile(connection, resources, parts, watched, again, later=later)
+    with detection.unheard(connection, parts):
+        installed = _reconcile(connection, resources, parts, watched, again, later=later)
     for table in unreadable:
         connection.execute(
             composed("capture/forget_images", **parts), {"relation": registry.relation(connection, parts, table)}

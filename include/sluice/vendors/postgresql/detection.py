@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import LiteralString
 
 from psycopg import sql
@@ -48,14 +49,24 @@ def may_see_ddl(connection: Connection) -> bool:
 
 def is_blind(connection: Connection, resources: Resources) -> bool:
     """Whether event triggers that the role may make are missing or do not fire: somebody dropped or disabled them."""
-    query = """
-        SELECT count(*) FROM pg_event_trigger JOIN pg_proc AS called ON called.oid = evtfoid
-        JOIN pg_namespace AS namespace ON namespace.oid = pronamespace
-        WHERE evtenabled = 'A' AND proname = ANY (%s) AND nspname = %s
-    """
-    names = [resources.name(function) for function in _EVENTS]
-    (there,) = connection.execute(query, [names, resources.schema]).fetchone() or (0,)
-    return bool(there < len(_EVENTS)) and may_see_ddl(connection)
+    there = [name for name, enabled in _made(connection, resources) if enabled == "A"]
+    return len(there) < len(_EVENTS) and may_see_ddl(connection)
+
+
+def deafen(connection: Connection, resources: Resources) -> None:
+    """Drop the event triggers: those of an older version do not know the tables of this one, which makes them again."""
+    if may_see_ddl(connection):
+        for name, _ in _made(connection, resources):
+            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(name)))
+
+
+@contextmanager
+def unheard(connection: Connection, parts: Mapping[str, sql.Composable]) -> Iterator[None]:
+    """A part of a transaction of ours: what it does to tables is no DDL of the application."""
+    note = sql.SQL("SELECT {}('installing', %s::oid[])").format(parts["note"])
+    connection.execute(note, [[0]])
+    yield
+    connection.execute(note, [[]])
 
 
 def eligible(connection: Connection, schemas: Collection[str]) -> list[TableName]:
@@ -110,6 +121,17 @@ def watch_ddl(connection: Connection, resources: Resources, parts: Mapping[str, 
         )
         # Sessions with session_replication_role = replica alter tables too (R9).
         connection.execute(sql.SQL("ALTER EVENT TRIGGER {} ENABLE ALWAYS").format(sql.Identifier(name)))
+
+
+def _made(connection: Connection, resources: Resources) -> list[tuple[str, str]]:
+    """The event triggers that are there, whatever they are called by now, and whether they fire always (A)."""
+    query = """
+        SELECT evtname, evtenabled FROM pg_event_trigger JOIN pg_proc AS called ON called.oid = evtfoid
+        JOIN pg_namespace AS namespace ON namespace.oid = pronamespace
+        WHERE proname = ANY (%s) AND nspname = %s
+    """
+    names = [resources.name(function) for function in _EVENTS]
+    return connection.execute(query, [names, resources.schema]).fetchall()
 
 
 def called_now(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> TableName | None:

@@ -17,6 +17,8 @@ from sluice.vendors.postgresql.session import Connection, composed
 
 _AGAIN_S = 60.0
 _MODE = "SHARE ROW EXCLUSIVE"
+# To print a default, the server locks the table that has it.
+_LOOK_WAIT_MS = 200
 # Nothing of a table that is not watched is queued, so nobody waits long for its lock.
 _TRIES = 3
 
@@ -31,8 +33,7 @@ def poll(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
     """
     unseen = connection.execute(composed("publish/unseen", **parts)).fetchall()
     for relation, schema, table in unseen:
-        with connection.transaction():
-            connection.execute("SET LOCAL sluice.installing = 'on'")
+        with connection.transaction(), detection.unheard(connection, parts):
             if table:
                 triggers.lock(connection, [TableName(schema, table)], _MODE)
             connection.execute(sql.SQL("SELECT {}(%s)").format(parts["poll"]), [relation])
@@ -61,8 +62,7 @@ class Newcomers:
                 continue
             name = TableName(schema, table)
             try:
-                with connection.transaction():
-                    connection.execute("SET LOCAL sluice.installing = 'on'")
+                with connection.transaction(), detection.unheard(connection, parts):
                     triggers.lock(connection, [name], _MODE, _TRIES)
                     connection.execute(sql.SQL("SELECT {}(%s, NULL)").format(parts["adopt"]), [relation])
             except (psycopg.Error, TransientError) as error:
@@ -78,8 +78,7 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
     for relation, schema, table in connection.execute(composed("publish/registered", **parts)).fetchall():
         name = TableName(schema, table)
         try:
-            with connection.transaction():
-                connection.execute("SET LOCAL sluice.installing = 'on'")
+            with connection.transaction(), detection.unheard(connection, parts):
                 triggers.lock(connection, [name], "ACCESS EXCLUSIVE", _TRIES)
                 connection.execute(sql.SQL("SELECT {}(%s)").format(parts["take_up"]), [relation])
         except (psycopg.Error, TransientError) as error:
@@ -89,16 +88,42 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
 
 
 def see_again(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Make event triggers again that somebody dropped or disabled, and send what changed while nobody saw it.
-
-    Nothing is sent once columns or partitions changed so: those images may be printed as their sessions liked, and the
-    sweep refuses them (SLC-043).
-    """
+    """Make event triggers again that somebody dropped or disabled, and send what changed while nobody saw it."""
     if not detection.is_blind(connection, resources):
         return
     event("event triggers lost", prefix=resources.name(""))
     with connection.transaction():
-        connection.execute("SET LOCAL sluice.installing = 'on'")
         detection.watch_ddl(connection, resources, parts)
+    _poll_printed(connection, parts)
+
+
+class Unrecorded:
+    """DDL that event triggers saw and could not record, or did not see: sent at the next look."""
+
+    def __init__(self) -> None:
+        self._next = float("-inf")
+
+    def look(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
+        """Compare the catalog with what is recorded: once a minute, and when an event trigger has noted that it failed.
+        Not while somebody alters a table that is to be looked at."""
+        failed = [key for (key,) in connection.execute(composed("publish/unrecorded", **parts))]
+        now = time.monotonic()
+        if not failed and now < self._next:
+            return
+        try:
+            with connection.transaction():
+                connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_LOOK_WAIT_MS))
+                unseen = connection.execute(composed("publish/unseen", **parts)).fetchone()
+        except psycopg.errors.LockNotAvailable:
+            return
+        self._next = now + _AGAIN_S
+        if unseen:
+            _poll_printed(connection, parts)
+        connection.execute(composed("publish/looked", **parts), {"failed": failed})
+
+
+def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
+    """Nothing is sent once columns or partitions changed: those images may be printed as their sessions liked, and the
+    sweep refuses them (SLC-043)."""
     if not connection.execute(composed("publish/misread", **parts)).fetchone():
         poll(connection, parts)

@@ -19,7 +19,6 @@ def remove(connection: Connection, resources: Resources) -> list[str]:
         "generated": sql.Literal(f"^{re.escape(resources.name('capture_'))}[0-9]+$"),
     }
     watched = [TableName(*row) for row in connection.execute(composed("cleanup/watched", **names))]
-    connection.execute("SET LOCAL sluice.installing = 'on'")
     triggers.lock(connection, watched, "ACCESS EXCLUSIVE")
     objects = composed("cleanup/objects", **names)
     found = [f"{kind} {identity}" for kind, identity in connection.execute(objects)]

@@ -50,6 +50,7 @@ class PostgresSource:
         self._session: Connection | None = None
         self._polls: bool | None = None
         self._newcomers = polling.Newcomers()
+        self._unrecorded = polling.Unrecorded()
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
 
@@ -88,13 +89,15 @@ class PostgresSource:
             return [TableName(*row) for row in self._publisher().execute(composed("publish/misread", **self.parts))]
 
     def poll_ddl(self) -> None:
-        """Where DDL is not seen as it happens, send what changed as commands. Watch tables that are wanted and are not
-        watched yet: there at each call, elsewhere once a minute."""
+        """Send what changed as commands, where DDL is not seen as it happens or could not be recorded. Watch tables
+        that are wanted and are not watched yet. Elsewhere that is looked for once a minute."""
         with translated("looking for tables that changed"):
             if self._polls is None:
                 self._polls = not detection.may_see_ddl(self._publisher())
             if self._polls:
                 polling.poll(self._publisher(), self.parts)
+            else:
+                self._unrecorded.look(self._publisher(), self.parts)
             self._newcomers.watch(self._publisher(), self.parts, always=self._polls)
 
     def silenced(self) -> list[TableName]:

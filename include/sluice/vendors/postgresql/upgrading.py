@@ -13,7 +13,7 @@ from psycopg import sql
 from sluice import sqlfiles
 from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
-from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql import catalog, detection
 from sluice.vendors.postgresql.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -49,6 +49,8 @@ def upgrade(connection: Connection, resources: Resources, parts: Mapping[str, sq
     """Bring tables of an older version up to this one, in the caller's transaction; bootstrap makes what is missing."""
     found = version(connection, resources, parts)
     if found is not None:
+        if found < newest():
+            detection.deafen(connection, resources)
         _bring_up(connection, _SOURCE, found, parts)
 
 

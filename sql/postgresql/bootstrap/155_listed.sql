@@ -1,0 +1,8 @@
+-- The columns that images of a table list now, in attribute order.
+CREATE OR REPLACE FUNCTION {listed}(relation oid) RETURNS jsonb
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $listed$
+    SELECT jsonb_agg(
+        jsonb_build_array(attname, format_type(atttypid, atttypmod), attnotnull, attgenerated <> '') ORDER BY attnum)
+    FROM pg_attribute
+    WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+$listed$
