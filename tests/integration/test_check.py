@@ -152,9 +152,13 @@ def test_a_slave_that_no_source_feeds_is_named(world):
     assert "in no replication" in finding.text
 
 
-def test_columns_that_may_name_large_objects_are_told(build):
+def test_what_is_not_captured_of_a_table_is_told(build):
     world = build(
-        "CREATE DOMAIN lo AS oid; CREATE TABLE t (id int PRIMARY KEY, photo oid, scan lo, note text)", ["public.t"]
+        "CREATE DOMAIN lo AS oid; CREATE TABLE t (id int PRIMARY KEY, photo oid, scan lo, note text);"
+        "CREATE TABLE parted (id int) PARTITION BY RANGE (id);"
+        "CREATE UNLOGGED TABLE brief PARTITION OF parted FOR VALUES FROM (0) TO (10)",
+        ["public.t", "public.parted"],
     )
     (text,) = [one.text for one in findings(world.context) if one.subject.startswith("source")]
     assert "of public.t.photo, public.t.scan the numbers travel, large objects that they name do not" in text
+    assert "; public.brief: UNLOGGED, so a crash empties it" in text

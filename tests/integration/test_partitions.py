@@ -8,6 +8,9 @@ from support.world import SOURCE
 from test_ddl import stream
 
 from sluice.control.bootstrap import bootstrap
+from sluice.control.check import findings
+from sluice.errors import ConfigError
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -209,6 +212,20 @@ def test_a_partitioned_table_that_is_watched_no_more_has_no_triggers_of_ours(wor
     bootstrap(world.context, SOURCE)
     query = "SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal"
     assert {name for (name,) in world.master.execute(query)} == {"other", "repl_tables"}
+
+
+def test_a_foreign_table_is_refused_as_a_partition(build):
+    world = build("CREATE TABLE t (id int) PARTITION BY RANGE (id)", ["public.t"])
+    world.master.execute("CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing")
+    world.master.execute("CREATE FOREIGN TABLE far PARTITION OF t FOR VALUES FROM (300) TO (400) SERVER nowhere")
+    fact = "SLC-130: public.far is a foreign table and a partition of public.t"
+    for job in (world.publish, lambda: bootstrap(world.context, SOURCE)):
+        with pytest.raises(ConfigError, match=fact):
+            job()
+    assert [fact in one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"] == [True]
+    assert world.status("zurich") is Status.INCONSISTENT
+    world.master.execute("ALTER TABLE t DETACH PARTITION far")
+    world.publish()
 
 
 # An ALTER of `w (id int, v text)` that computes values.

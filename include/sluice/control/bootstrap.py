@@ -80,7 +80,10 @@ def heal(context: Context, source: str, database: SourceDatabase) -> list[TableN
 
 def _lost(silenced: Sequence[TableName]) -> str:
     names = ", ".join(map(str, silenced))
-    return f"the triggers of {names} were dropped or disabled by hand, and changes of the meantime are not known"
+    return (
+        f"the triggers of {names} were dropped or disabled by hand, or a foreign table became a partition there, and "
+        "changes of the meantime are not known"
+    )
 
 
 def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:

@@ -102,8 +102,7 @@ def _source(context: Context, name: str) -> str:
         can = source.capabilities()
         missing = source.missing(list(context.watched(name)))
         installed = source.is_installed()
-        earlier = source.earlier(list(context.watched(name)))
-        elsewhere = source.kept_elsewhere(list(context.watched(name)))
+        remarks = source.remarks(list(context.watched(name)))
     finally:
         source.close()
     if missing:
@@ -115,9 +114,7 @@ def _source(context: Context, name: str) -> str:
         else "DDL is found by polling, since the role may not create event triggers"
     )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
-    large = f"; of {', '.join(elsewhere)} the numbers travel, large objects that they name do not" if elsewhere else ""
-    early = f"; {', '.join(earlier)}: runs before the capture, so it must not change its row again" if earlier else ""
-    return f"answers; DbResources {made}; {ddl}{large}{early}"
+    return "; ".join(["answers", f"DbResources {made}", ddl, *remarks])
 
 
 def _circles(context: Context) -> str:

@@ -95,8 +95,8 @@ class SourceDatabase(Protocol):
     def is_installed(self) -> bool:
         """Whether the DbResources are there, in the version that this code works with."""
 
-    def earlier(self, tables: Sequence[TableName]) -> list[str]:
-        """Triggers of the application that run between a row's change and its capture, with their tables."""
+    def remarks(self, tables: Sequence[TableName]) -> list[str]:
+        """What is worth knowing of these tables before they are replicated: what of them is not captured, or late."""
 
     def grants(self, tables: Sequence[TableName]) -> str:
         """The script that gives our role what capturing these tables needs."""
@@ -112,9 +112,6 @@ class SourceDatabase(Protocol):
 
     def columns(self, tables: Sequence[TableName]) -> Mapping[TableName, Sequence[Column]]:
         """The columns of these tables, none for what is no table of the source."""
-
-    def kept_elsewhere(self, tables: Sequence[TableName]) -> list[str]:
-        """Columns whose values may only name data that the database keeps outside of tables, which is not captured."""
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence to `epoch`; a publisher with a lower one cannot commit from then on (R6)."""

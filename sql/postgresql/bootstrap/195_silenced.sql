@@ -1,5 +1,6 @@
 -- Watched tables that do not fire, or not for all sessions: a trigger was dropped, renamed or disabled, be it on a single
--- partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look.
+-- partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look. Of a
+-- foreign table no trigger says all: its rows change elsewhere.
 CREATE OR REPLACE FUNCTION {silenced}() RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     WITH recorded AS MATERIALIZED (
@@ -12,7 +13,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     WHERE wanted.actions <> ''
       AND EXISTS (
         SELECT FROM (
-            SELECT member.relid, '' AS suffix FROM {tree}(entry.relid) AS member (relid)
+            SELECT member.oid AS relid, CASE WHEN member.relkind <> 'f' THEN '' END AS suffix
+            FROM {tree}(entry.relid) AS tree (relid)
+            JOIN pg_class AS member ON member.oid = tree.relid
             UNION ALL
             SELECT member, '_t' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
             WHERE wanted.actions LIKE '%D%'

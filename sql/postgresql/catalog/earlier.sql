@@ -4,6 +4,6 @@ SELECT found.tgname || ' on ' || namespace.nspname || '.' || class.relname
 FROM pg_trigger AS found
 JOIN pg_class AS class ON class.oid = found.tgrelid
 JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
-WHERE found.tgrelid = ANY (%(tables)s::text[]::regclass[]) AND NOT found.tgisinternal AND found.tgenabled <> 'D'
-  AND found.tgtype & 1 = 1 AND found.tgtype & 66 = 0 AND found.tgname < %(ours)s
+WHERE found.tgrelid = ANY ({tables}) AND NOT found.tgisinternal AND found.tgenabled <> 'D'
+  AND found.tgtype & 1 = 1 AND found.tgtype & 66 = 0 AND found.tgname < {ours}
 ORDER BY 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from psycopg import sql
@@ -11,6 +11,7 @@ from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Watch
 from sluice.vendors.postgresql import detection, triggers
+from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
 _OK = "OK"
@@ -36,6 +37,7 @@ def wanted(
     """What TABLES is to say of the watched tables. Raises ConfigError SLC-040 or SLC-041."""
     relations = {name: relation(connection, parts, name) for name in watched}
     _refuse_twice(connection, relations)
+    refuse_foreign(connection, watched)
     found = {}
     for name, watch in watched.items():
         found_as = relations[name]
@@ -106,6 +108,18 @@ def relation(connection: Connection, parts: Mapping[str, sql.Composable], name: 
             "mend `tables` in the configuration, nothing was changed",
         )
     return int(row[0])
+
+
+def refuse_foreign(connection: Connection, names: Iterable[TableName]) -> None:
+    """Rows of a foreign table change elsewhere, and no dump reads them. Raises ConfigError SLC-130."""
+    tables = sql.Literal([regclass(name) for name in names])
+    query = composed("catalog/foreign", tables=sql.SQL("{}::text[]::regclass[]").format(tables))
+    if row := connection.execute(query).fetchone():
+        raise ConfigError(
+            130,
+            f"{row[1]} is a foreign table and a partition of {row[0]}: what changes in it elsewhere fires no trigger",
+            f"detach it, or take {row[0]} out of `tables`; nothing was changed",
+        )
 
 
 def _refuse_twice(connection: Connection, relations: Mapping[TableName, int]) -> None:

@@ -23,6 +23,7 @@ from sluice.vendors.postgresql import (
     encoding,
     keying,
     polling,
+    remarks,
     removing,
     sequences,
     tracing,
@@ -116,13 +117,10 @@ class PostgresSource:
         with translated("looking for the DbResources"):
             return upgrading.version(self._publisher(), self.resources, self.parts) == upgrading.newest()
 
-    def earlier(self, tables: Sequence[TableName]) -> list[str]:
-        """Triggers of the application that run between a row's change and its capture, with their tables."""
-        with translated("looking at the application's triggers"):
-            session = self._publisher()
-            there = [regclass(name) for name in tables if catalog.columns(session, name)]
-            values = {"tables": there, "ours": triggers.made(self.resources)}
-            return [found for (found,) in session.execute(composed("catalog/earlier"), values)]
+    def remarks(self, tables: Sequence[TableName]) -> list[str]:
+        """What is worth knowing of these tables before they are replicated, in sentences."""
+        with translated("looking at the watched tables"):
+            return remarks.of(self._publisher(), tables, triggers.made(self.resources))
 
     def grants(self, tables: Sequence[TableName]) -> str:
         """The script that gives our role what capturing these tables needs."""
@@ -159,12 +157,6 @@ class PostgresSource:
         """The columns of these tables, none for what is no table of the source."""
         with translated("looking at the watched tables"):
             return {name: catalog.columns(self._publisher(), name) for name in tables}
-
-    def kept_elsewhere(self, tables: Sequence[TableName]) -> list[str]:
-        """Columns whose values may be the numbers of large objects."""
-        with translated("looking at the watched tables"):
-            look, query = self._publisher(), composed("catalog/large_objects")
-            return [f"{name}.{one}" for name in tables for (one,) in look.execute(query, {"relation": regclass(name)})]
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6). Then see
