@@ -80,6 +80,12 @@ class Lake:
         newest = max((self.path / slave / SOURCE / "versions").glob("*.json"))
         return json.loads(newest.read_text())
 
+    def kept(self, slave):
+        """The files that some version lists."""
+        root = self.path / slave / SOURCE
+        known = [json.loads(path.read_text()) for path in (root / "versions").glob("*.json")]
+        return {root / file["path"] for version in known for file in files(version)}
+
     def read(self, slave, table):
         files = self.version(slave)["tables"][table]["files"]
         return [row for one in files for row in pq.read_table(self.path / slave / SOURCE / one["path"]).to_pylist()]
@@ -194,6 +200,11 @@ def test_a_killed_drain_leaves_the_version_before_or_the_one_after_and_nothing_t
         world.let_leases_expire()
     assert world.drain(slave)["changes"] == 0
     assert world.verify(slave) == {slave: 0}
+    root = there.path / slave / SOURCE
+    left = set(root.glob("data/*/*.parquet")) - there.kept(slave)
+    assert left
+    world.update()
+    assert not left & set(root.glob("data/*/*.parquet"))
 
 
 def test_who_was_overtaken_changes_nothing(lake):
@@ -295,6 +306,20 @@ def test_a_directory_that_is_not_there_is_waited_for_and_an_empty_one_is_not_fil
     world.let_leases_expire()
     world.drain("zurich")
     assert there.version("zurich")["tables"]["public.heap"]["files"] == []
+
+
+@pytest.mark.parametrize("harm", ["gone", "spoilt"])
+def test_a_damaged_file_stops_its_slave_alone(lake, harm):
+    there = lake()
+    world = there.world
+    (file,) = there.version("zurich")["tables"]["public.keyed"]["files"]
+    path = there.path / "zurich" / SOURCE / file["path"]
+    path.unlink() if harm == "gone" else path.write_bytes(b"spoilt")
+    world.master.execute("DELETE FROM keyed WHERE id = 1")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-159: reading public\.keyed: a file is not as it was written"):
+        world.drain("zurich")
+    assert world.drain("geneva")["changes"] == 1
 
 
 def test_a_statement_is_refused_before_anybody_executes_it(lake):

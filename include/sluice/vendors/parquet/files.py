@@ -160,7 +160,7 @@ class Files:
 
     def _discard(self, files: Iterable[File]) -> None:
         for file in list(files):
-            self._place.path(file).unlink(missing_ok=True)
+            (self._place.root / file.path).unlink(missing_ok=True)
             self._made.discard(file)
 
 

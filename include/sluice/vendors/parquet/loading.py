@@ -63,6 +63,7 @@ class LakeTables:
         with reachable("preparing the load"):
             for old in self._slave.place.root.joinpath("loading").iterdir():
                 shutil.rmtree(old, ignore_errors=True)
+            self._slave.versions.sweep(self._slave.version)
             self._loading.mkdir()
             known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
             create(self._loading / _PLAN, {"keeps": self._slave.kind.name, "tables": known})

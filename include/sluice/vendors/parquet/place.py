@@ -22,9 +22,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError, TransientError
+from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.model.names import Pair, TableName
 
+_KEEP_HOURS = 1.0
 GROUP_ROWS = 65_536
 # Rows that are held at a time, by readers and writers alike.
 GROUP_BYTES = 32 * 1024 * 1024
@@ -32,13 +33,25 @@ GROUP_BYTES = 32 * 1024 * 1024
 
 @contextmanager
 def reachable(doing: str) -> Iterator[None]:
-    """Turn an error of the filesystem into one of ours, which passes."""
+    """Turn an error of the filesystem into one of ours that passes, and that of a damaged file into one that does not.
+
+    Raises:
+        TransientError: SLC-150.
+        SluiceError: SLC-159.
+    """
     try:
         yield
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        # What reads Parquet says so as well if a file does not hold what it should; no call of the system failed then.
+        if not isinstance(error, OSError) or error.errno is None:
+            raise SluiceError(
+                159,
+                f"{doing}: a file is not as it was written: {error}",
+                "restore it from a backup, or make everything anew by initial_update",
+            ) from None
         raise TransientError(
             150,
-            f"{doing}: {error.strerror or error}: {error.filename or ''}".rstrip(": "),
+            f"{doing}: {error.strerror}: {error.filename or ''}".rstrip(": "),
             "mount the directory, mend its rights or make room; nothing is lost, the run tries again by itself",
         ) from None
 
@@ -54,9 +67,14 @@ class File:
 
 @dataclass(frozen=True)
 class Place:
-    """Where one replication keeps everything."""
+    """Where one replication keeps everything.
+
+    Attributes:
+        keep_hours: how long that stays which is current no more.
+    """
 
     root: Path
+    keep_hours: float = 0
 
     @property
     def versions(self) -> Path:
@@ -75,8 +93,15 @@ class Place:
                 _flush(directory.parent)
 
     def path(self, file: File) -> Path:
-        """Where a data file is."""
-        return self.root / file.path
+        """Where a data file is. Raises ValueError if it is gone, and the directory is not."""
+        path = self.root / file.path
+        if not path.exists() and self.versions.is_dir():
+            raise ValueError(f"{path} is gone")
+        return path
+
+    def names(self) -> Iterator[Path]:
+        """Every data file that is there, listed or not."""
+        return (self.root / "data").glob("*/*.parquet")
 
     def writer(self, table: TableName, epoch: int, schema: pa.Schema) -> Writer:
         """A new data file of a table; its name is nobody else's."""
@@ -153,13 +178,18 @@ def place_of(info: ConnectionInfo, pair: Pair) -> Place:
         ConfigError: SLC-151, it names none.
     """
     named = str(info.extra.get("path") or info.host).removeprefix("file://")
-    if not named.startswith("/"):
+    try:
+        hours = float(info.extra.get("keep_hours", _KEEP_HOURS))
+    except ValueError:
+        hours = -1
+    if not named.startswith("/") or hours < 0:
         raise ConfigError(
             151,
-            f"the connection of slave {pair.slave} names {named!r}, which is no directory by its whole path",
-            "set `path` in its extra to a directory that every machine sees under this name",
+            f"the connection of slave {pair.slave} names no directory by its whole path, or no number of hours: "
+            f"{named or 'nothing'}, {info.extra.get('keep_hours', _KEEP_HOURS)}",
+            "set `path` in its extra to a directory that every machine sees under this name, and `keep_hours`",
         )
-    return Place(Path(named) / pair.slave / pair.source)
+    return Place(Path(named) / pair.slave / pair.source, hours)
 
 
 def create(path: Path, content: Any) -> bool:

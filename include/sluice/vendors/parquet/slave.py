@@ -30,8 +30,6 @@ from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.protocol import Capabilities, Replayed
 from sluice.verify.points import Waiting
 
-_KEEP_HOURS = 1.0
-
 
 class ParquetSlave:
     """See `sluice.vendors.protocol.SlaveDatabase`."""
@@ -50,8 +48,7 @@ class ParquetSlave:
         self.mapper = mapper
         self.place = place_of(info, pair)
         self.versions = Versions(self.place, pair)
-        self._keep_hours = float(info.extra.get("keep_hours", _KEEP_HOURS))
-        self._version = Version()
+        self.version = Version()
 
     def capabilities(self) -> Capabilities:
         """Nothing acts here by itself."""
@@ -75,9 +72,9 @@ class ParquetSlave:
             before = self.versions.current()
             if before.epoch > epoch:
                 raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
-            self._version = self.versions.commit(before, replace(before, epoch=epoch))
-            self.versions.tidy(self._keep_hours)
-        return self._version.position, self._version.snapshot
+            self.version = self.versions.commit(before, replace(before, epoch=epoch))
+            self.versions.tidy()
+        return self.version.position, self.version.snapshot
 
     def apply(
         self,
@@ -93,14 +90,14 @@ class ParquetSlave:
             SluiceError: SLC-152, no initial update has ended here; SLC-153, a table has other columns, or is not there;
                 SLC-154, a statement.
         """
-        if self._version.snapshot is None or self._version.keeps != self.kind.name:
+        if self.version.snapshot is None or self.version.keeps != self.kind.name:
             raise SluiceError(
                 152,
                 f"there is no {self.kind.name} at {self.place.root} that an initial update has made",
                 "mount the directory that had it; if it is lost, make it anew by initial_update",
             )
         tolerated = Tolerated()
-        tables = dict(self._version.tables)
+        tables = dict(self.version.tables)
         edited: dict[TableName, Files] = {}
         try:
             for step in steps:
@@ -117,7 +114,7 @@ class ParquetSlave:
                 files.join()
                 tables[name] = replace(tables[name], files=tuple(files.listed))
             reached(CrashPoint.MERGED)
-            self._version = self.versions.commit(self._version, replace(self._version, position=end, tables=tables))
+            self.version = self.versions.commit(self.version, replace(self.version, position=end, tables=tables))
         except BaseException:
             for files in edited.values():
                 files.discard()
@@ -149,15 +146,15 @@ class ParquetSlave:
 
     def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
         """Let an initial update be what is current, at once. Raises FencedError SLC-050 if somebody took over."""
-        before = self._version.tables if self._version.keeps == self.kind.name else {}
+        before = self.version.tables if self.version.keeps == self.kind.name else {}
         tables = {}
         for one in filled:
             marks = self._files(Table(one.name, one.columns))
             tables[one.name] = self.kind.begun(before.get(one.name), one, marks)
         after = replace(
-            self._version, keeps=self.kind.name, position=position, snapshot=snapshot, tables={**before, **tables}
+            self.version, keeps=self.kind.name, position=position, snapshot=snapshot, tables={**before, **tables}
         )
-        self._version = self.versions.commit(self._version, after)
+        self.version = self.versions.commit(self.version, after)
 
     @contextmanager
     def _aligned(self, waiting: Waiting) -> Iterator[str]:
@@ -183,7 +180,7 @@ class ParquetSlave:
         return found
 
     def _files(self, table: Table) -> Files:
-        return Files(self.place, table.name, self._version.epoch, table.files)
+        return Files(self.place, table.name, self.version.epoch, table.files)
 
 
 def _no_statements(pair: Pair) -> SluiceError:

@@ -135,14 +135,23 @@ class Versions:
                 raise FencedError(50, f"somebody took over {self._pair} (our epoch was {after.epoch})")
         return made
 
-    def tidy(self, hours: float) -> None:
-        """Remove versions that were replaced so long ago, and files that only they list."""
-        since = time.time() - hours * 3600
+    def tidy(self) -> None:
+        """Remove versions that were replaced long ago, and files that only they list."""
+        since = time.time() - self._place.keep_hours * 3600
         for number, after in itertools.pairwise(self._numbers()):
             if self.path(after).stat().st_mtime > since:
                 return
             self._remove(self.read(after).removed)
             self.path(number).unlink(missing_ok=True)
+
+    def sweep(self, current: Version) -> None:
+        """Remove files that no version lists, and none will: those of writers that were fenced out."""
+        listed = {file.path for table in current.tables.values() for file in table.files}
+        listed.update(path for number in self._numbers() for path in self.read(number).removed)
+        for file in self._place.names():
+            path = str(file.relative_to(self._place.root))
+            if path not in listed and int(file.name.partition("-")[0]) < current.epoch:
+                file.unlink(missing_ok=True)
 
     def _remove(self, paths: Iterable[str]) -> None:
         for path in paths:
