@@ -28,7 +28,7 @@ class Kind(Protocol):
         """
 
     def apply(self, net: Net, changes: pa.Table, files: Files) -> int:
-        """Write the changes of one table. Returns how many rows were not as expected."""
+        """Write the changes of one table. Returns how many rows were missing, or, if less than 0, there already."""
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
         """The columns of a file."""

@@ -157,14 +157,12 @@ class LakeReceiver:
         assert self._writer is not None
         with reachable(f"loading {self._pair.slave}"):
             self._writer.close()
+            # What fails from here on may have said that the chunk is in: then the file is needed.
+            file, self._writer = self._writer.file, None
             self._fence()
-            file = self._writer.file
-            done = {"table": list(asdict(self._table).values()), "rows": rows, "file": asdict(file)}
-            if not rows or not create(self._done(chunk), done):
-                self._place.path(file).unlink()
             if not rows:
-                create(self._done(chunk), done)
-        self._writer = None
+                self._place.path(file).unlink()
+            create(self._done(chunk), {"table": list(asdict(self._table).values()), "rows": rows, "file": asdict(file)})
         self._release()
         reached(CrashPoint.CHUNK_LOADED)
 

@@ -30,9 +30,8 @@ class Replica:
         """Write the net effect."""
         if net.emptied:
             files.empty()
-        if isinstance(net, KeyedNet):
-            return _keyed(net, changes, files)
-        return _counted(net, files)
+        missing = _keyed(net, changes, files) if isinstance(net, KeyedNet) else _counted(net, files)
+        return 0 if net.emptied else missing
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
         """The row alone."""
@@ -65,7 +64,7 @@ def _keyed(net: KeyedNet, changes: pa.Table, files: Files) -> int:
     gone = images(net.layout, changes["old"], net.gone)
     found = files.remove_keys(pa.concat_tables([gone, new]), key) if files.listed else 0
     files.append(new)
-    return 0 if net.emptied else max(net.known_gone + len(net.changed) - found, 0)
+    return net.known_gone + len(net.changed) - found
 
 
 def _counted(net: CountedNet, files: Files) -> int:
@@ -90,7 +89,7 @@ def _counted(net: CountedNet, files: Files) -> int:
     if quota:
         files.remove_rows(quota, names)
     files.append(rows.take(pa.array(coming, pa.int64())))
-    return 0 if net.emptied else tolerated
+    return tolerated
 
 
 def _refuse_others(known: Table, layout: Layout) -> None:

@@ -113,12 +113,13 @@ class ParquetSlave:
             for name, files in edited.items():
                 files.join()
                 tables[name] = replace(tables[name], files=tuple(files.listed))
-            reached(CrashPoint.MERGED)
-            self.version = self.versions.commit(self.version, replace(self.version, position=end, tables=tables))
         except BaseException:
             for files in edited.values():
                 files.discard()
             raise
+        reached(CrashPoint.MERGED)
+        # What fails from here on may have become a version: then others rely on its files.
+        self.version = self.versions.commit(self.version, replace(self.version, position=end, tables=tables))
         return tolerated
 
     def replay(

@@ -124,7 +124,7 @@ class Versions:
         """Make `after` the newest version, if `before` still is.
 
         Raises:
-            FencedError: SLC-050, somebody took over.
+            FencedError: SLC-050, somebody took over, perhaps from this very version on.
         """
         kept = {file.path for table in after.tables.values() for file in table.files}
         listed = (file.path for table in before.tables.values() for file in table.files)
