@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.issuing import execute
 
 from sluice.control.check import findings
 from sluice.errors import SluiceError
@@ -36,6 +37,7 @@ SEEN = {
     # Names that swap, and one that is a function's as well.
     "public.planes": {"as": "fleet.craft", "columns": {"tailnum": "seats", "seats": "tailnum"}, "without": ["secret"]},
     "public.flights": {"as": "legs", "columns": {"plane": "by", "n": "serial"}, "without": ["day"]},
+    "public.kept": {"as": "fleet.store"},
     "public.f*": {"without": ["note"]},
     "public.log": {"actions": "I"},
 }
@@ -96,8 +98,15 @@ def test_a_slave_has_its_own_names_and_not_every_column(world):
         """
     )
     assert world.verify() == {"zurich": 0, "geneva": 0}
+    execute(world, "INSERT INTO kept AS k VALUES (7, 'w') ON CONFLICT (id) DO UPDATE SET v = k.v")
+    with pytest.raises(SluiceError, match="SLC-103"):
+        execute(world, "UPDATE planes SET seats = 1")
     world.master.execute("TRUNCATE flights; INSERT INTO flights (day, number) VALUES ('2000-01-01', 7)")
     assert world.verify() == {"zurich": 0, "geneva": 0}
+    assert geneva.execute("SELECT * FROM fleet.store").fetchall() == [(7, "w")]
+    counted = "SELECT pg_sequence_last_value(pg_get_serial_sequence(%s, %s))"
+    ours = world.master.execute(counted, ["flights", "n"]).fetchall()
+    assert geneva.execute(counted, ["branch.legs", "serial"]).fetchall() == ours
     assert geneva.execute('SELECT number, "by", note FROM branch.legs').fetchall() == [(7, None, None)]
     geneva.execute("CREATE TABLE branch.flown (id int PRIMARY KEY)")
     world.session("zurich").execute("CREATE TABLE flown (note text, id int PRIMARY KEY)")
@@ -116,6 +125,19 @@ def test_a_slave_has_its_own_names_and_not_every_column(world):
         world.verify()
     assert "public.log on geneva: 0 missing, 4 extra" in found.value.fact
     assert geneva.execute("SELECT id, kept FROM branch.log ORDER BY id").fetchall()[2:] == [(3, None), (9, 1)]
-    world.configure(lambda settings: settings["slaves"]["geneva"].update(tables={"public.kept": {"without": ["w"]}}))
+    world.configure(lambda settings: settings["slaves"]["geneva"].update(tables={"public.log": {"without": ["w"]}}))
     (said,) = [one for one in findings(world.context) if one.subject == "slave geneva"]
-    assert "public.kept has no column w" in said.text
+    assert "public.log has no column w" in said.text
+
+
+def test_a_column_computed_from_one_that_is_left_out_is_refused_before_anything_is_made(updating):
+    world = updating(
+        "CREATE TABLE t (id int PRIMARY KEY, n int, m int GENERATED ALWAYS AS (n * 2) STORED)", ["public.t"]
+    )
+    see = world.configure
+    see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"without": ["n"]}}))
+    with pytest.raises(SluiceError, match=r"SLC-078: the slave does not get the column n of public\.t, but another is"):
+        world.update("geneva")
+    see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"without": ["n", "m"]}}))
+    world.update("geneva")
+    assert columns(world.session("geneva"), "branch.t") == ["id"]

@@ -36,9 +36,10 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
     _run(connection, definition.create_table(table, _MODEL))
     for statement in definition.after_data(table, _MODEL):
         _run(connection, statement)
-    for name in ours:
-        if name not in theirs:
-            _drop(connection, table.name, name)
+    # What is computed goes before what it is computed from.
+    for column in sorted(table.columns, key=lambda column: not column.generated):
+        if column.name not in theirs:
+            _drop(connection, table.name, column.name)
     # By way of names that nobody has, for two columns may swap theirs.
     for number, name in enumerate(theirs):
         _rename(connection, name, f"sluice_{number}")
