@@ -22,7 +22,7 @@ from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
 from sluice.model.names import TableName
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
-from sluice.parts import Messages, Part, Schedule, Segments, SlaveTable, WatchedTable
+from sluice.parts import HASH, Messages, Part, Schedule, Segments, SlaveTable, WatchedTable
 from sluice.spelling import Identifier, Name, Prefix
 from sluice.yamlfile import StrictLoader
 
@@ -99,6 +99,7 @@ class Slave(Part):
     tables: dict[str, SlaveTable] = Field(
         {}, description="master's schema.table, or schema.* or schema.prefix*: what the slave sees of it"
     )
+    salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
 
     @cached_property
@@ -111,6 +112,8 @@ class Slave(Part):
         for name, pattern in distinct(self.tables).items():
             if pattern.wildcard and self.tables[name].as_:
                 raise ValueError(f"{name} is a wildcard: its tables cannot all be {self.tables[name].as_}")
+            if HASH in self.tables[name].mask.values() and not self.salt:
+                raise ValueError(f"{name} has a mask `{HASH}`, and the slave has no `salt`")
         return self
 
 

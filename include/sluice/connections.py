@@ -61,6 +61,24 @@ def open_sealed(text: str) -> dict[str, ConnectionInfo]:
     return {conn_id: ConnectionInfo(**fields) for conn_id, fields in plain.items()}
 
 
+def salt_of(connections: Mapping[str, ConnectionInfo], conn_id: str | None) -> bytes:
+    """The password of the connection that holds a slave's salt; none if the slave has none.
+
+    Raises:
+        ConfigError: SLC-164, there is no such connection, or it has no password.
+    """
+    if conn_id is None:
+        return b""
+    info = connections.get(conn_id)
+    if info is None or not info.password:
+        raise ConfigError(
+            164,
+            f"the salt for hashes is to be the password of the Airflow connection {conn_id!r}, and there is none",
+            f"airflow connections add {conn_id} --conn-type generic --conn-password ... ; keep it as long as the slave",
+        )
+    return info.password.encode()
+
+
 def sealed_text() -> str:
     """The sealed connections this process was started with."""
     text = os.environ.get(SEALED_ENV, "")

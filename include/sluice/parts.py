@@ -8,6 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sluice.spelling import Actions, Identifier, Label, TableAlias
 
+# Masks that are no constant.
+HASH, REDACT = "hash", "redact"
+
 
 class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -43,6 +46,19 @@ class SlaveTable(Part):
     as_: Annotated[TableAlias | None, Field(alias="as", description="schema.table, or table, on the slave")] = None
     columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
     without: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = frozenset()
+    where: Annotated[str | None, Field(description="condition on the master's columns: rows that the slave gets")] = (
+        None
+    )
+    compute: Annotated[dict[Identifier, str], Field(description="slave's column: expression, by master's columns")] = {}
+    mask: Annotated[
+        dict[Identifier, str | None], Field(description="master's column: hash, redact, or what stands there instead")
+    ] = {}
+    plugin: Annotated[str | None, Field(description="entry point of sluice.plugins, or module:attribute")] = None
+
+    @property
+    def shapes(self) -> bool:
+        """Whether the slave gets other rows, or other values, than the master has."""
+        return bool(self.where is not None or self.compute or self.mask or self.plugin)
 
     actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
 
@@ -50,6 +66,8 @@ class SlaveTable(Part):
     def _columns_stay_apart(self) -> SlaveTable:
         if both := self.without & self.columns.keys():
             raise ValueError(f"a column that is left out has no name on the slave: {', '.join(sorted(both))}")
+        if both := self.without & self.mask.keys():
+            raise ValueError(f"a column that is left out needs no mask: {', '.join(sorted(both))}")
         called = list(self.columns.values())
         if twice := {name for name in called if called.count(name) > 1}:
             raise ValueError(f"two columns cannot become one: {', '.join(sorted(twice))}")

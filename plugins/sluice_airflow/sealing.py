@@ -29,7 +29,8 @@ def needed_connections(config: Config, job: str, source: str, slaves: Iterable[s
         ConfigError: a name is not configured.
     """
     ids = [config.control, config.source(source).connection]
-    ids += [config.slave(name).connection for name in slaves]
+    settings = [config.slave(name) for name in slaves]
+    ids += [one.connection for one in settings] + [one.salt for one in settings if one.salt]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)
     return list(dict.fromkeys(ids))

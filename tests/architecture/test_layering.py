@@ -15,9 +15,11 @@ STAGES = {"capture", "publish", "changelog", "dispatch", "apply", "initial_updat
 # What a stage offers to others; everything else in it is its inside.
 OFFERED = {
     "apply.grouping",
+    "apply.copied",
     "apply.mapper",
     "apply.net",
     "apply.order",
+    "apply.shapes",
     "apply.view",
     "changelog.files",
     "changelog.manifest",

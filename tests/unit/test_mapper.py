@@ -92,7 +92,7 @@ def test_rows_lose_what_is_left_out_and_keep_their_order():
         (2, "8", 5, 1, "D", None, ["3", None, "4"]),
         (2, "8", 6, 1, "T", None, None),
     )
-    found = seen(batch, views)
+    found = seen(batch, views, {})
     assert [(row["repl_key"], row["new"], row["old"]) for row in found.to_pylist()] == [
         (1, ["1", None], None),
         (2, ["2", "y", "z"], None),
@@ -101,7 +101,7 @@ def test_rows_lose_what_is_left_out_and_keep_their_order():
         (5, None, ["3", "4"]),
         (6, None, None),
     ]
-    assert seen(batch, {2: views[2]}) is batch
+    assert seen(batch, {2: views[2]}, {}) is batch
 
 
 @pytest.mark.parametrize(("actions", "left"), [("IUD", "IUDT"), ("iu", "IU"), ("D", "DT"), ("none", "")])
@@ -112,7 +112,7 @@ def test_changes_that_a_slave_does_not_apply_are_left_out(actions, left):
         (1, "7", 1, 1, "I", row, None), (1, "7", 2, 1, "U", row, row), (1, "7", 3, 1, "D", None, row),
         (2, "8", 4, 1, "T", None, None), (2, "8", 5, 1, "A", ["{}"], None),
     )  # fmt: skip
-    assert "".join(seen(batch, views)["action"].to_pylist()) == left + "A"
+    assert "".join(seen(batch, views, {})["action"].to_pylist()) == left + "A"
     assert mapper({"public.t": {"actions": actions}}).complete(name("t")) == (actions == "IUD")
 
 

@@ -38,6 +38,7 @@ def seen(shape, *of):
         (("U", ["1", "6"], ["1", "1"]), [("I", ["1", "12"], None)]),
         (("U", ["1", "1"], ["1", "6"]), [("D", None, ["1", "12"])]),
         (("U", ["1", "1"], ["1", "2"]), []),
+        (("T", None, None), [("T", None, None)]),
     ],
     ids=lambda value: str(value[0]) if isinstance(value, tuple) else None,
 )

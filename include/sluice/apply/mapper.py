@@ -47,24 +47,32 @@ class Mapper:
     def whole(self, name: TableName) -> bool:
         """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
         entry = self.entry(name)
-        return self.complete(name) and not (entry.columns or entry.without)
+        return self.complete(name) and not (entry.columns or entry.without or entry.shapes)
 
     def complete(self, name: TableName) -> bool:
         """Whether the slave has every row of this table, and no row that the master has not."""
-        return self.entry(name).actions == "IUD"
+        entry = self.entry(name)
+        return entry.actions == "IUD" and entry.where is None
 
     def column(self, table: TableName, column: str) -> str | None:
-        """What the slave calls a column of this table of the master; None if it does not get it."""
+        """What the slave calls a column that holds there what it holds on the master; None if there is no such one."""
         entry = self.entry(table)
+        name = self._called(entry, column)
+        made = column in entry.mask or name in entry.compute or entry.plugin
+        return None if made else name
+
+    @staticmethod
+    def _called(entry: SlaveTable, column: str) -> str | None:
         return None if column in entry.without else entry.columns.get(column, column)
 
     def columns(self, table: TableName, columns: Iterable[str]) -> dict[str, str]:
-        """The columns of this table that the slave gets, in their order, each with what it is called there.
+        """The columns of this table that the slave gets, masked or not, in their order, and what they are called there.
 
         Raises:
             ConfigError: SLC-007, two would be called alike, or none is left.
         """
-        found = {column: there for column in columns if (there := self.column(table, column)) is not None}
+        entry = self.entry(table)
+        found = {column: there for column in columns if (there := self._called(entry, column)) is not None}
         names = list(found.values())
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise _impossible(f"two columns of {table} would both be {', '.join(twice)}")
@@ -82,7 +90,7 @@ class Mapper:
     def refuse_unknown(self, name: TableName, columns: Collection[str]) -> None:
         """Raises ConfigError SLC-007 if the entry that names this very table names a column that is none of these."""
         entry = self.tables.get(Pattern(name.schema, name.table), _PLAIN)
-        if unknown := (entry.without | entry.columns.keys()) - set(columns):
+        if unknown := (entry.without | entry.columns.keys() | entry.mask.keys()) - set(columns):
             raise _impossible(f"{name} has no column {', '.join(sorted(unknown))}")
 
     @cached_property

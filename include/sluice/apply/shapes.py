@@ -107,15 +107,17 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], Made]) -> pa.Tabl
 
     What a change brings is what is made of its new row, and what it takes away is what is made of its old one: so a row
     that begins to meet a condition is an insert, and one that ceases to is a delete. One row that becomes one row is
-    an update still.
+    an update still. A TRUNCATE remains what it is.
     """
     new, came = _made(changes["new"].combine_chunks(), made)
     old, went = _made(changes["old"].combine_chunks(), made)
     count = len(changes)
     single = (np.bincount(came, minlength=count) == 1) & (np.bincount(went, minlength=count) == 1)
     gone, there = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
+    emptied = np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())
     # The changes, and the places of their new and of their old rows.
     parts = [
+        (Action.TRUNCATE, emptied, np.full(len(emptied), -1), np.full(len(emptied), -1)),
         (Action.DELETE, went[gone], np.full(len(gone), -1), gone),
         (Action.INSERT, came[there], there, np.full(len(there), -1)),
         (Action.UPDATE, np.flatnonzero(single), np.flatnonzero(single[came]), np.flatnonzero(single[went])),

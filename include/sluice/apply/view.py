@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.apply.copied import lines_of, rows_of_lines
 from sluice.apply.mapper import Mapper
+from sluice.apply.shapes import Shape, reshaped
+from sluice.apply.shaping import shaped
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
+from sluice.parts import SlaveTable
 
 _ROWS = pa.array(sorted(ROWS), pa.string())
 
@@ -23,19 +27,21 @@ class TableView:
     Attributes:
         master: the layout.
         layout: the same under the slave's names, with the columns that it gets; types are written as the master does.
-        picked: which of the master's columns these are, by their places.
+        picked: which of the master's columns these are, by their places, unless it is shaped.
         applied: which changes of its rows reach the slave.
+        shaped: what makes other rows or other values of the master's, if something does.
     """
 
     master: Layout
     layout: Layout
     picked: tuple[int, ...]
     applied: frozenset[Action] = ROWS
+    shaped: SlaveTable | None = None
 
     @property
     def plain(self) -> bool:
         """Whether changes of rows go as they are, whatever their columns are called."""
-        return self.applied == ROWS and len(self.picked) == len(self.master.columns)
+        return self.applied == ROWS and not self.shaped and len(self.picked) == len(self.master.columns)
 
     @property
     def ours(self) -> Layout:
@@ -45,15 +51,26 @@ class TableView:
         )
 
     @property
-    def copied(self) -> dict[str, str]:
-        """The columns that it gets and does not compute: the master's names, and what each is called on the slave."""
-        pairs = zip(self.ours.columns, self.layout.columns, strict=True)
-        return {ours.name: theirs.name for ours, theirs in pairs if not ours.generated}
+    def read(self) -> tuple[str, ...]:
+        """The columns that are read of the master for it: those that it copies, or, to be shaped, all of them."""
+        if self.shaped:
+            return tuple(column.name for column in self.master.columns)
+        return tuple(column.name for column in self.ours.columns if not column.generated)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The columns that it does not compute itself."""
+        return tuple(column.name for column in self.layout.columns if not column.generated)
+
+    def shape(self, salt: bytes) -> Shape:
+        """The shape of its rows, if it is shaped; hashes are made with the salt."""
+        assert self.shaped
+        ours = (self.master.columns[place].name for place in self.picked)
+        names = {name: self.shaped.columns.get(name, name) for name in ours}
+        return shaped(self.shaped, self.master, names, salt)[1]
 
     def seen(self, changes: pa.Table) -> pa.Table:
-        """Changes of rows under the master's layout, as this slave sees them. Columns as in `CHANGES`, in and out."""
-        if self.plain:
-            return changes
+        """Changes of rows under the master's layout, with the columns that are picked; as in `CHANGES`, in and out."""
         for side in ("new", "old"):
             place = changes.schema.get_field_index(side)
             chunks = [_picked(chunk, self.picked, len(self.master.columns)) for chunk in changes[side].chunks]
@@ -66,19 +83,31 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     """What a slave sees of a layout. Without one of its key's columns the table has no key there.
 
     Raises:
-        ConfigError: SLC-007, two columns would be called alike, or none is left.
+        ConfigError: SLC-007, two columns would be called alike, or none is left; SLC-161, SLC-163, what is said of its
+            rows does not go with its columns.
     """
     names = mapper.columns(layout.name, (column.name for column in layout.columns))
     picked = tuple(place for place, column in enumerate(layout.columns) if column.name in names)
     columns = tuple(replace(layout.columns[place], name=names[layout.columns[place].name]) for place in picked)
     whole = all(place in picked for place in layout.key)
     key = tuple(picked.index(place) for place in layout.key) if whole else ()
-    there = replace(layout, name=mapper.table(layout.name), columns=columns, key=key)
-    return TableView(layout, there, picked, _applied(mapper.entry(layout.name).actions))
+    there = replace(layout, columns=columns, key=key)
+    entry = mapper.entry(layout.name)
+    if entry.shapes:
+        there, _ = shaped(entry, layout, names, b"")
+    there = replace(there, name=mapper.table(layout.name))
+    return TableView(layout, there, picked, _applied(entry.actions), entry if entry.shapes else None)
 
 
-def seen(changes: pa.Table, views: Mapping[int, TableView]) -> pa.Table:
-    """A batch as a slave sees it, given its view of each layout in it; as it is, where all of them are plain."""
+def seen(changes: pa.Table, views: Mapping[int, TableView], shapes: Mapping[int, Shape]) -> pa.Table:
+    """A batch as a slave sees it, given its view of each layout in it; as it is, where all of them are plain.
+
+    Args:
+        shapes: of those that are shaped.
+
+    Raises:
+        SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin failed.
+    """
     numbers = [number for number, one in views.items() if not one.plain]
     if not numbers:
         return changes
@@ -87,7 +116,7 @@ def seen(changes: pa.Table, views: Mapping[int, TableView]) -> pa.Table:
     parts = [changes.filter(pc.invert(bent))]
     for number in numbers:
         own = changes.filter(pc.and_(of_rows, pc.equal(changes["layout"], number)))
-        own = views[number].seen(own)
+        own = reshaped(own, shapes[number].made) if number in shapes else views[number].seen(own)
         parts.append(own.filter(pc.is_in(own["action"], pa.array(sorted(views[number].applied), pa.string()))))
     together = pa.concat_tables(parts)
     # Stable: what a view makes of one change stays in its order.
@@ -108,3 +137,10 @@ def _picked(rows: pa.ListArray, places: Sequence[int], width: int) -> pa.ListArr
     values = rows.flatten().take(pa.array((starts[:, None] + np.array(places)).ravel()))
     offsets = np.concatenate(([0], np.cumsum(there))) * len(places)
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(~there))
+
+
+def shaped_lines(view: TableView, shape: Shape, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:
+    """Lines of COPY with the columns that are read -> lines with these of the slave's columns, and how many."""
+    made = shape.made(rows_of_lines(buffer, len(view.read)))
+    places = [place for place, column in enumerate(view.layout.columns) if column.name in columns]
+    return lines_of([pc.list_element(made.rows, place) for place in places]), len(made.rows)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.apply.shapes import Shape
 from sluice.apply.view import TableView, seen, view
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Manifest, Segment
@@ -44,6 +45,7 @@ class Drain:
         answered: told what became of each statement; without it the slave passes over statements.
         collected: replay each transaction as one of the slave's, or together until they have so many changes; without
             it batches are applied by their net effect.
+        salt: what hashes are made with.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Drain:
         size: int,
         answered: Callable[[Statement, Outcome], None] | None = None,
         collected: int | None = None,
+        salt: bytes = b"",
     ) -> None:
         self._slave = slave
         self._manifest = manifest
@@ -62,7 +65,9 @@ class Drain:
         self._answered = answered
         self._collected = collected
         self._left: Batch | None = None
+        self._salt = salt
         self._views: dict[int, TableView] = {}
+        self._shapes: dict[int, Shape] = {}
         self.position = Position(0, 0)
         self._snapshot: Snapshot | None = None
 
@@ -145,9 +150,11 @@ class Drain:
         numbers = set(pc.unique(batch.changes["layout"]).to_pylist()) - {NO_LAYOUT}
         if unknown := numbers - self._views.keys():
             layouts = self._manifest.layouts(unknown)
-            self._views |= {number: view(self._slave.mapper, layout) for number, layout in layouts.items()}
+            more = {number: view(self._slave.mapper, layout) for number, layout in layouts.items()}
+            self._shapes |= {number: one.shape(self._salt) for number, one in more.items() if one.shaped}
+            self._views |= more
         views = {number: self._views[number] for number in numbers}
-        return seen(batch.changes, views), {number: one.layout for number, one in views.items()}
+        return seen(batch.changes, views, self._shapes), {number: one.layout for number, one in views.items()}
 
     def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seen(batch)

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from functools import partial
 
+from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.control import answers, leases, remedies, replications
 from sluice.control.leases import Lease
@@ -69,7 +70,10 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
             size = context.config.slave(pair.slave).max_batch
             settings = context.config.replication(pair.source, pair.slave)
             answered = partial(answers.answered, context.store, pair) if settings.statements else None
-            drain_ = Drain(slave, context.manifest(pair.source), context.files(), size, answered, settings.collected)
+            salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
+            drain_ = Drain(
+                slave, context.manifest(pair.source), context.files(), size, answered, settings.collected, salt
+            )
             return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.

@@ -4,7 +4,7 @@
 columns of row images. The language and its limits are in include/docs/expressions.md.
 """
 
-from sluice.expressions.expression import Condition, Expression, Value, parse
+from sluice.expressions.expression import Condition, Expression, Value, constant, is_text, parse
 from sluice.expressions.syntax import Fault
 
-__all__ = ["Condition", "Expression", "Fault", "Value", "parse"]
+__all__ = ["Condition", "Expression", "Fault", "Value", "constant", "is_text", "parse"]

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from sluice.errors import SluiceError
 from sluice.expressions.binding import Binder
-from sluice.expressions.kinds import Kind, printed
+from sluice.expressions.kinds import Kind, Type, packed, printed
+from sluice.expressions.kinds import parse as parsed
 from sluice.expressions.numbers import Failure
 from sluice.expressions.rows import Rows
 from sluice.expressions.syntax import Cast, Fault, Field, Image, Node, fields
@@ -29,6 +30,20 @@ def parse(text: str) -> Expression:
     from sluice.expressions import parsing  # the parser takes longer to import than most commands run
 
     return Expression(text, parsing.read(text))
+
+
+def constant(text: str, type_: str) -> str:
+    """A text that somebody wrote, as the database prints it as a value of that type. Raises Fault if it is none."""
+    kind = Type.of(type_).kind
+    try:
+        return str(printed(kind, packed(kind, [parsed(kind, text)]))[0])
+    except Failure as failure:
+        raise Fault(f"{text!r} as {type_}: {failure}") from None
+
+
+def is_text(type_: str) -> bool:
+    """Whether the values of a type are texts that somebody may read."""
+    return Type.of(type_).kind in (Kind.TEXT, Kind.CHAR)
 
 
 @dataclass(frozen=True)

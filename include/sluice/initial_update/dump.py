@@ -155,6 +155,7 @@ def _load_of(context: Context, target: _Target, tables: Sequence[TableDefinition
         slave.schema_,
         target.held.epoch,
         views,
+        slave.salt,
         context.unheard(target.pair),
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from typing import ParamSpec, TypeVar
 
-from sluice.connections import open_sealed
+from sluice.apply.shapes import Shape
+from sluice.apply.view import shaped_lines
+from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
 from sluice.initial_update.job import LoadJob, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
@@ -22,7 +24,7 @@ def load_chunks(job: LoadJob) -> list[SlaveLoaded]:
     """Copy chunks until every slave has them all; several of these at once share them out among themselves.
 
     Whoever is free claims the next chunk on one slave and takes it to all that lack it, each in a commit of its own; a
-    slave that gets other columns has it read once more. One slave's error does not stop the others.
+    slave that gets other columns or rows has it read once more. One slave's error does not stop the others.
 
     Raises:
         SluiceError: the source cannot be read; nothing of the chunk at hand is on any slave then.
@@ -31,7 +33,7 @@ def load_chunks(job: LoadJob) -> list[SlaveLoaded]:
     with ExitStack() as stack:
         slaves = [
             stack.enter_context(
-                closing(_Slave(plan, vendor(plan.vendor).receive(connections[plan.connection], job, plan)))
+                closing(_Slave(plan, vendor(plan.vendor).receive(connections[plan.connection], job, plan), connections))
             )
             for plan in job.slaves
         ]
@@ -41,23 +43,35 @@ def load_chunks(job: LoadJob) -> list[SlaveLoaded]:
         for lead in slaves:
             while (number := lead.attempt(lead.receiver.claim_next)) is not None:
                 table = job.chunks[number].leaf.table
-                alike = (other for other in slaves if other is not lead and other.gets(table) == lead.gets(table))
+                alike = (other for other in slaves if other is not lead and other.sees_like(lead, table))
                 others = (other for other in alike if other.attempt(other.receiver.claim, number))
                 _copy(job, job.chunks[number], reading, [lead, *others])
         return [SlaveLoaded(one.plan.slave, one.rows, one.error) for one in slaves]
 
 
 def _copy(job: LoadJob, chunk: Chunk, reading: Reading, slaves: Sequence[_Slave]) -> None:
+    """Bring a chunk to slaves that see the same of it."""
     table = chunk.leaf.table
+    seen = slaves[0].plan.views[table]
+    binary = job.binary[table] and not seen.shaped
     for slave in slaves:
-        slave.attempt(slave.receiver.begin, table, binary=job.binary[table])
-    rows = reading.chunk(chunk, slaves[0].gets(table), binary=job.binary[table])
+        slave.attempt(slave.receiver.begin, table, binary=binary)
+    rows = reading.chunk(chunk, seen.read, binary=binary)
+    written = 0
     for buffer in rows:
+        if seen.shaped:
+            made = slaves[0].attempt(slaves[0].made, table, buffer)
+            if made is None:
+                # Its end is waited for: the session that reads it is needed again.
+                continue
+            buffer, count = made
+            written += count
         for slave in slaves:
             slave.attempt(slave.receiver.write, buffer)
+    written = written if seen.shaped else rows.rows
     for slave in slaves:
-        slave.attempt(slave.receiver.end, chunk.number, rows.rows)
-        slave.rows += 0 if slave.error else rows.rows
+        slave.attempt(slave.receiver.end, chunk.number, written)
+        slave.rows += 0 if slave.error else written
 
 
 class _Slave:
@@ -68,15 +82,26 @@ class _Slave:
         error: why nothing more is done here, or empty.
     """
 
-    def __init__(self, plan: SlaveLoad, receiver: Receiver) -> None:
+    def __init__(self, plan: SlaveLoad, receiver: Receiver, connections: Mapping[str, ConnectionInfo]) -> None:
         self.plan = plan
+        self._connections = connections
+        self._shapes: dict[TableName, Shape] = {}
         self.rows = 0
         self.error = ""
         self.receiver = receiver
 
-    def gets(self, table: TableName) -> list[str]:
-        """The columns that are copied to it, as the master calls them."""
-        return list(self.plan.views[table].copied)
+    def sees_like(self, other: _Slave, table: TableName) -> bool:
+        """Whether the other gets the same rows of a table with the same columns, whatever it calls them."""
+        ours, theirs = self.plan.views[table], other.plan.views[table]
+        # Each shaped one by itself: its expressions and plugins may fail, and not stop another.
+        return not (ours.shaped or theirs.shaped) and ours.read == theirs.read
+
+    def made(self, table: TableName, buffer: bytes) -> tuple[bytes, int]:
+        """What it sees of rows of the master, as COPY reads it, and how many rows that is."""
+        view = self.plan.views[table]
+        if table not in self._shapes:
+            self._shapes[table] = view.shape(salt_of(self._connections, self.plan.salt))
+        return shaped_lines(view, self._shapes[table], buffer, view.written)
 
     def attempt(self, step: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | None:
         """Do the step unless an earlier one failed; keep the error, and end with what had not been committed."""

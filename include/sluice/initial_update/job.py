@@ -11,8 +11,8 @@ from sluice.model.names import Resources, TableName
 
 @dataclass(frozen=True)
 class SlaveLoad:
-    """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, and the masters in its
-    database that are not to hear of what is loaded."""
+    """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, the id of the
+    connection with its salt, and the masters in its database that are not to hear of what is loaded."""
 
     slave: str
     vendor: str
@@ -20,6 +20,7 @@ class SlaveLoad:
     schema: str
     epoch: int
     views: dict[TableName, TableView]
+    salt: str | None = None
     masters: tuple[Resources, ...] = ()
 
 

@@ -18,7 +18,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One table of one slave, compared by one task; nothing in here is secret but what is sealed."""
+    """One table of one slave, compared by one task; nothing in here is secret but what is sealed.
+
+    Attributes:
+        salt: the id of the connection with the slave's salt.
+    """
 
     sealed: str
     slave: str
@@ -26,3 +30,4 @@ class Comparison:
     master: Side
     replica: Side
     percent: int
+    salt: str | None = None

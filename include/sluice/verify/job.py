@@ -172,6 +172,7 @@ def _compare(
                         Side(settings.vendor, settings.connection, point.snapshot_id),
                         Side(replica.vendor, replica.connection, snapshot_id),
                         request.percent,
+                        replica.salt,
                     )
                 )
         found = compare_all(jobs)

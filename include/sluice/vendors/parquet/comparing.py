@@ -17,9 +17,10 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-from sluice.connections import ConnectionInfo, open_sealed
+from sluice.apply.copied import columns_of
+from sluice.apply.view import shaped_lines
+from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
-from sluice.vendors.parquet.copied import columns_of
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.place import Place, reachable
@@ -59,8 +60,12 @@ def compare_table(job: Comparison) -> Difference:
     table, there = _replica(job)
     names = [column.name for column in table.kept]
     compared = _Compared(job.view.layout.key_names, names, job.percent)
-    connection = open_sealed(job.sealed)[job.master.connection]
-    sides: tuple[Callable[[], Rows], ...] = (lambda: _master(connection, job, table), there)
+    connections = open_sealed(job.sealed)
+    salt = salt_of(connections, job.salt)
+    sides: tuple[Callable[[], Rows], ...] = (
+        lambda: _master(connections[job.master.connection], job, salt, table),
+        there,
+    )
     sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
     for side, sign in zip(sides, (1, -1), strict=True):
         for bucket, key, image, weight in compared.of(side()):
@@ -94,12 +99,14 @@ def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
     return table, lambda: KINDS[version.keeps].rows(files, kept)
 
 
-def _master(info: ConnectionInfo, job: Comparison, table: Table) -> Rows:
-    ours = {theirs: ours for ours, theirs in job.view.copied.items()}
-    columns = [ours[column.name] for column in table.kept]
+def _master(info: ConnectionInfo, job: Comparison, salt: bytes, table: Table) -> Rows:
+    view = job.view
+    shape = view.shape(salt) if view.shaped else None
     with master(job.master.vendor).read(info, job.master.snapshot_id) as reading:
-        for buffer in reading.table(job.view.master.name, columns):
-            yield typed(table.kept, columns_of(buffer, len(columns))), 1
+        for buffer in reading.table(view.master.name, view.read):
+            lines = shaped_lines(view, shape, buffer, view.written)[0] if shape else buffer
+            texts = dict(zip(view.written, columns_of(lines, len(view.written)), strict=True))
+            yield typed(table.kept, [texts[column.name] for column in table.kept]), 1
 
 
 def _digest(key: bytes, image: bytes) -> int:

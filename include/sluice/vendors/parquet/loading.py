@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
 
+from sluice.apply.copied import columns_of
 from sluice.apply.mapper import Mapper
 from sluice.apply.view import view
 from sluice.connections import ConnectionInfo
@@ -20,7 +21,6 @@ from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.dumping import TableDefinition
-from sluice.vendors.parquet.copied import columns_of
 from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.place import File, Place, Writer, create, place_of, reachable
 from sluice.vendors.parquet.types import OURS, typed

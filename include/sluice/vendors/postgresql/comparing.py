@@ -5,20 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from psycopg import sql
 
-from sluice.connections import ConnectionInfo, open_sealed
+from sluice.apply.view import shaped_lines
+from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
+from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
 from sluice.verify.points import Waiting
+
+_EXPECTED = TableName("pg_temp", "sluice_expected")
 
 
 def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> Layout:
@@ -59,6 +64,13 @@ def compare_table(job: Comparison) -> Difference:
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
         _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
     ):
+        if job.view.shaped:
+            keep_shape(master, job.view.master.name)
+            keep_shape(replica, job.view.layout.name)
+            with _expected(job, connections, master) as expected:
+                ours = _rows("verify/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
+                theirs = _rows("verify/rows", replica, job.view.layout, job.percent)
+                return _compared(expected, ours, replica, theirs)
         sides = ((master, job.view.ours), (replica, job.view.layout))
         for session, layout in sides:
             keep_shape(session, layout.name)
@@ -68,8 +80,34 @@ def compare_table(job: Comparison) -> Difference:
                 if (same := equal(map(bytes, one), map(bytes, other))) is not None:
                     return Difference(compared=same)
         ours, theirs = (_rows("verify/rows", session, layout, job.percent) for session, layout in sides)
-        with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
-            return compare(map(bytes, one), map(bytes, other))
+        return _compared(master, ours, replica, theirs)
+
+
+def _compared(master: Connection, ours: sql.Composed, replica: Connection, theirs: sql.Composed) -> Difference:
+    with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
+        return compare(map(bytes, one), map(bytes, other))
+
+
+@contextmanager
+def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master: Connection) -> Iterator[Connection]:
+    """A session of the slave with a table of the rows that it should have: what its view makes of the master's.
+
+    So they are sorted as its own are, and values are spelled as its types spell them.
+    """
+    shape = job.view.shape(salt_of(connections, job.salt))
+    names = [column.name for column in job.view.layout.columns]
+    there = sql.SQL(", ").join(map(sql.Identifier, names))
+    with connect(connections[job.replica.connection], "verify", autocommit=True) as session:
+        parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": there}
+        session.execute("SET work_mem = '64MB'")
+        session.execute(composed("verify/expected", **parts))
+        into = composed("initial_update/copy_in", table=identifier(_EXPECTED), columns=there, format=sql.SQL("text"))
+        columns = sql.SQL(", ").join(map(sql.Identifier, job.view.read))
+        out = composed("verify/unsorted", columns=columns, rows=catalog.rows_of(master, job.view.master.name))
+        with session.cursor().copy(into) as copy:
+            for buffer in CopyOut(master, out, BUFFER_BYTES):
+                copy.write(shaped_lines(job.view, shape, buffer, names)[0])
+        yield session
 
 
 def keep_shape(session: Connection, table: TableName) -> None:

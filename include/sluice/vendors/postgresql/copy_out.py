@@ -17,6 +17,8 @@ from psycopg.pq.abc import PGresult
 
 from sluice.vendors.postgresql.session import Connection
 
+BUFFER_BYTES = 256 * 1024
+
 
 class CopyOut:
     """One COPY: its rows, joined to buffers of about `size` bytes; one that is larger comes alone.

@@ -89,7 +89,7 @@ class PostgresReceiver:
         into = composed(
             "initial_update/copy_in",
             table=identifier(there.layout.name),
-            columns=sql.SQL(", ").join(map(sql.Identifier, there.copied.values())),
+            columns=sql.SQL(", ").join(map(sql.Identifier, there.written)),
             format=sql.SQL("binary" if binary else "text"),
         )
         self._echoes = Echoes(self._session, self._plan.masters)

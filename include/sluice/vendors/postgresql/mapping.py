@@ -1,4 +1,4 @@
-"""The definition of a table whose columns a slave calls otherwise, or lacks.
+"""The definition of a table whose columns a slave calls otherwise, lacks, or has more of.
 
 Keys, checks, indexes and generated columns name columns within expressions. The server itself can tell a column from
 whatever else bears its name: a table that is made for a moment is altered, and its definition is read again.
@@ -12,7 +12,9 @@ import psycopg
 from psycopg import sql
 
 from sluice.apply.mapper import Mapper
+from sluice.apply.view import view
 from sluice.errors import SluiceError
+from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import definition
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
@@ -30,8 +32,10 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
         SluiceError: SLC-078, a column is computed out of one that the slave does not get.
     """
     ours = [column.name for column in table.columns]
-    theirs = mapper.columns(table.name, ours)
-    if theirs == {name: name for name in ours}:
+    named = ((name, mapper.column(table.name, name)) for name in ours)
+    theirs = {name: there for name, there in named if there is not None}
+    there = view(mapper, table.layout).layout
+    if theirs == {name: name for name in ours} and len(there.columns) == len(ours):
         return table
     _run(connection, definition.create_table(table, _MODEL))
     for statement in definition.after_data(table, _MODEL):
@@ -45,6 +49,13 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
         _rename(connection, name, f"sluice_{number}")
     for number, name in enumerate(theirs.values()):
         _rename(connection, f"sluice_{number}", name)
+    for column in there.columns:
+        if column.name not in theirs.values():
+            _add(connection, column)
+    key = [there.columns[place].name for place in there.key]
+    if not set(key) <= set(theirs.values()):
+        names = sql.SQL(", ").join(map(sql.Identifier, key))
+        _run(connection, sql.SQL("ALTER TABLE {} ADD PRIMARY KEY ({})").format(identifier(_MODEL), names))
     found = definition.read(connection, _MODEL)
     _run(connection, sql.SQL("DROP TABLE {}").format(identifier(_MODEL)))
     return replace(found, name=table.name, foreign_keys=table.foreign_keys)
@@ -61,6 +72,13 @@ def _drop(connection: Connection, table: TableName, column: str) -> None:
             f"{error.diag.message_detail}",
             "leave that column out too, or make the table there by hand with a column that is written",
         ) from None
+
+
+def _add(connection: Connection, column: Column) -> None:
+    """A column that the slave's rows have and the master's have not."""
+    kind = sql.SQL(column.type + " NOT NULL" * column.not_null)
+    add = sql.SQL("ALTER TABLE {} ADD {} {}")
+    _run(connection, add.format(identifier(_MODEL), sql.Identifier(column.name), kind))
 
 
 def _rename(connection: Connection, column: str, name: str) -> None:

@@ -14,11 +14,10 @@ from sluice.initial_update.plan import Chunk
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.comparing import keep_shape
-from sluice.vendors.postgresql.copy_out import CopyOut
+from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
-BUFFER_BYTES = 256 * 1024
 LOCK_TIMEOUT = "3s"
 
 

@@ -1,0 +1,173 @@
+"""The hook of a slave's owner: a plugin makes rows of a slave out of rows that the slave would see without it.
+
+It is named by an entry point of the group `sluice.plugins`, or as ``module:attribute``; that is called with the
+table as the slave would see it, once for each layout and process. Its errors stop this slave (R8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice import hooks
+from sluice.apply.shapes import Made, rows_of
+from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.model.layout import Column, Layout
+
+GROUP = "sluice.plugins"
+Row = Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a plugin makes of a batch.
+
+    Attributes:
+        rows: one column of texts for each of the plugin's `columns`, by its name, as the database prints them.
+        of: for each row the place of the row that it was made of, in that order; None: one row of each.
+    """
+
+    rows: pa.RecordBatch | pa.Table
+    of: Any = None
+
+
+@runtime_checkable
+class Plugin(Protocol):
+    """What a plugin offers. `columns` and `key` are read once."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns of the rows that it makes, with their types as the slave's database writes them."""
+
+    @property
+    def key(self) -> Sequence[str]:
+        """The columns by which any two rows that it makes can be told apart, or none."""
+
+    def rows(self, rows: pa.RecordBatch) -> Rows:
+        """Rows of the slave out of rows that it would see: changed, left out, or several of one.
+
+        It is called for rows of an initial update, for the new and the old rows of the stream, and for comparisons,
+        in batches that are cut anywhere, from several processes, again after an error. So what it makes of a row must
+        depend on that row alone.
+
+        Args:
+            rows: a column of texts for each column of the table, as the database prints them, null for NULL.
+        """
+
+
+class RowByRow:
+    """A plugin that is asked about one row at a time: define `row`. Columns and key remain, unless it has others."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.columns: Sequence[Column] = layout.columns
+        self.key: Sequence[str] = [layout.columns[place].name for place in layout.key]
+
+    def row(self, row: Row) -> Row | Iterable[Row] | None:
+        """One row, several, or none; values by the names of columns, what is missing is NULL."""
+        raise NotImplementedError
+
+    def rows(self, rows: pa.RecordBatch) -> Rows:
+        """See `Plugin.rows`."""
+        names = [column.name for column in self.columns]
+        made: list[Row] = []
+        of: list[int] = []
+        for place, row in enumerate(rows.to_pylist()):
+            answer = self.row(row)
+            several = [answer] if isinstance(answer, Mapping) else list(answer or ())
+            for one in several:
+                if unknown := one.keys() - set(names):
+                    raise ValueError(f"a row has a column {sorted(unknown)[0]}, of which the plugin said nothing")
+            made += several
+            of += [place] * len(several)
+        schema = pa.schema([(name, pa.string()) for name in names])
+        columns = [[row.get(name) for row in made] for name in names]
+        return Rows(pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], schema=schema), of)
+
+
+@dataclass(frozen=True)
+class Plugged:
+    """The shape that a plugin gives to rows. See `sluice.apply.shapes`."""
+
+    plugin: Plugin
+    named: str
+    given: Layout
+    layout: Layout
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.layout.columns
+
+    def made(self, rows: pa.ListArray) -> Made:
+        """Raises SluiceError SLC-162 if the plugin fails, does not end, or answers what makes no sense."""
+        texts = [pc.list_element(rows, place) for place in range(len(self.given.columns))]
+        batch = pa.RecordBatch.from_arrays(texts, [column.name for column in self.given.columns])
+        try:
+            return self._checked(hooks.asked(lambda: self.plugin.rows(batch)), len(rows))
+        except TransientError:
+            raise
+        except Exception as error:
+            raise SluiceError(
+                162,
+                f"the plugin {self.named} failed on {len(rows)} rows of {self.given.name}: {type(error).__name__}: "
+                f"{error}",
+                "the slave waits in front of them and nothing is lost; mend the plugin, or take it out of the "
+                "configuration and trigger initial_update for the slave, then unpause",
+            ) from error
+
+    def _checked(self, answer: Rows, count: int) -> Made:
+        if not isinstance(answer, Rows):
+            raise TypeError(f"it answered {type(answer).__name__}, not Rows")
+        names = [column.name for column in self.columns]
+        if list(answer.rows.schema.names) != names:
+            raise ValueError(f"its rows have the columns {answer.rows.schema.names}, not {names}")
+        columns = [_texts(name, answer.rows.column(name)) for name in names]
+        made = len(answer.rows)
+        of = np.arange(made) if answer.of is None else np.asarray(answer.of, dtype=np.int64)
+        if answer.of is None and made != count:
+            raise ValueError(f"{made} rows for {count}, and it is not said what they were made of")
+        if len(of) != made or (made and (of[0] < 0 or of[-1] >= count or (np.diff(of) < 0).any())):
+            raise ValueError("`of` does not name for each of its rows, in their order, the row that it was made of")
+        return Made(rows_of(columns, made), of)
+
+
+def plugged(named: str, layout: Layout) -> Plugged:
+    """The plugin of that name, for a table as a slave would see it.
+
+    Raises:
+        ConfigError: SLC-161, there is none, or it cannot be used for this table.
+    """
+    try:
+        plugin = hooks.made(GROUP, named, layout)
+    except hooks.Unusable as error:
+        raise _unusable(named, layout, str(error)) from error
+    if not isinstance(plugin, Plugin):
+        raise _unusable(named, layout, "what it makes lacks `columns`, `key` or `rows`")
+    columns = tuple(plugin.columns)
+    names = [column.name for column in columns]
+    if not columns or len(set(names)) < len(names) or not set(plugin.key) <= set(names):
+        raise _unusable(named, layout, "its columns are none, or two of one name, or its key is not among them")
+    key = tuple(names.index(name) for name in plugin.key)
+    return Plugged(plugin, named, layout, replace(layout, columns=columns, key=key))
+
+
+def _texts(name: str, column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_null(column.type)):
+        raise TypeError(
+            f"the column {name} is of the Arrow type {column.type}: values are texts, as the database prints them"
+        )
+    one = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return one.cast(pa.string())
+
+
+def _unusable(named: str, layout: Layout, why: str) -> ConfigError:
+    return ConfigError(
+        161,
+        f"the plugin {named} cannot be used for {layout.name}: {why}",
+        f"nothing was changed; install it where the jobs run, as an entry point of {GROUP} or as module:attribute, or "
+        "mend `plugin`",
+    )

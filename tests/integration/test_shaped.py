@@ -1,0 +1,193 @@
+"""A slave gets some rows, computed columns, masks, or what a plugin makes: alike in load, stream and comparison."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+from support.world import World
+
+from sluice.apply.plugins import RowByRow
+from sluice.apply.shaping import hashed
+from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.control.check import findings
+from sluice.errors import SluiceError
+from sluice.model.layout import Column
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = r"""
+CREATE TABLE people (
+    id int PRIMARY KEY, name text NOT NULL, email text, born date, pay numeric(8,2) NOT NULL CHECK (pay >= 0),
+    region char(2), notes text
+);
+CREATE TABLE orders (
+    id int PRIMARY KEY, person int REFERENCES people ON UPDATE CASCADE ON DELETE CASCADE, tags text, amount int
+);
+CREATE TABLE events (what text, n int);
+INSERT INTO people
+    SELECT g, E'P\t' || g, CASE WHEN g % 3 > 0 THEN 'p' || g || '@x' END, date '1980-01-01' + g, g * 1.5,
+           CASE WHEN g % 2 = 0 THEN 'EU' ELSE 'US' END, E'line\\ \n' || g
+    FROM generate_series(1, 40) AS g;
+INSERT INTO orders
+    SELECT g, g, CASE g % 4 WHEN 0 THEN NULL WHEN 1 THEN 'a' ELSE 'a,b' END, g FROM generate_series(1, 40) AS g;
+INSERT INTO events SELECT 'e' || g % 3, g % 5 FROM generate_series(1, 30) AS g;
+"""
+SEEN = {
+    "public.people": {
+        "columns": {"name": "called"},
+        "without": ["notes"],
+        "where": "region = 'EU' AND pay > 3",
+        "compute": {"yearly": "pay * 12", "called": "upper(substr(name, 1, 1)) || '.'"},
+        "mask": {"email": "hash", "born": "redact", "region": "XX"},
+    },
+    "public.orders": {"mask": {"id": "hash"}, "plugin": f"{__name__}:PerTag"},
+    "public.events": {"where": "n <> 2", "compute": {"n": "(n + 1)::integer"}},
+}
+CHANGES = """
+BEGIN;
+INSERT INTO people VALUES (100, 'new', 'n@x', NULL, 50, 'EU', 'x'), (101, 'other', NULL, NULL, 50, 'US', 'y');
+UPDATE people SET region = 'EU' WHERE id IN (7, 9);
+UPDATE people SET region = 'US' WHERE id IN (8, 10);
+UPDATE people SET pay = pay + 1, name = 'x' || name WHERE id BETWEEN 11 AND 20;
+UPDATE people SET notes = 'unseen' WHERE id = 22;
+UPDATE people SET id = 222 WHERE id = 40;
+COMMIT;
+UPDATE orders SET tags = 'b,c' WHERE id BETWEEN 1 AND 12;
+UPDATE orders SET tags = NULL WHERE id = 13;
+INSERT INTO orders VALUES (50, 100, 'z', 1);
+DELETE FROM orders WHERE id > 35 AND id < 50;
+DELETE FROM people WHERE id = 36;
+UPDATE events SET n = n + 1 WHERE what = 'e1';
+DELETE FROM events WHERE n = 4;
+"""
+EMPTIED = """
+TRUNCATE events; INSERT INTO events VALUES ('e1', 1), ('e1', 2), ('e1', 1); TRUNCATE orders;
+INSERT INTO orders VALUES (60, 1, 'z,y', 1);
+"""
+
+
+class PerTag(RowByRow):
+    """An order's row for each of its tags."""
+
+    def __init__(self, layout):
+        super().__init__(layout)
+        self.columns = [*(one for one in layout.columns if one.name != "tags"), Column("tag", "text", True)]
+        self.key = ("id", "tag")
+
+    def row(self, row):
+        kept = {name: value for name, value in row.items() if name != "tags"}
+        return [{**kept, "tag": tag} for tag in (row["tags"] or "").split(",") if tag]
+
+
+@pytest.fixture
+def world(updating, monkeypatch):
+    made = updating(DDL, ["public.people", "public.orders", "public.events"])
+    made.infos["salt"] = ConnectionInfo("generic", password="pepper")
+    monkeypatch.setenv(SEALED_ENV, seal(made.infos))
+    made.configure(lambda settings: settings["slaves"]["geneva"].update(tables=SEEN, salt="salt"))
+    return made
+
+
+def expected(world):
+    """What the slave should have of `people`, worked out by the master itself."""
+    return world.master.execute(
+        "SELECT id, upper(substr(name, 1, 1)) || '.', NULL::date, pay, 'XX', pay * 12, email FROM people "
+        "WHERE region = 'EU' AND pay > 3 ORDER BY id"
+    ).fetchall()
+
+
+def found(world):
+    return (
+        world.session("geneva")
+        .execute("SELECT id, called, born, pay, region, yearly, email FROM branch.people ORDER BY id")
+        .fetchall()
+    )
+
+
+def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world):
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    for changes in ("", CHANGES, EMPTIED):
+        if changes:
+            world.master.execute(changes)
+            assert world.verify() == {"zurich": 0, "geneva": 0}
+        there, here = expected(world), found(world)
+        assert [row[:-1] for row in here] == [row[:-1] for row in there]
+        emails = hashed(pa.array([row[-1] for row in there], pa.string()), b"pepper").to_pylist()
+        assert [row[-1] for row in here] == emails
+    geneva = world.session("geneva")
+    rows = geneva.execute("SELECT person, tag FROM branch.orders ORDER BY person, tag").fetchall()
+    assert (
+        rows
+        == world.master.execute(
+            "SELECT person, tag FROM orders, unnest(string_to_array(tags, ',')) AS tag ORDER BY person, tag"
+        ).fetchall()
+    )
+    geneva.execute("UPDATE branch.people SET yearly = 1 WHERE id = 100; DELETE FROM branch.orders WHERE tag = 'z'")
+    with pytest.raises(SluiceError, match="SLC-090") as differ:
+        world.verify()
+    for fault in (
+        "public.people on geneva: 0 missing, 0 extra, 1 changed",
+        "public.orders on geneva: 1 missing, 0 extra",
+    ):
+        assert fault in differ.value.fact
+
+
+@pytest.fixture(scope="module")
+def checked(server, tmp_path_factory):
+    """One world, whose configuration alone changes."""
+    made = World(server, tmp_path_factory.mktemp("checked"), DDL, ["public.people"])
+    yield made
+    made.close()
+    server.drop_databases(made.infos.values())
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (
+            {"where": "regio = 'EU'"},
+            "`where` of public.people cannot be used: there is no column regio; there is id,",
+        ),
+        ({"where": "region = "}, "`where` of public.people cannot be used: .* is no expression"),
+        ({"where": "old.pay < pay"}, "a row is judged by itself"),
+        (
+            {"compute": {"x": "pg_sleep(1)"}},
+            "`compute.x` of public.people cannot be used: there is no function",
+        ),
+        ({"mask": {"born": "yesterday"}}, "`mask.born` of public.people cannot be used: 'yesterday' as date"),
+        ({"mask": {"hair": "redact"}}, "public.people has no column hair"),
+        ({"plugin": "nowhere:Plugin"}, "SLC-161: the plugin nowhere:Plugin cannot be used"),
+    ],
+)
+def test_check_finds_what_does_not_go_with_a_table(checked, entry, why):
+    checked.configure(lambda settings: settings["slaves"]["zurich"].update(tables={"public.people": entry}))
+    (said,) = [one for one in findings(checked.context) if one.subject == "slave zurich"]
+    assert not said.good
+    assert re.search(why, said.text)
+
+
+def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, n int, v text)", ["public.t"])
+
+    def see(v):
+        seen = {"public.t": {"compute": {"v": v}, "where": "id < 10"}}
+        world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=seen))
+
+    def there():
+        return world.reader("zurich").execute("SELECT * FROM t ORDER BY id").fetchall()
+
+    see("(100 / n)::text")
+    world.master.execute("INSERT INTO t VALUES (1, 3, 'x'), (11, 0, 'x'), (2, 5, 'y')")
+    world.catch_up()
+    assert there() == [(1, 3, "33"), (2, 5, "20")]
+    world.master.execute("UPDATE t SET n = 0 WHERE id = 2")
+    with pytest.raises(SluiceError, match=r"SLC-160: .*division by zero"):
+        world.catch_up()
+    assert there() == [(1, 3, "33"), (2, 5, "20")]
+    world.master.execute("DELETE FROM t WHERE id = 1")
+    see("(100 / NULLIF(n, 0))::text")
+    world.catch_up()
+    assert there() == [(2, 0, None)]
