@@ -49,9 +49,9 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
         _rename(connection, name, f"sluice_{number}")
     for number, name in enumerate(theirs.values()):
         _rename(connection, f"sluice_{number}", name)
-    for column in there.columns:
-        if column.name not in theirs.values():
-            _add(connection, column)
+    for more in there.columns:
+        if more.name not in theirs.values():
+            _add(connection, more)
     key = [there.columns[place].name for place in there.key]
     if not set(key) <= set(theirs.values()):
         names = sql.SQL(", ").join(map(sql.Identifier, key))
