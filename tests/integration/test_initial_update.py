@@ -43,7 +43,7 @@ def test_updates_under_constant_writes_leave_no_difference(updating):
 
     world = updating(traffic.DDL, traffic.TABLES)
     with background(*traffic.jobs(world.session)):
-        for _ in range(3):
+        for _ in range(2):
             with world.running():
                 world.update(load=load)
             assert world.verify(compare=compare_all, initial=True) == {"zurich": 0, "geneva": 0}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import pytest
 from support.exactly import differences
 
@@ -37,13 +39,13 @@ BASE = (
     " OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 tag_cmp(tag, tag);"
 )
 NAMES = {
-    'public."per%cent %s %(x)s"': '"per%cent %s %(x)s"',
-    'public."brace {} {table} {0}"': '"brace {} {table} {0}"',
-    'public."dot.dot"': '"dot.dot"',
-    'public."quote "" \' quote"': '"quote "" \' quote"',
-    "public.user": '"user"',
-    'public."Ünïcödé 表 😀"': '"Ünïcödé 表 😀"',
-    f"public.{'x' * 63}": "x" * 63,
+    '"per%cent %s %(x)s"': '"per%cent %s %(x)s"',
+    '"brace {} {table} {0}"': '"brace {} {table} {0}"',
+    '"dot.dot"': '"dot.dot"',
+    '"quote "" \' quote"': '"quote "" \' quote"',
+    "user": '"user"',
+    '"Ünïcödé 表 😀"': '"Ünïcödé 表 😀"',
+    f"{'x' * 63}": "x" * 63,
 }
 COLUMNS = (
     "id",
@@ -69,7 +71,7 @@ ODDLY_NAMED = "; ".join(
 CASES = [
     pytest.param(
         NUMBERED.format("t"),
-        ["public.t"],
+        ["t"],
         ["INSERT INTO t (id, v) VALUES (1, 'a'), (2, 'b'), (3, 'c')", "UPDATE t SET v = v || 'x'",
          "UPDATE t SET a = DEFAULT, b = 70 WHERE id = 2", "UPDATE t SET a = DEFAULT, id = 9 WHERE id = 3",
          "INSERT INTO t (id, a, v) OVERRIDING SYSTEM VALUE VALUES (4, -5, 'd')", "DELETE FROM t WHERE id = 1"],
@@ -77,14 +79,14 @@ CASES = [
     ),
     pytest.param(
         "CREATE TABLE t (id int PRIMARY KEY, a int GENERATED ALWAYS AS IDENTITY)",
-        ["public.t"],
+        ["t"],
         ["INSERT INTO t VALUES (1), (2)", "UPDATE t SET a = DEFAULT WHERE id = 1", "UPDATE t SET id = 3 WHERE id = 2"],
         id="nothing but a key and an identity column",
     ),
     pytest.param(
         "CREATE TABLE t (a int GENERATED ALWAYS AS IDENTITY, v text); CREATE TABLE u (a int GENERATED ALWAYS AS"
         " IDENTITY PRIMARY KEY DEFERRABLE, v text)",
-        ["public.t", "public.u"],
+        ["t", "u"],
         ["INSERT INTO t (v) VALUES ('a'), ('b'); INSERT INTO u (v) VALUES ('a'), ('b')",
          "UPDATE t SET v = v || 'x'; UPDATE u SET v = v || 'x'", "UPDATE t SET a = DEFAULT WHERE v = 'ax'",
          "UPDATE u SET a = DEFAULT WHERE v = 'ax'", "DELETE FROM t WHERE v = 'bx'"],
@@ -94,7 +96,7 @@ CASES = [
         "CREATE TABLE t (id int PRIMARY KEY, a int, s text GENERATED ALWAYS AS (a || '!') STORED,"
         " w int GENERATED ALWAYS AS (a * 2) VIRTUAL);"
         "CREATE TABLE h (a int, s text GENERATED ALWAYS AS (a || '!') STORED, w int GENERATED ALWAYS AS (a * 2))",
-        ["public.t", "public.h"],
+        ["t", "h"],
         ["INSERT INTO t VALUES (1, 1), (2, NULL); INSERT INTO h VALUES (1), (1), (NULL)",
          "UPDATE t SET a = coalesce(a, 0) + 10; UPDATE h SET a = 5 WHERE a IS NULL",
          "ALTER TABLE h ALTER w SET EXPRESSION AS (a * 2 + 0)",
@@ -103,7 +105,7 @@ CASES = [
     ),
     pytest.param(
         INHERITED,
-        ["public.parent", "public.child"],
+        ["parent", "child"],
         ["INSERT INTO parent VALUES (1, 'p'), (2, 'p'); INSERT INTO child VALUES (1, 'c', 1), (2, 'c', 2), (3, 'c', 3)",
          "INSERT INTO other VALUES (1, 'o')", "UPDATE parent SET v = v || 'x' WHERE id = 1",
          "UPDATE ONLY parent SET id = 3 WHERE id = 2", "DELETE FROM ONLY parent WHERE id = 3",
@@ -113,21 +115,21 @@ CASES = [
     pytest.param(
         "CREATE DOMAIN always AS text NOT NULL CHECK (VALUE <> ''); CREATE DOMAIN small AS int CHECK (VALUE < 100);"
         "CREATE TABLE t (id small PRIMARY KEY, v always, w small); CREATE TABLE h (v always, w small)",
-        ["public.t", "public.h"],
+        ["t", "h"],
         ["INSERT INTO t VALUES (1, 'a', 1), (2, 'b', NULL); INSERT INTO h SELECT v, w FROM t",
          "UPDATE t SET id = id + 10", "UPDATE h SET w = 9", "DELETE FROM t WHERE id = 11; DELETE FROM h WHERE v = 'a'"],
         id="domains that forbid NULL",
     ),
     pytest.param(
         BASE + "CREATE TABLE t (k tag PRIMARY KEY, v tag, w tag[]); CREATE TABLE h (v tag)",
-        ["public.t", "public.h"],
+        ["t", "h"],
         ["INSERT INTO t VALUES ('a', ' <&>', '{a,NULL,\"\"}'), ('b', NULL, NULL); INSERT INTO h SELECT v FROM t",
          "UPDATE t SET v = 'x'", "UPDATE t SET k = 'c' WHERE k = 'a'", "DELETE FROM t WHERE k = 'b'; DELETE FROM h"],
         id="a type of the user's own with operators in his schema",
     ),
     pytest.param(
         "CREATE EXTENSION vector; CREATE TABLE t (k vector(2) PRIMARY KEY, v vector, h halfvec(3), s sparsevec(9))",
-        ["public.t"],
+        ["t"],
         ["INSERT INTO t VALUES ('[1,2]', '[0.1]', '[1,2,3]', '{1:2,9:-3.5}/9'), ('[3,-4]', NULL, NULL, NULL)",
          "UPDATE t SET v = '[1e-7,3.4e38]'", "UPDATE t SET k = '[5,6]' WHERE k = '[1,2]'",
          "DELETE FROM t WHERE k = '[3,-4]'"],
@@ -144,7 +146,7 @@ CASES = [
     pytest.param(
         "CREATE TABLE t (id numeric, day timestamp, PRIMARY KEY (id, day), v text);"
         "CREATE TABLE d (id numeric PRIMARY KEY DEFERRABLE, v text)",
-        ["public.t", "public.d"],
+        ["t", "d"],
         ["INSERT INTO t VALUES (1.0, 'infinity', 'a'), (2, '-infinity', 'b')",
          "INSERT INTO d VALUES (1.0, 'a'), (2, 'b')",
          "UPDATE t SET id = 1.00 WHERE id = 1; UPDATE d SET id = 1.00 WHERE id = 1",
@@ -156,7 +158,7 @@ CASES = [
         "CREATE TABLE t (id int PRIMARY KEY, big text, n int); ALTER TABLE t REPLICA IDENTITY NOTHING;"
         "ALTER TABLE t ALTER big SET STORAGE EXTERNAL; CREATE TABLE h (big bytea, n int);"
         "ALTER TABLE h REPLICA IDENTITY FULL",
-        ["public.t", "public.h"],
+        ["t", "h"],
         ["INSERT INTO t SELECT g, repeat(md5(g::text), 20000), g FROM generate_series(1, 5) AS g",
          "INSERT INTO h SELECT decode(repeat(md5(g::text), 20000), 'hex'), g FROM generate_series(1, 5) AS g",
          "UPDATE t SET n = n + 1; UPDATE h SET n = n + 1", "UPDATE t SET id = id + 10",
@@ -169,7 +171,7 @@ CASES = [
         "CREATE TABLE sub PARTITION OF t FOR VALUES IN (2, 3) PARTITION BY LIST (k);"
         "CREATE TABLE sub2 PARTITION OF sub FOR VALUES IN (2); CREATE TABLE rest PARTITION OF sub DEFAULT;"
         "CREATE TABLE h (a int, v json) PARTITION BY RANGE (a); CREATE TABLE h1 PARTITION OF h DEFAULT",
-        ["public.t", "public.h"],
+        ["t", "h"],
         ['INSERT INTO "Part 1" VALUES (1, 1, \'a\')',
          "INSERT INTO sub2 VALUES (2, 2, 'b'); INSERT INTO sub VALUES (3, 3)",
          "INSERT INTO h1 VALUES (1, '1'), (1, '1'), (NULL, '{ }')",
@@ -182,32 +184,51 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("ddl", "tables", "statements"), CASES)
-def test_slaves_with_tables_of_their_own_follow(build, ddl, tables, statements):
-    """One slave after each transaction, one all at once; the same tables are there already."""
-    world = build(ddl, tables, slaves=("zurich", "geneva"))
-    for statement in statements:
-        world.master.execute(statement.encode())
+# All of them live in one world, each in a schema of its own.
+SCHEMAS = {f"s{number}": case.values for number, case in enumerate(CASES)}
+TABLES = [f"{schema}.{table}" for schema, (_, tables, _) in SCHEMAS.items() for table in tables]
+ROUNDS = list(zip_longest(*(statements for *_, statements in SCHEMAS.values())))
+
+
+def within(homes, statements):
+    """One statement, or none, for each of these schemas."""
+    return "; ".join(f"SET search_path TO {home}; {one}" for home, one in zip(homes, statements, strict=True) if one)
+
+
+def everywhere(homes, ddl):
+    """The same after the schemas were made."""
+    return f"{'; '.join(f'CREATE SCHEMA {home}' for home in homes)}; {within(homes, ddl)}; RESET search_path"
+
+
+DDL = everywhere(SCHEMAS, [ddl for ddl, *_ in SCHEMAS.values()])
+
+
+def test_slaves_with_tables_of_their_own_follow(build):
+    """One slave after each round, one all at once; the same tables are there already."""
+    world = build(DDL, TABLES, slaves=("zurich", "geneva"))
+    for statements in ROUNDS:
+        world.master.execute(within(SCHEMAS, statements).encode())
         world.publish()
         world.drain("zurich")
     world.catch_up()
     assert differences(world) == {}
 
 
-@pytest.mark.parametrize(("ddl", "tables", "statements"), CASES)
-def test_slaves_that_begin_with_an_initial_update_follow(updating, ddl, tables, statements):
-    """The rows of the first statement are loaded, into a table that is made, in a schema of another name."""
-    world = updating(ddl, tables)
+def test_slaves_that_begin_with_an_initial_update_follow(updating):
+    """The rows of the first round are loaded, into tables that are made, on one slave in schemas of other names."""
+    renamed = {schema: f"of_{schema}" for schema in SCHEMAS}
+    world = updating(DDL, TABLES, renamed)
+    types = [ddl.partition("CREATE TABLE")[0] for ddl, *_ in SCHEMAS.values()]
     for slave in world.slaves:
-        home = world.renamed.get(slave, {}).get("public", "public")
-        types = ddl.partition("CREATE TABLE")[0]
-        world.session(slave).execute(f"CREATE SCHEMA IF NOT EXISTS {home}; SET search_path TO {home}; {types}".encode())
-    world.master.execute(statements[0].encode())
+        homes = [world.renamed.get(slave, {}).get(schema, schema) for schema in SCHEMAS]
+        world.reader(slave).execute(f"DROP SCHEMA {', '.join(SCHEMAS)} CASCADE".encode())
+        world.reader(slave).execute(everywhere(homes, types).encode())
+    world.master.execute(within(SCHEMAS, ROUNDS[0]).encode())
     world.update()
     world.catch_up()
     assert differences(world) == {}
-    for statement in statements[1:]:
-        world.master.execute(statement.encode())
+    for statements in ROUNDS[1:]:
+        world.master.execute(within(SCHEMAS, statements).encode())
         world.catch_up()
     assert differences(world) == {}
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}

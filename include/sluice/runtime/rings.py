@@ -41,7 +41,7 @@ RINGS = (
 # It starts everything that there is, and uses every core by itself.
 ALONE = "e2e"
 # Into how many pieces a ring is cut when something runs beside it.
-PARTS = {"integration": 4}
+PARTS = {"integration": 6}
 _NO_TESTS = 5
 _making = Lock()
 _LINTERS = (
