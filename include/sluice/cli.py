@@ -80,6 +80,15 @@ def parser() -> argparse.ArgumentParser:
     statement.add_argument("--wait", type=float, default=60, metavar="S", help="wait so long for slaves (default: 60)")
     statement.set_defaults(run=_statement)
 
+    rejected = commands.add_parser("rejected", help="show, carry out or drop changes that a slave did not carry out")
+    rejected.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    rejected.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    rejected.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="which ones (default: all)")
+    then = rejected.add_mutually_exclusive_group()
+    then.add_argument("--carry-out", action="store_true", help="write them to the slave now, in their order")
+    then.add_argument("--drop", action="store_true", help="forget them")
+    rejected.set_defaults(run=_rejected)
+
     grants = commands.add_parser("grants", help="print the script that gives a source's role what capture needs")
     grants.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     grants.set_defaults(run=_grants)
@@ -155,6 +164,16 @@ def _statement(options: argparse.Namespace) -> int:
     return shell.issue_statement(
         options.source, text, schema=options.schema, varying=options.allow_varying, patience_s=options.wait
     )
+
+
+def _rejected(options: argparse.Namespace) -> int:
+    from sluice import shell
+
+    if options.carry_out:
+        return shell.carry_out_rejected(options.source, options.slave, options.numbers)
+    if options.drop:
+        return shell.drop_rejected(options.source, options.slave, options.numbers)
+    return shell.show_rejected(options.source, options.slave, options.numbers)
 
 
 def _grants(options: argparse.Namespace) -> int:

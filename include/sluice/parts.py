@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from sluice.model.tolerance import Way
 from sluice.spelling import Actions, Identifier, Label, TableAlias
 
 # Masks that are no constant.
@@ -54,13 +55,14 @@ class SlaveTable(Part):
         dict[Identifier, str | None], Field(description="master's column: hash, redact, or what stands there instead")
     ] = {}
     plugin: Annotated[str | None, Field(description="entry point of sluice.plugins, or module:attribute")] = None
+    actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
+    on_missing: Annotated[Way, Field(description="when a row that changes or goes is not there")] = Way.WARN
+    on_duplicate: Annotated[Way, Field(description="when a row that comes is there already")] = Way.WARN
 
     @property
     def shapes(self) -> bool:
         """Whether the slave gets other rows, or other values, than the master has."""
         return bool(self.where is not None or self.compute or self.mask or self.plugin)
-
-    actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
 
     @model_validator(mode="after")
     def _columns_stay_apart(self) -> SlaveTable:

@@ -12,11 +12,12 @@ from sluice import config as configuration
 from sluice.config import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
 from sluice.context import Context
-from sluice.control import answers, check, statements, status
+from sluice.control import answers, check, rejections, statements, status
 from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
 from sluice.errors import ConfigError
 from sluice.messages import export as exporting
+from sluice.model.names import Pair
 from sluice.runtime.layout import Layout
 from sluice.runtime.up import running
 
@@ -71,6 +72,41 @@ def _answers(source: str, number: int, found: Sequence[answers.Answered]) -> int
         if not one.detail and one.status is answers.Standing.OK and (one.answer.count or not one.answer.columns):
             print(f"{one.answer.count} rows changed")
     return 1 if any(one.status is answers.Standing.FAILED for one in found) else 0
+
+
+def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
+    """Print changes that a slave did not carry out, with their values. 0 if there is none."""
+    context = _context()
+    context.config.replication(source, slave)
+    found = [one for one in rejections.kept(context.store, Pair(source, slave)) if one.id in numbers or not numbers]
+    for one in found:
+        change = one.change
+        print(
+            f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {change.layout.name}  {change.oddity}"
+        )
+        for sign, image in (("-", change.old), ("+", change.new)):
+            if image is not None:
+                names = (column.name for column in change.layout.columns)
+                pairs = zip(names, image, strict=True)
+                print(f"  {sign} " + "  ".join(f"{name}={'NULL' if value is None else value}" for name, value in pairs))
+    return 1 if found else 0
+
+
+def carry_out_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
+    """Write changes to a slave that it did not carry out."""
+    context = _context()
+    context.config.replication(source, slave)
+    done, odd = rejections.carry_out(context, Pair(source, slave), numbers)
+    print(f"carried out {done} changes; {odd} rows were put right for it")
+    return 0
+
+
+def drop_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
+    """Forget changes that a slave did not carry out."""
+    context = _context()
+    context.config.replication(source, slave)
+    print(f"dropped {rejections.drop(context.store, Pair(source, slave), numbers)} changes")
+    return 0
 
 
 def show_grants(source: str) -> int:

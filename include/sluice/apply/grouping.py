@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,18 @@ import pyarrow.compute as pc
 from sluice.model.action import COMMANDS, Action
 
 Image = list[bytes | None] | None
-# Action, id of the layout, and the row's images in UTF-8.
-RowChange = tuple[str, int, Image, Image]
+
+
+class RowChange(NamedTuple):
+    """A change of one row, with its images in UTF-8."""
+
+    action: str
+    layout: int
+    ordinal: int
+    repl_key: int
+    new: Image
+    old: Image
+
 
 _BYTES = pa.list_(pa.binary())
 _COMMANDS = pa.array(sorted(COMMANDS), pa.string())
@@ -65,5 +76,6 @@ def row_changes(changes: pa.Table) -> Iterator[RowChange]:
     """The changes one by one."""
     for begin in range(0, len(changes), _AT_ONCE):
         some = changes.slice(begin, _AT_ONCE)
+        plain = (some[name].to_pylist() for name in ("action", "layout", "ordinal", "repl_key"))
         images = (some[side].cast(_BYTES).to_pylist() for side in ("new", "old"))
-        yield from zip(some["action"].to_pylist(), some["layout"].to_pylist(), *images, strict=True)
+        yield from map(RowChange, *plain, *images)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control.store import Store
-from sluice.control.tables import audit, hold, replication, tolerated
+from sluice.control.tables import audit, hold, rejected, replication, tolerated
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
@@ -165,7 +165,8 @@ def restart_at(store: Store, pair: Pair, position: Position) -> None:
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(_is(pair)).values(values))
         # Its rows are those of the master again.
-        connection.execute(tolerated.delete().where(tolerated.c.source == pair.source, tolerated.c.slave == pair.slave))
+        for table in (tolerated, rejected):
+            connection.execute(table.delete().where(table.c.source == pair.source, table.c.slave == pair.slave))
 
 
 def note(connection: Connection, pair: Pair, event: str, detail: str, who: str | None = None) -> None:

@@ -91,6 +91,25 @@ tolerated = Table(
     Column("duplicate", BigInteger, nullable=False, server_default="0"),
 )
 
+# A change that a slave did not carry out, since its row was not as expected; with its values, which no log has.
+rejected = Table(
+    "rejected",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("slave", Text, nullable=False),
+    Column("ordinal", BigInteger, nullable=False),
+    Column("repl_key", BigInteger, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("layout", JSONB, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("new", JSONB),
+    Column("old", JSONB),
+    _moment("at", required=True),
+    UniqueConstraint("source", "slave", "repl_key", "part"),
+)
+
 # Why a gate is shut; no row, no reason.
 hold = Table(
     "hold",

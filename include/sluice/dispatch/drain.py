@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from sluice.model.layout import Layout
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
-from sluice.model.tolerance import Tolerated
+from sluice.model.tolerance import Rejected, Tolerated, Tolerating
 from sluice.vendors.protocol import SlaveDatabase
 
 # A batch that meets a key of the slave is tried together with what follows, up to so many times its size (R1).
@@ -46,6 +46,7 @@ class Drain:
         collected: replay each transaction as one of the slave's, or together until they have so many changes; without
             it batches are applied by their net effect.
         salt: what hashes are made with.
+        rejected: told what the slave did not carry out, before that is committed.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Drain:
         answered: Callable[[Statement, Outcome], None] | None = None,
         collected: int | None = None,
         salt: bytes = b"",
+        rejected: Callable[[Sequence[Rejected]], None] = lambda _: None,
     ) -> None:
         self._slave = slave
         self._manifest = manifest
@@ -64,6 +66,7 @@ class Drain:
         self._size = size
         self._answered = answered
         self._collected = collected
+        self._rejected = rejected
         self._left: Batch | None = None
         self._salt = salt
         self._views: dict[int, TableView] = {}
@@ -138,12 +141,17 @@ class Drain:
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seen(batch)
+        tolerating = self._tolerating(layouts)
+        # Answers come after commits there: too late for a table whose changes may be rejected.
+        patient = {number: one for number, one in layouts.items() if not tolerating.of(one.name).strict}
         begin = self.position
-        replayed = self._slave.replay(changes, layouts, begin, batch.end, collected, sequences)
+        replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
         self.position = replayed.position
         left = batch.beyond(self.position)
         count = len(batch.changes) - (len(left.changes) if left else 0)
-        return Delivered(self.position, self.position.ordinal - begin.ordinal, count, replayed.tolerated)
+        return Delivered(
+            self.position, self.position.ordinal - begin.ordinal, count, tolerating.counted(replayed.tolerated)
+        )
 
     def _seen(self, batch: Batch) -> tuple[pa.Table, dict[int, Layout]]:
         """What the slave sees of a batch, and of the layouts in it."""
@@ -156,12 +164,18 @@ class Drain:
         views = {number: self._views[number] for number in numbers}
         return seen(batch.changes, views, self._shapes), {number: one.layout for number, one in views.items()}
 
+    def _tolerating(self, layouts: Iterable[int]) -> Tolerating:
+        views = (self._views[number] for number in layouts)
+        tables = {one.layout.name: self._slave.mapper.tolerance(one.master.name) for one in views}
+        return Tolerating(tables, self._rejected)
+
     def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seen(batch)
-        tolerated = self._slave.apply(steps(changes, layouts), batch.end, sequences, self._answered)
+        tolerating = self._tolerating(layouts)
+        found = self._slave.apply(steps(changes, layouts), batch.end, sequences, self._answered, tolerating)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end
-        return Delivered(batch.end, batch.transactions, len(batch.changes), tolerated)
+        return Delivered(batch.end, batch.transactions, len(batch.changes), tolerating.counted(found))
 
 
 def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:

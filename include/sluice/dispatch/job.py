@@ -8,7 +8,7 @@ from functools import partial
 
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, replications
+from sluice.control import answers, leases, rejections, remedies, replications
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.dispatch.drain import Delivered, Drain
@@ -70,10 +70,10 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
             size = context.config.slave(pair.slave).max_batch
             settings = context.config.replication(pair.source, pair.slave)
             answered = partial(answers.answered, context.store, pair) if settings.statements else None
+            rejected = partial(rejections.keep, context.store, pair)
             salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
-            drain_ = Drain(
-                slave, context.manifest(pair.source), context.files(), size, answered, settings.collected, salt
-            )
+            manifest, files = context.manifest(pair.source), context.files()
+            drain_ = Drain(slave, manifest, files, size, answered, settings.collected, salt, rejected)
             return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.

@@ -19,7 +19,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Outcome, Statement, Traced
-from sluice.model.tolerance import Tolerated
+from sluice.model.tolerance import EASY, Tolerated, Tolerating
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.dumping import DumpSnapshot, Reading, Receiver, SlaveTables
 from sluice.vendors.sweeping import Purge, Sweep
@@ -200,14 +200,17 @@ class SlaveDatabase(Protocol):
     def apply(
         self,
         steps: Iterable[Sequence[tuple[Net, pa.Table]] | Command],
-        end: Position,
+        end: Position | None,
         sequences: Sequence[SequenceValue] = (),
         answered: Callable[[Statement, Outcome], None] | None = None,
+        tolerating: Tolerating = EASY,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
         Args:
+            end: None if these are changes of earlier, and the slave's position stays.
             answered: told what became of each statement; without it statements are passed over.
+            tolerating: what is done about such rows.
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
@@ -230,6 +233,7 @@ class SlaveDatabase(Protocol):
 
         Args:
             changes: those of the transactions after `begin` up to `end`, all of one segment; columns as in `CHANGES`.
+            layouts: of the tables that may be replayed.
             collected: transactions share one until it has so many changes; 0: none does.
 
         Raises:

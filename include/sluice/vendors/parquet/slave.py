@@ -21,7 +21,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
-from sluice.model.tolerance import Tolerated, oddities
+from sluice.model.tolerance import EASY, Tolerated, Tolerating, oddities
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.loading import LakeTables
@@ -79,16 +79,17 @@ class ParquetSlave:
     def apply(
         self,
         steps: Iterable[Sequence[tuple[Net, pa.Table]] | Command],
-        end: Position,
+        end: Position | None,
         sequences: Sequence[SequenceValue] = (),
         answered: Callable[[Statement, Outcome], None] | None = None,
+        tolerating: Tolerating = EASY,
     ) -> Tolerated:
         """One version: the steps in order, the position. Returns which rows were not as expected.
 
         Raises:
             FencedError: SLC-050, somebody took over; nothing was changed.
             SluiceError: SLC-152, no initial update has ended here; SLC-153, a table has other columns, or is not there;
-                SLC-154, a statement.
+                SLC-154, a statement; SLC-121, changes that are to be looked at one by one.
         """
         if self.version.snapshot is None or self.version.keeps != self.kind.name:
             raise SluiceError(
@@ -107,6 +108,8 @@ class ParquetSlave:
                     continue
                 for net, changes in step:
                     table = self._table(tables, net)
+                    if tolerating.of(table.name).strict:
+                        raise _too_strict(table.name)
                     files = edited.setdefault(table.name, self._files(table))
                     tolerated += oddities(table.name, missing=self.kind.apply(net, changes, files))
             reached(CrashPoint.STAGED)
@@ -119,7 +122,8 @@ class ParquetSlave:
             raise
         reached(CrashPoint.MERGED)
         # What fails from here on may have become a version: then others rely on its files.
-        self.version = self.versions.commit(self.version, replace(self.version, position=end, tables=tables))
+        after = replace(self.version, position=end or self.version.position, tables=tables)
+        self.version = self.versions.commit(self.version, after)
         return tolerated
 
     def replay(
@@ -182,6 +186,14 @@ class ParquetSlave:
 
     def _files(self, table: Table) -> Files:
         return Files(self.place, table.name, self.version.epoch, table.files)
+
+
+def _too_strict(table: TableName) -> SluiceError:
+    return SluiceError(
+        121,
+        f"on_missing and on_duplicate of {table} cannot be stop or record: files are written by sets",
+        "make them warn or upsert in the configuration; nothing is lost",
+    )
 
 
 def _no_statements(pair: Pair) -> SluiceError:

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from psycopg import sql
 
 from sluice.apply.grouping import Group, groups
-from sluice.changelog.schema import NO_LAYOUT
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
@@ -80,7 +79,7 @@ class OneToOne:
                 to = Position(end.segment, group.last)
                 pipeline.send(_advance(who, passed[-1], to))
                 for change in group.changes:
-                    for statement in tables[change[1]].prepared.statements(change):
+                    for statement in tables[change.layout].prepared.statements(change):
                         pipeline.send(statement)
                 pipeline.send(_guard([tables[number] for number in group.layouts]))
                 pipeline.sync()
@@ -100,7 +99,7 @@ class OneToOne:
     def _opened(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, _Opened]:
         """The tables that can be replayed, by their layouts' ids. What is wrong with others is told at their turn."""
         found = {}
-        for number in sorted(set(pc.unique(changes["layout"]).to_pylist()) - {NO_LAYOUT}):
+        for number in sorted(set(pc.unique(changes["layout"]).to_pylist()) & layouts.keys()):
             name = layouts[number].name
             try:
                 with self._writer.stages.transaction():

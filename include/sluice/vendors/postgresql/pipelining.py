@@ -16,6 +16,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
+from sluice.apply.grouping import RowChange
 from sluice.model.names import TableName
 from sluice.model.tolerance import Oddity, Tolerated
 from sluice.vendors.postgresql.session import Connection
@@ -32,12 +33,14 @@ class Sent:
     Attributes:
         wanted: how many rows it is expected to touch.
         odd: how to count those of a table that are more or fewer; None if any number is fine.
+        change: what is not carried out then.
     """
 
     name: bytes
     values: Sequence[bytes | None]
     wanted: int = 0
     odd: tuple[TableName, Oddity] | None = None
+    change: RowChange | None = None
 
 
 class Pipeline:
@@ -46,6 +49,7 @@ class Pipeline:
     Attributes:
         synced: how many syncs came back with all before them done, up to the first error.
         tolerated: rows that were not as statements before these expected them.
+        rejected: changes that were not carried out, each with its reason.
         failed: what the server said of the first statement that failed, and which one since the sync before it.
     """
 
@@ -58,6 +62,7 @@ class Pipeline:
         self._found = Tolerated()
         self.synced = 0
         self.tolerated = Tolerated()
+        self.rejected: list[tuple[Oddity, RowChange]] = []
         self.failed: tuple[PGresult, int] | None = None
 
     def __enter__(self) -> Pipeline:
@@ -121,4 +126,6 @@ class Pipeline:
             self.failed = self.failed or (result, self._place)
         elif sent.odd and result.command_tuples != sent.wanted:
             self._found[sent.odd] += abs(sent.wanted - (result.command_tuples or 0))
+            if sent.change:
+                self.rejected.append((sent.odd[1], sent.change))
         self._place += 1

@@ -13,10 +13,13 @@ from psycopg import sql
 
 from sluice.apply.grouping import Image, RowChange
 from sluice.model.action import Action
-from sluice.model.tolerance import Oddity, Tolerated
+from sluice.model.tolerance import Oddity, Tolerance, Tolerated, Way
 from sluice.vendors.postgresql.pipelining import Pipeline, Sent
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
+
+_DEFAULT = Tolerance()
+_REJECTING = (Way.STOP, Way.RECORD)
 
 
 class Prepared:
@@ -36,34 +39,56 @@ class Prepared:
         self._moves = not numbered
         self._prepare(connection)
 
-    def statements(self, change: RowChange, *, replace: bool = False) -> Iterator[Sent]:
+    def statements(
+        self, change: RowChange, tolerance: Tolerance = _DEFAULT, *, replace: bool = False
+    ) -> Iterator[Sent]:
         """What carries out one change.
 
         Args:
+            tolerance: where it says so, a change whose row is not as expected is rejected.
             replace: a row that bears the key of one that comes makes room for it.
         """
-        action, _, new, old = change
-        if action == Action.TRUNCATE:
+        new, old = change.new, change.old
+        rejects = change if tolerance.missing in _REJECTING else None
+        if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
-        elif action == Action.DELETE:
-            yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING)
-        elif action == Action.INSERT:
-            yield from self._inserted(new, replace=replace)
+        elif change.action == Action.DELETE:
+            yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING, rejects)
+        elif change.action == Action.INSERT:
+            yield from self._inserted(change, tolerance, replace=replace)
         elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
-            yield self._sent("update", self._of(new, self.target.written) + self._of(old, self._key), 0, Oddity.MISSING)
+            yield self._updated("update", change, rejects)
         elif self._moves and not replace:
-            yield self._sent("move", self._of(new, self.target.written) + self._of(old, self._key), 0, Oddity.MISSING)
+            yield self._updated("move", change, rejects)
         else:
             yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING)
-            yield from self._inserted(new, replace=replace)
+            yield from self._inserted(change, tolerance, replace=replace)
 
-    def _inserted(self, new: Image, *, replace: bool) -> Iterator[Sent]:
+    def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Sent:
+        key = self._of(change.old, self._key)
+        if rejects:
+            places = self._others if kind == "update" else self.target.written
+            return self._sent(f"{kind}_found", self._of(change.new, places) + key, 1, Oddity.MISSING, rejects)
+        return self._sent(kind, self._of(change.new, self.target.written) + key, 0, Oddity.MISSING)
+
+    def _inserted(self, change: RowChange, tolerance: Tolerance, *, replace: bool) -> Iterator[Sent]:
+        if tolerance.duplicate in _REJECTING:
+            yield self._sent("new", self._of(change.new, self.target.written), 1, Oddity.DUPLICATE, change)
+            return
         if replace and self.target.key:
-            yield self._sent("delete", self._of(new, self._key), 0, Oddity.DUPLICATE)
-        yield self._sent("insert", self._of(new, self.target.written))
+            yield self._sent("delete", self._of(change.new, self._key), 0, Oddity.DUPLICATE)
+        yield self._sent("insert", self._of(change.new, self.target.written))
 
-    def _sent(self, kind: str, values: Sequence[bytes | None], wanted: int = 0, odd: Oddity | None = None) -> Sent:
-        return Sent(self._name + b"_" + kind.encode(), values, wanted, (self.target.name, odd) if odd else None)
+    def _sent(
+        self,
+        kind: str,
+        values: Sequence[bytes | None],
+        wanted: int = 0,
+        odd: Oddity | None = None,
+        rejects: RowChange | None = None,
+    ) -> Sent:
+        name = self._name + b"_" + kind.encode()
+        return Sent(name, values, wanted, (self.target.name, odd) if odd else None, rejects)
 
     def _of(self, image: Image, places: Sequence[int]) -> list[bytes | None]:
         return [_at(image, place) for place in places]
@@ -74,15 +99,17 @@ class Prepared:
         parts = {**self.target.parts, "values": _list(values.values())}
         self._made(connection, "empty", composed("slave/empty", **parts))
         self._made(connection, "insert", composed("slave/replay_insert", **parts))
+        self._made(connection, "new", composed("slave/replay_new", **parts))
         self._made(connection, "delete", composed("slave/replay_delete", **parts, same=self._same(1)))
         for kind, places in (("update", self._others), ("move", written if self._moves else ())):
             if places:
-                some = {
-                    "set": _list(sql.Identifier(self.target.columns[place].name) for place in places),
-                    "set_values": _list(values[place] for place in places),
-                    "same": self._same(fixed + 1),
-                }
-                self._made(connection, kind, composed("slave/replay_update", **parts, **some))
+                named = _list(sql.Identifier(self.target.columns[place].name) for place in places)
+                some = {"set": named, "set_values": _list(values[place] for place in places)}
+                whole = {**parts, **some, "same": self._same(fixed + 1)}
+                self._made(connection, kind, composed("slave/replay_update", **whole))
+                alone = {"set_values": _list(map(_parameter, range(1, len(places) + 1)))}
+                found = {**parts, **some, **alone, "same": self._same(len(places) + 1)}
+                self._made(connection, f"{kind}_found", composed("slave/replay_found", **found))
 
     def _made(self, connection: Connection, kind: str, statement: sql.Composed) -> None:
         prepare(connection, self._name + b"_" + kind.encode(), statement)
@@ -111,16 +138,27 @@ class Prepared:
         )
 
 
-def replay(connection: Connection, prepared: Prepared, changes: Iterable[RowChange], *, replace: bool) -> Tolerated:
-    """Write changes of one table within the session's transaction. Returns which rows were not as expected."""
+def replay(
+    connection: Connection,
+    prepared: Prepared,
+    changes: Iterable[RowChange],
+    tolerance: Tolerance = _DEFAULT,
+    *,
+    replace: bool,
+) -> tuple[Tolerated, list[tuple[Oddity, RowChange]]]:
+    """Write changes of one table within the session's transaction.
+
+    Returns:
+        which rows were not as expected; the changes that were rejected for it.
+    """
     with translated(f"writing to {prepared.target.name}"):
         with Pipeline(connection) as pipeline:
             for change in changes:
-                for statement in prepared.statements(change, replace=replace):
+                for statement in prepared.statements(change, tolerance, replace=replace):
                     pipeline.send(statement)
             pipeline.sync()
         pipeline.expect_done()
-    return pipeline.tolerated
+    return pipeline.tolerated, pipeline.rejected
 
 
 def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> None:

@@ -20,7 +20,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
-from sluice.model.tolerance import Tolerated
+from sluice.model.tolerance import EASY, Tolerated, Tolerating
 from sluice.vendors.postgresql import catalog, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
@@ -100,9 +100,10 @@ class PostgresSlave:
     def apply(
         self,
         steps: Iterable[Step],
-        end: Position,
+        end: Position | None,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
+        tolerating: Tolerating = EASY,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
@@ -114,10 +115,8 @@ class PostgresSlave:
         tolerated = Tolerated()
         assert self._writer is not None
         with translated(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
-            # Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6).
-            row = session.execute(composed("slave/fence", **self.parts), self._names()).fetchone()
-            if row is None or row[0] != self._epoch:
-                raise self._fenced()
+            if end:
+                self._hold_fence(session)
             if not self._silent:
                 session.execute("SET CONSTRAINTS ALL DEFERRED")
             echoes = Echoes(session, self.masters)
@@ -127,17 +126,13 @@ class PostgresSlave:
                     if answered is not None and step.action is Action.STATEMENT:
                         self._execute(session, step.text, echoes, answered)
                     continue
-                tolerated += self._writer.write(step, first=first)
+                tolerated += self._writer.write(step, tolerating, first=first)
                 first = False
             following.follow(session, self.mapper, sequences)
             echoes.remove()
             reached(CrashPoint.MERGED)
-            moved = session.execute(
-                composed("slave/advance", **self.parts),
-                {**self._names(), "epoch": self._epoch, "segment": end.segment, "ordinal": end.ordinal},
-            )
-            if moved.rowcount != 1:
-                raise self._fenced()
+            if end:
+                self._advance(session, end)
         return tolerated
 
     def replay(
@@ -246,6 +241,17 @@ class PostgresSlave:
         if not statement.reads:
             assert self._writer is not None
             self._writer.look_up()
+
+    def _hold_fence(self, session: Connection) -> None:
+        """Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6)."""
+        row = session.execute(composed("slave/fence", **self.parts), self._names()).fetchone()
+        if row is None or row[0] != self._epoch:
+            raise self._fenced()
+
+    def _advance(self, session: Connection, end: Position) -> None:
+        values = {**self._names(), "epoch": self._epoch, "segment": end.segment, "ordinal": end.ordinal}
+        if session.execute(composed("slave/advance", **self.parts), values).rowcount != 1:
+            raise self._fenced()
 
     def _names(self) -> dict[str, str]:
         return {"source": self.pair.source, "slave": self.pair.slave}

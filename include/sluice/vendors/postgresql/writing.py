@@ -13,18 +13,21 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from sluice.apply.grouping import row_changes
+from sluice.apply.grouping import Image, RowChange, row_changes
 from sluice.apply.mapper import Mapper
 from sluice.apply.net import KeyedNet, Net
 from sluice.apply.order import parents_first
 from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
+from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.model.tolerance import Tolerated
+from sluice.model.tolerance import Oddity, Rejected, Tolerance, Tolerated, Tolerating, Way
 from sluice.vendors.postgresql import catalog, merging
 from sluice.vendors.postgresql.replaying import Prepared, replay
 from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.staging import Stages, Target
+
+_SAID = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
 
 Run = Sequence[tuple[Net, pa.Table]]
 
@@ -36,6 +39,12 @@ class _Part:
     target: Target
     net: Net
     changes: pa.Table
+    tolerance: Tolerance
+
+    @property
+    def by_row(self) -> bool:
+        """Whether its changes are written one by one."""
+        return self.target.acting or self.tolerance.strict
 
 
 class Writer:
@@ -57,21 +66,24 @@ class Writer:
             self._prepared[target.stage] = Prepared(self._connection, target)
         return self._prepared[target.stage]
 
-    def write(self, run: Run, *, first: bool) -> Tolerated:
+    def write(self, run: Run, tolerating: Tolerating, *, first: bool) -> Tolerated:
         """Write one run. Returns which rows were not as expected.
 
         Args:
+            tolerating: what is done about these.
             first: none was staged before it in this transaction.
 
         Raises:
             KeyConflict: SLC-072, a row of the slave, or of a later transaction, bears a key of this run.
+            SluiceError: SLC-120, one was not as expected, and the slave is to stop; SLC-121, nobody could tell.
         """
         parts: dict[TableName, _Part] = {}
         self.stages.hold([net.layout.name for net, _ in run])
         for net, changes in run:
             target = self.stages.target(net.layout)
-            parts[target.name] = _Part(target, net, changes)
-            if target.acting:
+            parts[target.name] = part = _Part(target, net, changes, tolerating.of(target.name))
+            if part.by_row:
+                _expect_alone(part)
                 continue
             if not first:
                 self._connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(target.stage)))
@@ -83,25 +95,25 @@ class Writer:
         order = [parts[name] for name in parents_first(parts, self._parents)]
         try:
             with self._connection.transaction():
-                return self._written(order, replace=False)
+                return self._written(order, tolerating, replace=False)
         except SluiceError as error:
             if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
                 raise
         try:
             with self._connection.transaction():
-                return self._written(order, replace=True)
+                return self._written(order, tolerating, replace=True)
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.UniqueViolation):
                 raise _conflict(error) from error
             raise
 
-    def _written(self, order: Sequence[_Part], *, replace: bool) -> Tolerated:
+    def _written(self, order: Sequence[_Part], tolerating: Tolerating, *, replace: bool) -> Tolerated:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
         tolerated = Tolerated()
         for part in reversed(order):
             target, net = part.target, part.net
-            if target.acting:
+            if part.by_row:
                 continue
             if net.emptied:
                 merging.empty(session, target)
@@ -111,8 +123,8 @@ class Writer:
                 tolerated += Tolerated() if net.emptied else unexpected
         for part in order:
             target, net = part.target, part.net
-            if target.acting:
-                tolerated += replay(session, self.prepared(target), row_changes(part.changes), replace=replace)
+            if part.by_row:
+                tolerated += self._replayed(part, tolerating, replace=replace)
             elif not isinstance(net, KeyedNet):
                 tolerated += merging.write_counts(session, target, net)
             elif replace or target.unchecked:
@@ -121,6 +133,45 @@ class Writer:
                 tolerated += merging.write_changed(session, target, net)
                 merging.write_fresh(session, target, net)
         return tolerated
+
+    def _replayed(self, part: _Part, tolerating: Tolerating, *, replace: bool) -> Tolerated:
+        changes = row_changes(part.changes)
+        tolerated, found = replay(
+            self._connection, self.prepared(part.target), changes, part.tolerance, replace=replace
+        )
+        rejected = [_rejected(part.net.layout, oddity, change) for oddity, change in found]
+        for one in rejected:
+            if part.tolerance.way(one.oddity) is Way.STOP:
+                raise SluiceError(
+                    120,
+                    f"a row of {part.target.name} is {_SAID[one.oddity]}, in front of change {one.repl_key} "
+                    f"({one.action}) of transaction {one.ordinal}",
+                    "put it right there, or let the configuration take it (warn, upsert, record); nothing is lost",
+                )
+        if rejected:
+            tolerating.rejected(rejected)
+        return tolerated
+
+
+def _rejected(layout: Layout, oddity: Oddity, change: RowChange) -> Rejected:
+    new, old = _texts(change.new), _texts(change.old)
+    return Rejected(layout, oddity, change.action, change.ordinal, change.repl_key, new, old)
+
+
+def _texts(image: Image) -> list[str | None] | None:
+    return None if image is None else [None if value is None else value.decode() for value in image]
+
+
+def _expect_alone(part: _Part) -> None:
+    """Raises SluiceError SLC-121 if changes of a table have to be looked at one by one, and cannot be written so."""
+    numbered = part.target.numbered or any(part.target.columns[place].numbered for place in part.target.key)
+    if part.tolerance.strict and (not part.target.by_row or numbered):
+        raise SluiceError(
+            121,
+            f"on_missing and on_duplicate of {part.target.name} cannot be stop or record: it has a key that is checked "
+            "late, a rule, or a column GENERATED ALWAYS AS IDENTITY",
+            "make them warn or upsert in the configuration, or alter the table there; nothing is lost",
+        )
 
 
 def _conflict(error: SluiceError) -> KeyConflict:

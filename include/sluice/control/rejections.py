@@ -1,0 +1,134 @@
+"""Changes that a slave did not carry out: kept with their values, until somebody has them carried out or dropped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+from sqlalchemy import ColumnElement, and_, null, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.changelog.schema import CHANGES
+from sluice.context import Context
+from sluice.control import replications
+from sluice.control.store import Store
+from sluice.control.tables import rejected
+from sluice.dispatch.steps import steps
+from sluice.errors import SluiceError
+from sluice.model.layout import Layout
+from sluice.model.names import Pair
+from sluice.model.tolerance import Oddity, Rejected
+
+_IN_ORDER = (rejected.c.ordinal, rejected.c.repl_key, rejected.c.part)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A change that was rejected, and since when it is kept."""
+
+    id: int
+    at: datetime
+    change: Rejected
+
+
+def keep(store: Store, pair: Pair, changes: Sequence[Rejected]) -> None:
+    """Keep what a slave rejected; once, however often it is told."""
+    # What a plugin splits a change into bears one key.
+    parts: Counter[int] = Counter()
+    with store.begin() as connection:
+        for one in changes:
+            parts[one.repl_key] += 1
+            values = {
+                "source": pair.source,
+                "slave": pair.slave,
+                "ordinal": one.ordinal,
+                "repl_key": one.repl_key,
+                "part": parts[one.repl_key],
+                "reason": one.oddity,
+                "layout": one.layout.to_json(),
+                "action": one.action,
+                "new": null() if one.new is None else one.new,
+                "old": null() if one.old is None else one.old,
+            }
+            connection.execute(insert(rejected).values(values).on_conflict_do_nothing())
+
+
+def kept(store: Store, pair: Pair) -> list[Kept]:
+    """What is kept of a slave, in the order of the stream."""
+    with store.begin() as connection:
+        rows = connection.execute(select(rejected).where(_of(pair)).order_by(*_IN_ORDER))
+        return [
+            Kept(
+                row.id,
+                row.at,
+                Rejected(
+                    Layout.from_json(row.layout),
+                    Oddity(row.reason),
+                    row.action,
+                    row.ordinal,
+                    row.repl_key,
+                    row.new,
+                    row.old,
+                ),
+            )
+            for row in rows
+        ]
+
+
+def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int, int]:
+    """Carry out what was rejected, in its order and in one transaction, whatever the rows are now.
+
+    Args:
+        numbers: which ones; all if none are named.
+
+    Returns:
+        how many changes that is, and how many rows were put right for it.
+
+    Raises:
+        SluiceError: SLC-122, one of them is not kept; or what the slave refuses. Nothing was changed.
+    """
+    chosen = _chosen(context.store, pair, numbers)
+    rows = [
+        {"ordinal": one.change.ordinal, "trans_key": "", "repl_key": one.change.repl_key, "layout": place}
+        | {"action": one.change.action, "new": one.change.new, "old": one.change.old}
+        for place, one in enumerate(chosen, 1)
+    ]
+    layouts = {place: one.change.layout for place, one in enumerate(chosen, 1)}
+    slave = context.slave(pair)
+    try:
+        found = slave.apply(steps(pa.Table.from_pylist(rows, CHANGES), layouts), None)
+    finally:
+        slave.close()
+    _forget(context.store, pair, chosen, "rejected changes carried out")
+    return len(chosen), found.total()
+
+
+def drop(store: Store, pair: Pair, numbers: Sequence[int]) -> int:
+    """Forget what was rejected; how many changes that is. Raises SluiceError SLC-122 if one of them is not kept."""
+    chosen = _chosen(store, pair, numbers)
+    _forget(store, pair, chosen, "rejected changes dropped")
+    return len(chosen)
+
+
+def _chosen(store: Store, pair: Pair, numbers: Sequence[int]) -> list[Kept]:
+    there = kept(store, pair)
+    if unknown := set(numbers) - {one.id for one in there}:
+        raise SluiceError(
+            122,
+            f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
+            f"name those that `./sluice rejected {pair.source} {pair.slave}` lists; nothing was changed",
+        )
+    return [one for one in there if one.id in numbers or not numbers]
+
+
+def _forget(store: Store, pair: Pair, chosen: Sequence[Kept], what: str) -> None:
+    with store.begin() as connection:
+        connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in chosen])))
+        replications.note(connection, pair, what, ", ".join(str(one.id) for one in chosen))
+
+
+def _of(pair: Pair) -> ColumnElement[bool]:
+    return and_(rejected.c.source == pair.source, rejected.c.slave == pair.slave)

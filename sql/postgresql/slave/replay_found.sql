@@ -1,0 +1,1 @@
+UPDATE {rows} AS target SET ({set}) = ROW({set_values}) WHERE {same}
