@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from psycopg.errors import LockNotAvailable
 
+from sluice.control.check import findings
 from sluice.control.statements import issue
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError, TransientError
+from sluice.vendors.postgresql import noting
 from sluice.vendors.postgresql import slave as slaves
 
 pytestmark = [pytest.mark.postgres]
@@ -122,6 +125,8 @@ def test_what_users_write_beside_a_drain_is_sent_and_what_the_drain_sets_off_is_
         "CREATE CONSTRAINT TRIGGER noted AFTER INSERT ON t INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION noted();"
         "ALTER TABLE t ENABLE ALWAYS TRIGGER noted"
     )
+    (told,) = [one.text for one in findings(world.context) if one.subject == "slave west"]
+    assert "but noted on public.t: what that writes is not published there" in told
     world.at("east").execute("INSERT INTO t SELECT g, 'east' FROM generate_series(1, 5) AS g")
     world.publish("east")
     beside.execute("BEGIN; INSERT INTO log VALUES (0, 'before')")
@@ -160,6 +165,27 @@ def test_a_role_that_may_not_take_rows_out_of_the_queue_writes_nothing(several, 
     west.execute(f"GRANT SELECT, DELETE ON repl_queue TO {role}")
     assert world.drain("east", "west") == 1
     assert (world.rows("west").total(), world.queued("west")) == (1, [])
+
+
+def test_what_others_do_to_tables_while_a_statement_does_is_not_taken_for_its_own(several, monkeypatch):
+    world = several(
+        f"{PLAIN}; CREATE TABLE u (id int); CREATE TABLE gone (id int)", BOTH, ["public.*"], superuser=False
+    )
+    issue(world.context, "east", "ALTER TABLE t ADD COLUMN n int")
+    world.publish("east")
+    west, record = world.at("west"), noting.record
+
+    def meanwhile(*given, **more):
+        west.execute("ALTER TABLE u ADD COLUMN of_the_west int; DROP TABLE gone; SET lock_timeout = '100ms'")
+        with pytest.raises(LockNotAvailable):
+            west.execute("ALTER TABLE t ADD COLUMN of_the_west int")
+        record(*given, **more)
+
+    monkeypatch.setattr(noting, "record", meanwhile)
+    world.drain("east", "west")
+    assert (world.queued("west"), world.publish("west")) == ([], 2)
+    known = west.execute("SELECT relname, jsonb_array_length(definition -> 'columns') FROM repl_current_tables")
+    assert sorted(known.fetchall()) == [("t", 3), ("u", 2)]
 
 
 def test_ddl_that_is_not_recorded_yet_is_not_taken_for_that_of_a_statement(several):

@@ -192,7 +192,7 @@ class SlaveDatabase(Protocol):
         """
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
-        """Triggers and foreign keys of the slave that would act on what is replicated."""
+        """Triggers and foreign keys of the slave that act on what the drain writes, though it silences what it may."""
 
     def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
         """Raise the fence to `epoch`; returns how far the slave is and the snapshot its data began with."""

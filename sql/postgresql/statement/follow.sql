@@ -1,7 +1,11 @@
--- Watched tables, all or those named, may not be what they were. Their columns are recorded in the transaction that changes
--- them, also where no event trigger sees it (R7).
+-- Watched tables, all or those named, that this transaction may have altered. Their columns are recorded in the transaction
+-- that changes them, also where no event trigger sees it (R7).
+WITH here (relid) AS MATERIALIZED (
+    {altered_here}
+)
 SELECT {follow}(entry.relid, NULL)
 FROM {current_tables} AS entry
 JOIN pg_catalog.pg_class AS class ON class.oid = entry.relid
-WHERE %(names)s::text[] IS NULL
-   OR class.oid IN (SELECT pg_catalog.to_regclass(name) FROM pg_catalog.unnest(%(names)s::text[]) AS name)
+WHERE EXISTS (SELECT FROM {tree}(entry.relid) AS tree (relid) JOIN here USING (relid))
+  AND (%(names)s::text[] IS NULL
+       OR class.oid IN (SELECT pg_catalog.to_regclass(name) FROM pg_catalog.unnest(%(names)s::text[]) AS name))

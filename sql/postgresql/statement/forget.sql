@@ -1,4 +1,5 @@
--- Watched tables that were dropped are watched no more.
+-- Watched tables that this transaction dropped are watched no more.
 SELECT {forget}(entry.relid, NULL)
 FROM {current_tables} AS entry
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS class WHERE class.oid = entry.relid)
+  AND entry.relid IN ({altered_here})

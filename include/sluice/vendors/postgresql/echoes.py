@@ -28,10 +28,10 @@ class Echoes:
         self._first = self._there()
         self._others: dict[Resources, list[int]] = {}
 
-    def settled(self) -> None:
-        """Before DDL of ours. Raises TransientError SLC-115 if that of others is not recorded yet."""
+    def settled(self, names: Sequence[TableName]) -> None:
+        """Before DDL of ours, of these tables as far as they are known. Raises TransientError SLC-036 or SLC-115."""
         for master in self._first:
-            self._others[master] = noting.settled(self._connection, capturing.parts_of(master))
+            self._others[master] = noting.settled(self._connection, capturing.parts_of(master), names)
 
     def record(self, names: Sequence[TableName] | None = None) -> None:
         """After DDL of ours, of these tables or of any: a master that polls must not take it for somebody else's."""

@@ -8,6 +8,7 @@ from psycopg import sql
 
 from sluice.errors import TransientError
 from sluice.model.names import TableName
+from sluice.vendors.postgresql import triggers
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -20,23 +21,27 @@ def polls(connection: Connection, parts: Parts) -> bool:
     return bool(row and row[0])
 
 
-def settled(connection: Connection, parts: Parts) -> list[int]:
+def settled(connection: Connection, parts: Parts, names: Sequence[TableName]) -> list[int]:
     """Look whether what others did to tables is recorded; what is not could not be told from ours afterwards.
+
+    Args:
+        names: tables that we are about to alter: who alters one has done so before we look, or waits until we are done.
 
     Returns:
         tables that others made and that are not watched yet.
 
     Raises:
-        TransientError: SLC-115, it is not.
+        TransientError: SLC-036, one of these tables stays locked; SLC-115, it is not.
     """
     if not polls(connection, parts):
         return []
+    triggers.lock(connection, names, "ACCESS EXCLUSIVE")
     rows = connection.execute(composed("publish/unseen", **parts)).fetchall()
     if rows:
-        names = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table in rows)
+        others = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table in rows)
         raise TransientError(
             115,
-            f"a change of {names} is not recorded yet, and this statement may change tables too",
+            f"a change of {others} is not recorded yet, and this statement may change tables too",
             "nothing was changed; the publisher of that database records it at its next look. Then issue the statement "
             "again; a drain tries again by itself",
         )
@@ -46,13 +51,14 @@ def settled(connection: Connection, parts: Parts) -> list[int]:
 def record(
     connection: Connection, parts: Parts, names: Sequence[TableName] | None = None, others: Collection[int] = ()
 ) -> None:
-    """Record what this transaction did to tables: all of them, or those named and whichever are gone.
+    """Record what this transaction did to tables: all of them, or those named and whichever it dropped.
 
     Args:
         others: tables that others made: they are left to be watched by the publisher, with the rows that they have.
     """
     wanted = {"names": None if names is None else [regclass(name) for name in names]}
-    connection.execute(composed("statement/follow", **parts), wanted)
-    connection.execute(composed("statement/forget", **parts))
+    here = composed("statement/altered_here")
+    connection.execute(composed("statement/follow", **parts, altered_here=here), wanted)
+    connection.execute(composed("statement/forget", **parts, altered_here=here))
     if polls(connection, parts):
         connection.execute(composed("statement/adopt", **parts), {**wanted, "others": list(others)})

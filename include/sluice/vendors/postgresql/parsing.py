@@ -53,6 +53,7 @@ class Parsed:
     Attributes:
         reads: it is a query that changes nothing.
         defines: it may change what tables are.
+        alters: those that it names, among others.
         opaque: nobody can tell what it does without executing it.
         varying: words in it that mean another value on another node.
         called: names in it that may be functions.
@@ -61,6 +62,7 @@ class Parsed:
 
     reads: bool
     defines: bool
+    alters: bool
     opaque: bool
     varying: frozenset[str]
     called: frozenset[str]
@@ -92,6 +94,7 @@ def parsed(text: str) -> Parsed:
     return Parsed(
         reads=reads,
         defines=first in _DEFINING | _BLOCKS,
+        alters=first in {"ALTER", "DROP"},
         opaque=first in _BLOCKS or (needs_tree and tree is None),
         varying=frozenset(_varying(tokens, altering=first == "ALTER")),
         called=frozenset(_called(tokens)),

@@ -73,11 +73,11 @@ class PostgresSlave:
                 fitting(self._open(), view(self.mapper, Layout(0, name, tuple(columns))).layout, names)
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
-        """Triggers and foreign keys of the slave that would act on what is replicated, with their tables."""
+        """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""
         found = []
         with translated("looking at the slave's tables"):
             for name in map(self.mapper.table, tables):
-                found += [f"{one.name} on {name}" for one in catalog.acting(self._open(), name)[:1]]
+                found += [f"{one.name} on {name}" for one in catalog.acting(self._open(), name) if one.fires]
         return found
 
     def install(self) -> None:

@@ -58,7 +58,7 @@ def issue(
         # Whoever is told that it was executed can rely on it; and a client that is gone locks nobody out for long.
         connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("SET LOCAL idle_in_transaction_session_timeout = {}").format(_FORSAKEN))
-        others = noting.settled(connection, parts) if parsed.defines else []
+        others = noting.settled(connection, parts, _altered(parsed, statement.schema)) if parsed.defines else []
         _look_up_in(connection, statement.schema)
         if not (parsed.reads or varying):
             _refuse_varying(connection, parsed)
@@ -106,11 +106,11 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes
     Raises:
         SluiceError: SLC-103, it cannot be put under the slave's names; SLC-104, it fails.
     """
-    text = parsing.mapped(statement.sql, mapper, statement.schema)
-    defines = parsing.parsed(statement.sql).defines
-    if defines:
-        echoes.settled()
-    _look_up_in(connection, mapper.schema(statement.schema))
+    text, schema = parsing.mapped(statement.sql, mapper, statement.schema), mapper.schema(statement.schema)
+    parsed = parsing.parsed(text)
+    if parsed.defines:
+        echoes.settled(_altered(parsed, schema))
+    _look_up_in(connection, schema)
     if silent:
         connection.execute("SET LOCAL session_replication_role = origin")
     # What waits for the end of the transaction is what earlier steps left, then what this statement leaves.
@@ -137,9 +137,13 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes
     connection.execute("SET CONSTRAINTS ALL DEFERRED")
     if silent:
         connection.execute("SET LOCAL session_replication_role = replica")
-    if defines:
+    if parsed.defines:
         echoes.record()
     return outcome
+
+
+def _altered(parsed: parsing.Parsed, schema: str) -> list[TableName]:
+    return [TableName(of or schema, table) for of, table in parsed.tables if parsed.alters]
 
 
 def _look_up_in(connection: Connection, schema: str) -> None:

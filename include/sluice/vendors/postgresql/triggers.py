@@ -119,7 +119,7 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
             time.sleep(0.1 + 0.05 * attempt)
     raise TransientError(
         36,
-        f"{', '.join(map(str, names))} cannot be locked to install triggers: transactions that change them stay open",
+        f"{', '.join(map(str, names))} cannot be locked: transactions that change them stay open",
         "nothing was changed; the run tries again by itself. See pg_stat_activity for transactions open for long",
     )
 
