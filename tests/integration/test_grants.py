@@ -12,10 +12,11 @@ from support.world import SOURCE
 
 from sluice.control import replications
 from sluice.control.bootstrap import bootstrap
+from sluice.control.check import findings
 from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
 from sluice.errors import SluiceError, TransientError
-from sluice.state.replication import Event
+from sluice.state.replication import Event, Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -63,6 +64,41 @@ def test_the_script_names_no_password_and_may_be_run_twice(world):
     script = grants(world.context, SOURCE)
     assert "canary" not in script
     world.master.execute(script.encode())
+
+
+def test_event_triggers_that_a_superuser_makes_for_the_role_see_its_ddl(world):
+    bootstrap(world.context, SOURCE)
+    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+        replications.happen(world.context.store, world.pair("zurich"), event)
+    world.master.execute(grants(world.context, SOURCE).encode())
+    world.master.execute(grants(world.context, SOURCE).encode())
+    (told,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert "DDL is seen as it happens" in told
+    actions = "SELECT string_agg(db_action::text, '' ORDER BY repl_key) FROM sluice.repl_queue"
+    world.master.execute(
+        sql.SQL('GRANT USAGE, CREATE ON SCHEMA "The shop" TO {0}; SET ROLE {0}').format(sql.Identifier(world.owner))
+    )
+    world.master.execute("""CREATE TABLE "The shop".later (id int); INSERT INTO "The shop".later VALUES (1);
+        ALTER TABLE "The shop".parted ADD day date; INSERT INTO "The shop".parted VALUES (2, '2013-01-02');
+        DROP TABLE "The shop".part; RESET ROLE""")
+    assert world.master.execute(actions).fetchone() == ("NIAID",)
+    world.publish()
+    assert (bootstrap(world.context, SOURCE)["added"], world.status("zurich")) == ([], Status.NORMAL)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        world.master.execute(
+            sql.SQL("SET ROLE {}; ALTER FUNCTION sluice.repl_altered() SECURITY INVOKER").format(
+                sql.Identifier(world.role)
+            )
+        )
+    with pytest.raises(SluiceError, match=r"SLC-033: .*must be owner of event trigger"):
+        cleanup(world.context, SOURCE)
+    world.master.execute(sql.SQL("RESET ROLE; DROP OWNED BY {} CASCADE").format(sql.Identifier(f"{world.role}_ddl")))
+    world.master.execute("""ALTER TABLE "The shop".later RENAME TO latest""")
+    world.publish()
+    world.master.execute("""ALTER TABLE "The shop".latest ADD day date; SET datestyle = 'SQL, DMY';
+        INSERT INTO "The shop".latest VALUES (2, '2013-01-02')""")
+    world.publish()
+    assert [change["new"] for change in world.log() if change["action"] == "I"][-1] == ["2", "2013-01-02"]
 
 
 # The right that is taken away; what the error says.

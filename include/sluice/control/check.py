@@ -111,7 +111,7 @@ def _source(context: Context, name: str) -> str:
     ddl = (
         "DDL is seen as it happens"
         if can.event_triggers
-        else "DDL is found by polling, since the role may not create event triggers"
+        else "DDL is found by polling, since the role may not create event triggers (./sluice grants lets a superuser)"
     )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     return "; ".join(["answers", f"DbResources {made}", ddl, *remarks])

@@ -38,6 +38,9 @@ BEGIN
     RETURN NULL;
 END
 $end$);
+    -- Also where the DDL of somebody else has it made, and the event trigger's function belongs to another role.
+    EXECUTE format('ALTER FUNCTION %s() OWNER TO %s', function,
+                   (SELECT relowner::regrole FROM pg_class WHERE oid = {tables_name}::regclass));
     RETURN function;
 END
 $capture_function$

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import LiteralString
 
 from psycopg import sql
 
 from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Wanted
-from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
 # Function -> the event it runs at, and the statements that may change what a watched table is.
@@ -40,24 +40,51 @@ _EVENTS: dict[str, tuple[LiteralString, tuple[LiteralString, ...]]] = {
     "rewritten": ("table_rewrite", ()),
 }
 
+# Of a role's name, where another is to be made of it.
+_LONGEST = 59
 
-def may_see_ddl(connection: Connection) -> bool:
+
+@dataclass(frozen=True)
+class _Made:
+    """An event trigger; `enabled` is A if it fires in every session."""
+
+    name: str
+    tags: Sequence[str]
+    enabled: str
+    body: str
+
+
+def may_watch_ddl(connection: Connection) -> bool:
     """Whether the role may make event triggers."""
     row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
     return bool(row and row[0])
 
 
+def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
+    """Whether DDL is seen as it happens: by event triggers that the role may make, or that a superuser made for it as
+    this version makes them."""
+    if may_watch_ddl(connection):
+        return True
+    made = _made(connection, resources)
+    return all(
+        function in made
+        and (set(made[function].tags), made[function].enabled) == (set(tags), "A")
+        and made[function].body in composed(f"capture/{function}", **parts).as_string(connection)
+        for function, (_, tags) in _EVENTS.items()
+    )
+
+
 def is_blind(connection: Connection, resources: Resources) -> bool:
     """Whether event triggers that the role may make are missing or do not fire: somebody dropped or disabled them."""
-    there = [name for name, enabled in _made(connection, resources) if enabled == "A"]
-    return len(there) < len(_EVENTS) and may_see_ddl(connection)
+    there = [made for made in _made(connection, resources).values() if made.enabled == "A"]
+    return len(there) < len(_EVENTS) and may_watch_ddl(connection)
 
 
 def deafen(connection: Connection, resources: Resources) -> None:
     """Drop the event triggers: those of an older version do not know the tables of this one, which makes them again."""
-    if may_see_ddl(connection):
-        for name, _ in _made(connection, resources):
-            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(name)))
+    if may_watch_ddl(connection):
+        for made in _made(connection, resources).values():
+            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(made.name)))
 
 
 @contextmanager
@@ -101,37 +128,66 @@ def want(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wa
 
 def watch_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Make the event triggers, or make them again if they fire for other statements."""
-    if not may_see_ddl(connection):
+    if not may_watch_ddl(connection):
         return
-    for function, (event, tags) in _EVENTS.items():
+    there = _made(connection, resources)
+    for function, (_, tags) in _EVENTS.items():
         connection.execute(composed(f"capture/{function}", **parts))
-        name = resources.everywhere(function)
-        called = regclass(TableName(resources.schema, resources.name(function)))
-        query = "SELECT evtname, evttags, evtenabled FROM pg_event_trigger WHERE evtfoid = to_regproc(%s)"
-        if found := connection.execute(query, [called]).fetchone():
-            if (found[0], set(found[1] or ()), found[2]) == (name, set(tags), "A"):
+        if made := there.get(function):
+            if (made.name, set(made.tags), made.enabled) == (resources.everywhere(function), set(tags), "A"):
                 continue
-            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(found[0])))
-        listed = sql.SQL(", ").join(map(sql.Literal, tags))
-        when = sql.SQL("WHEN TAG IN ({})").format(listed) if tags else sql.SQL("")
-        connection.execute(
-            composed(
-                "capture/event_trigger", event_trigger=name, event=sql.SQL(event), tags=when, function=parts[function]
-            )
-        )
-        # Sessions with session_replication_role = replica alter tables too (R9).
-        connection.execute(sql.SQL("ALTER EVENT TRIGGER {} ENABLE ALWAYS").format(sql.Identifier(name)))
+            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(made.name)))
+        for statement in _making(resources, parts, function):
+            connection.execute(statement)
 
 
-def _made(connection: Connection, resources: Resources) -> list[tuple[str, str]]:
-    """The event triggers that are there, whatever they are called by now, and whether they fire always (A)."""
+def for_another(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], login: str
+) -> list[sql.SQL | sql.Composed]:
+    """What a superuser executes once, so that event triggers work for a role that may not make them; nothing before the
+    DbResources are there.
+
+    Whose DDL sets them off must not execute what that role has written: the functions belong to another role, which has
+    the rights of that role, and which that role is no member of.
+    """
+    state = {"schema": resources.schema, "table": resources.name("state")}
+    if may_watch_ddl(connection) or connection.execute(composed("catalog/relation"), state).fetchone() is None:
+        return []
+    keeper = login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
+    names = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper)}
+    statements: list[sql.SQL | sql.Composed] = [sql.SQL("BEGIN"), composed("grants/keeper", **names)]
+    for function in _EVENTS:
+        name = sql.Identifier(resources.everywhere(function))
+        statements.append(composed(f"capture/{function}", **parts))
+        statements.append(sql.SQL("ALTER FUNCTION {}() OWNER TO {}").format(parts[function], sql.Identifier(keeper)))
+        statements.append(sql.SQL("DROP EVENT TRIGGER IF EXISTS {}").format(name))
+        statements += _making(resources, parts, function)
+    return [*statements, sql.SQL("COMMIT")]
+
+
+def _making(resources: Resources, parts: Mapping[str, sql.Composable], function: str) -> Iterator[sql.Composed]:
+    event, tags = _EVENTS[function]
+    name = resources.everywhere(function)
+    listed = sql.SQL(", ").join(map(sql.Literal, tags))
+    when = sql.SQL("WHEN TAG IN ({})").format(listed) if tags else sql.SQL("")
+    yield composed(
+        "capture/event_trigger", event_trigger=name, event=sql.SQL(event), tags=when, function=parts[function]
+    )
+    # Sessions with session_replication_role = replica alter tables too (R9).
+    yield sql.SQL("ALTER EVENT TRIGGER {} ENABLE ALWAYS").format(sql.Identifier(name))
+
+
+def _made(connection: Connection, resources: Resources) -> dict[str, _Made]:
+    """The event triggers that are there, by their functions, whatever they are called by now."""
     query = """
-        SELECT evtname, evtenabled FROM pg_event_trigger JOIN pg_proc AS called ON called.oid = evtfoid
+        SELECT proname, evtname, coalesce(evttags, '{}'), evtenabled, prosrc
+        FROM pg_event_trigger JOIN pg_proc AS called ON called.oid = evtfoid
         JOIN pg_namespace AS namespace ON namespace.oid = pronamespace
         WHERE proname = ANY (%s) AND nspname = %s
     """
-    names = [resources.name(function) for function in _EVENTS]
-    return connection.execute(query, [names, resources.schema]).fetchall()
+    functions = {resources.name(function): function for function in _EVENTS}
+    rows = connection.execute(query, [list(functions), resources.schema])
+    return {functions[called]: _Made(*row) for called, *row in rows}
 
 
 def called_now(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> TableName | None:

@@ -97,6 +97,21 @@ def see_again(connection: Connection, resources: Resources, parts: Mapping[str, 
     _poll_printed(connection, parts)
 
 
+def pin(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
+    """Where no event trigger sees new columns any more, have trigger functions print them under all settings. False if
+    columns changed before that: those images may be printed as their sessions liked, and the sweep refuses them."""
+    unpinned = connection.execute(composed("publish/unpinned", **parts)).fetchall()
+    if not unpinned:
+        return True
+    event("event triggers lost", tables=len(unpinned))
+    if connection.execute(composed("publish/misread", **parts)).fetchone():
+        return False
+    with connection.transaction():
+        for table in unpinned:
+            connection.execute(sql.SQL("SELECT {}(%s, %s)").format(parts["capture_function"]), table)
+    return True
+
+
 class Unrecorded:
     """DDL that event triggers saw and could not record, or did not see: sent at the next look."""
 

@@ -50,6 +50,7 @@ class PostgresSource:
         self.parts = capturing.parts_of(self.resources)
         self._session: Connection | None = None
         self._polls: bool | None = None
+        self._pinned = True
         self._newcomers = polling.Newcomers()
         self._unrecorded = polling.Unrecorded()
         self._beside: Connection | None = None
@@ -61,8 +62,9 @@ class PostgresSource:
             refuse_standby(connection)
             encoding.expect_known(connection)
             connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
-            (superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()  # type: ignore[misc]
-        return Capabilities(event_triggers=superuser, transactional_ddl=True, silent_triggers=superuser)
+            seen = detection.sees_ddl(connection, self.resources, self.parts)
+            superuser = detection.may_watch_ddl(connection)
+        return Capabilities(event_triggers=seen, transactional_ddl=True, silent_triggers=superuser)
 
     def install(
         self,
@@ -94,10 +96,11 @@ class PostgresSource:
         that are wanted and are not watched yet. Elsewhere that is looked for once a minute."""
         with translated("looking for tables that changed"):
             if self._polls is None:
-                self._polls = not detection.may_see_ddl(self._publisher())
-            if self._polls:
+                self._polls = not detection.sees_ddl(self._publisher(), self.resources, self.parts)
+                self._pinned = not self._polls or polling.pin(self._publisher(), self.parts)
+            if self._polls and self._pinned:
                 polling.poll(self._publisher(), self.parts)
-            else:
+            elif not self._polls:
                 self._unrecorded.look(self._publisher(), self.parts)
             self._newcomers.watch(self._publisher(), self.parts, always=self._polls)
 
@@ -105,6 +108,7 @@ class PostgresSource:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
         with translated("looking at the triggers"):
             polling.see_again(self._publisher(), self.resources, self.parts)
+            self._polls = None
             return triggers.silenced(self._publisher(), self.parts)
 
     def take_up(self) -> None:
@@ -130,7 +134,9 @@ class PostgresSource:
             "tables": sql.Literal([regclass(name) for name in tables]),
         }
         with translated("writing the script"):
-            return composed("grants/source", **parts).as_string(self._publisher())
+            session = self._publisher()
+            events = detection.for_another(session, self.resources, self.parts, self.info.login)
+            return ";\n\n".join(one.as_string(session) for one in [composed("grants/source", **parts), *events])
 
     def remove(self) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""
