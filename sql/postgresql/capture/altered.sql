@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION {altered}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $altered$
 DECLARE
     touched record;
+    begun   boolean := false;
 BEGIN
     IF {noted}('installing') <> '{{ }}' THEN
         RETURN;
@@ -35,17 +36,20 @@ BEGIN
         )
         SELECT family.relid, EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = family.relid) AS watched
         FROM (SELECT relid FROM above UNION SELECT relid FROM below) AS family
+        JOIN pg_class AS class ON class.oid = family.relid AND class.relkind IN ('r', 'p') AND class.relpersistence <> 't'
         ORDER BY watched DESC, family.relid
     LOOP
-        BEGIN
+        IF NOT begun THEN
             PERFORM {note}('installing', '{{0}}');
+            begun := true;
+        END IF;
+        BEGIN
             -- Perhaps no more: it may have become a partition of the one before.
             IF EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = touched.relid) THEN
                 PERFORM {follow}(touched.relid, current_query());
             ELSE
                 PERFORM {adopt}(touched.relid, current_query());
             END IF;
-            PERFORM {note}('installing', '{{ }}');
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a change of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;
             INSERT INTO {notes} (note, relid) VALUES ('unrecorded', touched.relid);
@@ -57,7 +61,7 @@ BEGIN
             UPDATE {tables} SET status = 'LOST' WHERE status = 'OK' AND relid = touched.relid;
         END;
     END LOOP;
-    PERFORM {note}('rewritten', '{{ }}');
+    PERFORM {note}('installing', '{{ }}'), {note}('rewritten', '{{ }}');
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING 'what changed could not be recorded for replication: %', SQLERRM;
 END

@@ -3,7 +3,8 @@
 CREATE OR REPLACE FUNCTION {dropped}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dropped$
 DECLARE
-    gone record;
+    gone  record;
+    begun boolean := false;
 BEGIN
     IF {noted}('installing') <> '{{ }}' THEN
         RETURN;
@@ -15,19 +16,22 @@ BEGIN
         WHERE object.classid = 'pg_class'::regclass
         GROUP BY known.relid
     LOOP
-        BEGIN
+        IF NOT begun THEN
             PERFORM {note}('installing', '{{0}}');
+            begun := true;
+        END IF;
+        BEGIN
             IF gone.whole THEN
                 PERFORM {forget}(gone.relid, current_query());
             ELSE
                 PERFORM {follow}(gone.relid, current_query());
             END IF;
-            PERFORM {note}('installing', '{{ }}');
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a drop could not be recorded for replication: %', SQLERRM;
             INSERT INTO {notes} (note, relid) VALUES ('unrecorded', gone.relid);
         END;
     END LOOP;
+    PERFORM {note}('installing', '{{ }}');
     IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE classid = 'pg_trigger'::regclass) THEN
         UPDATE {tables} SET status = 'LOST' WHERE status = 'OK' AND relid IN (SELECT {silenced}());
     END IF;
