@@ -46,7 +46,13 @@ SEEN = {
 @pytest.fixture
 def world(updating):
     made = updating(DDL, ["public.planes", "public.flights", "public.kept", "public.log", "public.fl*"])
-    made.configure(lambda settings: settings["slaves"]["geneva"].update(tables=SEEN))
+
+    def see(settings):
+        settings["slaves"]["geneva"].update(tables=SEEN)
+        # Batches are seen in the same way: test_shaped.py.
+        settings["replications"][1].update(mode="one_to_one")
+
+    made.configure(see)
     return made
 
 

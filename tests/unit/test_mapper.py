@@ -116,6 +116,21 @@ def test_changes_that_a_slave_does_not_apply_are_left_out(actions, left):
     assert mapper({"public.t": {"actions": actions}}).complete(name("t")) == (actions == "IUD")
 
 
+def test_actions_are_those_that_a_condition_leaves_of_changes():
+    found = mapper({"public.t": {"actions": "ID", "where": "b = 'in'"}})
+    views = {1: view(found, LAYOUT)}
+    there, gone = ["1", "in", None], ["1", "out", None]
+    batch = changes(
+        (1, "7", 1, 1, "U", there, gone), (1, "7", 2, 1, "U", there, there), (1, "7", 3, 1, "U", gone, there)
+    )  # fmt: skip
+    seen_of = seen(batch, views, {1: views[1].shape(b"")}).to_pylist()
+    assert [(row["repl_key"], row["action"], row["new"], row["old"]) for row in seen_of] == [
+        (1, "I", there, None),
+        (3, "D", None, there),
+    ]
+    assert not found.complete(name("t"))
+
+
 def test_a_table_whose_key_is_not_whole_has_none():
     assert view(mapper({"public.t": {"without": ["a"]}}), LAYOUT).layout.key == ()
 

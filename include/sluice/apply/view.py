@@ -41,7 +41,7 @@ class TableView:
     @property
     def plain(self) -> bool:
         """Whether changes of rows go as they are, whatever their columns are called."""
-        return self.applied == ROWS and not self.shaped and len(self.picked) == len(self.master.columns)
+        return self.applied == ROWS and not self.shaped and self._all_picked
 
     @property
     def ours(self) -> Layout:
@@ -69,8 +69,14 @@ class TableView:
         names = {name: self.shaped.columns.get(name, name) for name in ours}
         return shaped(self.shaped, self.master, names, salt)[1]
 
+    @property
+    def _all_picked(self) -> bool:
+        return len(self.picked) == len(self.master.columns)
+
     def seen(self, changes: pa.Table) -> pa.Table:
         """Changes of rows under the master's layout, with the columns that are picked; as in `CHANGES`, in and out."""
+        if self._all_picked:
+            return changes
         for side in ("new", "old"):
             place = changes.schema.get_field_index(side)
             chunks = [_picked(chunk, self.picked, len(self.master.columns)) for chunk in changes[side].chunks]
@@ -117,11 +123,13 @@ def seen(changes: pa.Table, views: Mapping[int, TableView], shapes: Mapping[int,
     for number in numbers:
         own = changes.filter(pc.and_(of_rows, pc.equal(changes["layout"], number)))
         own = reshaped(own, shapes[number].made) if number in shapes else views[number].seen(own)
-        parts.append(own.filter(pc.is_in(own["action"], pa.array(sorted(views[number].applied), pa.string()))))
+        if views[number].applied != ROWS:
+            own = own.filter(pc.is_in(own["action"], pa.array(sorted(views[number].applied), pa.string())))
+        parts.append(own)
     together = pa.concat_tables(parts)
     # Stable: what a view makes of one change stays in its order.
     order = np.lexsort((together["repl_key"].to_numpy(), together["ordinal"].to_numpy()))
-    return together.take(pa.array(order))
+    return together if np.array_equal(order, np.arange(len(order))) else together.take(pa.array(order))
 
 
 def _applied(letters: str) -> frozenset[Action]:
