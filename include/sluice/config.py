@@ -102,6 +102,11 @@ class Slave(Part):
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
 
+    @property
+    def connections(self) -> list[str]:
+        """The ids of its connections, which every job that works with it is given."""
+        return [self.connection] if self.salt is None else [self.connection, self.salt]
+
     @cached_property
     def mapper(self) -> Mapper:
         """What it calls otherwise, and leaves out."""

@@ -154,5 +154,5 @@ def _from_airflow(settings: Config) -> Context:
 
 def _ids(settings: Config) -> list[str]:
     sources = [one.connection for one in settings.sources.values()]
-    slaves = [one.connection for one in settings.slaves.values()]
+    slaves = [conn_id for one in settings.slaves.values() for conn_id in one.connections]
     return list(dict.fromkeys([settings.control, settings.airflow_api, settings.spark, *sources, *slaves]))

@@ -29,8 +29,7 @@ def needed_connections(config: Config, job: str, source: str, slaves: Iterable[s
         ConfigError: a name is not configured.
     """
     ids = [config.control, config.source(source).connection]
-    settings = [config.slave(name) for name in slaves]
-    ids += [one.connection for one in settings] + [one.salt for one in settings if one.salt]
+    ids += [conn_id for name in slaves for conn_id in config.slave(name).connections]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)
     return list(dict.fromkeys(ids))

@@ -159,18 +159,22 @@ def checked(server, tmp_path_factory):
         ),
         ({"mask": {"born": "yesterday"}}, "`mask.born` of public.people cannot be used: 'yesterday' as date"),
         ({"mask": {"hair": "redact"}}, "public.people has no column hair"),
+        ({"mask": {"name": "hash"}}, "SLC-164: .* the Airflow connection 'salt', and there is none"),
         ({"plugin": "nowhere:Plugin"}, "SLC-161: the plugin nowhere:Plugin cannot be used"),
     ],
 )
 def test_check_finds_what_does_not_go_with_a_table(checked, entry, why):
-    checked.configure(lambda settings: settings["slaves"]["zurich"].update(tables={"public.people": entry}))
+    seen = {"tables": {"public.people": entry}, "salt": "salt" if "hash" in str(entry) else None}
+    checked.configure(lambda settings: settings["slaves"]["zurich"].update(seen))
     (said,) = [one for one in findings(checked.context) if one.subject == "slave zurich"]
     assert not said.good
     assert re.search(why, said.text)
 
 
-def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build):
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build, mode):
     world = build("CREATE TABLE t (id int PRIMARY KEY, n int, v text)", ["public.t"])
+    world.configure(lambda settings: settings["replications"][0].update(mode=mode))
 
     def see(v):
         seen = {"public.t": {"compute": {"v": v}, "where": "id < 10"}}
@@ -188,6 +192,7 @@ def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build):
         world.catch_up()
     assert there() == [(1, 3, "33"), (2, 5, "20")]
     world.master.execute("DELETE FROM t WHERE id = 1")
+    world.master.execute("INSERT INTO t VALUES (12, 0, 'unseen')")
     see("(100 / NULLIF(n, 0))::text")
     world.catch_up()
-    assert there() == [(2, 0, None)]
+    assert (there(), world.position().ordinal) == ([(2, 0, None)], 4)

@@ -97,7 +97,7 @@ def test_a_hash_needs_a_salt_and_a_column_that_is_left_out_no_mask():
     tables = {"public.people": {"mask": {"id": "hash"}}}
     with pytest.raises(ValidationError, match="has no `salt`"):
         Slave(connection="c", tables=tables)
-    assert Slave(connection="c", tables=tables, salt="s").salt == "s"
+    assert Slave(connection="c", tables=tables, salt="s").connections == ["c", "s"]
     with pytest.raises(ValidationError, match="left out needs no mask: id"):
         SlaveTable(without=["id"], mask={"id": "redact"})
 

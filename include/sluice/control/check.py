@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sluice.connections import ConnectionInfo
+from sluice.connections import ConnectionInfo, salt_of
 from sluice.context import Context
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
@@ -142,6 +142,7 @@ def _slave(context: Context, pair: Pair) -> str:
         for name, known in columns.items():
             slave.mapper.refuse_unknown(name, [column.name for column in known])
         slave.fit(columns)
+        salt_of(context.connections, context.config.slave(pair.slave).salt)
         guarded = slave.guarded(list(columns))
     finally:
         slave.close()
