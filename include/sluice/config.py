@@ -22,7 +22,7 @@ from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
 from sluice.model.names import TableName
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
-from sluice.parts import HASH, Messages, Part, Schedule, Segments, SlaveTable, WatchedTable
+from sluice.parts import HASH, Messages, Part, Replication, Schedule, Segments, SlaveTable, WatchedTable
 from sluice.spelling import Identifier, Name, Prefix
 from sluice.yamlfile import StrictLoader
 
@@ -119,36 +119,6 @@ class Slave(Part):
                 raise ValueError(f"{name} is a wildcard: its tables cannot all be {self.tables[name].as_}")
             if HASH in self.tables[name].mask.values() and not self.salt:
                 raise ValueError(f"{name} has a mask `{HASH}`, and the slave has no `salt`")
-        return self
-
-
-class Replication(Part):
-    """One (source, slave) pair."""
-
-    source: str
-    slave: str
-    schedule: Schedule = Schedule()
-    statements: Annotated[bool, Field(description="the slave executes statements that are issued")] = True
-    block_loop: Annotated[bool, Field(description="what is written is not published again by the slave's database")] = (
-        False
-    )
-    mode: Annotated[
-        Literal["batch", "one_to_one"],
-        Field(description="batch: many transactions in one, by their net effect; one_to_one: each by itself"),
-    ] = "batch"
-    max_collected_statements: Annotated[
-        int, Field(ge=0, description="one_to_one: transactions share one until it has so many changes; 0: none does")
-    ] = 0
-
-    @property
-    def collected(self) -> int | None:
-        """How many changes transactions share one for; None if they are applied by their net effect."""
-        return self.max_collected_statements if self.mode == "one_to_one" else None
-
-    @model_validator(mode="after")
-    def _what_is_collected_is_not_a_batch(self) -> Replication:
-        if self.mode == "batch" and self.max_collected_statements:
-            raise ValueError("max_collected_statements is for mode one_to_one; max_batch of the slave bounds a batch")
         return self
 
 

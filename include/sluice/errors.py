@@ -42,8 +42,16 @@ class FencedError(TransientError):
         super().__init__(code, fact, hint or nothing)
 
 
-class KeyConflict(SluiceError):
+class Unready(SluiceError):
+    """A batch fails on its own; together with what follows in the log it may not."""
+
+
+class KeyConflict(Unready):
     """A row of the slave bears a key that a batch needs; perhaps a later transaction frees it (R1)."""
+
+
+class Unfit(Unready):
+    """A table of the slave does not take a batch's rows; perhaps a later command alters it (R7)."""
 
 
 class ConfigError(SluiceError):

@@ -1,4 +1,4 @@
-"""The parts of the configuration that stand for themselves: schedules, tables, segments, messages."""
+"""The parts of the configuration that stand for themselves: schedules, tables, segments, messages, replications."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from sluice.model.action import Existing, Policies, Policy
 from sluice.model.tolerance import Way
 from sluice.spelling import Actions, Identifier, Label, TableAlias
 
@@ -99,3 +100,45 @@ class Messages(Part):
     ] = 250
     db_id: Annotated[Label | None, Field(description="DBID; the database's name if not given")] = None
     version: Annotated[Label, Field(description="VERSION: which version of the source this is")] = "0.0"
+
+
+class Replication(Part):
+    """One (source, slave) pair."""
+
+    source: str
+    slave: str
+    schedule: Schedule = Schedule()
+    statements: Annotated[bool, Field(description="the slave executes statements that are issued")] = True
+    creates: Annotated[Policy, Field(description="what the slave does about a CREATE of the master")] = Policy.APPLY
+    drops: Annotated[Policy, Field(description="what it does about a DROP")] = Policy.APPLY
+    alters: Annotated[Policy, Field(description="what it does about an ALTER, a rename among them")] = Policy.APPLY
+    overwrite_tables: Annotated[bool, Field(description="a CREATE empties a table that is there already")] = False
+    recreate_tables: Annotated[bool, Field(description="a CREATE drops a table that is there, and makes it")] = False
+    block_loop: Annotated[bool, Field(description="what is written is not published again by the slave's database")] = (
+        False
+    )
+    mode: Annotated[
+        Literal["batch", "one_to_one"],
+        Field(description="batch: many transactions in one, by their net effect; one_to_one: each by itself"),
+    ] = "batch"
+    max_collected_statements: Annotated[
+        int, Field(ge=0, description="one_to_one: transactions share one until it has so many changes; 0: none does")
+    ] = 0
+
+    @property
+    def collected(self) -> int | None:
+        """How many changes transactions share one for; None if they are applied by their net effect."""
+        return self.max_collected_statements if self.mode == "one_to_one" else None
+
+    @model_validator(mode="after")
+    def _what_is_collected_is_not_a_batch(self) -> Replication:
+        if self.mode == "batch" and self.max_collected_statements:
+            raise ValueError("max_collected_statements is for mode one_to_one; max_batch of the slave bounds a batch")
+        return self
+
+    @property
+    def policies(self) -> Policies:
+        """What the slave does about commands of the master."""
+        existing = Existing.OVERWRITE if self.overwrite_tables else Existing.STOP
+        existing = Existing.RECREATE if self.recreate_tables else existing
+        return Policies(self.creates, self.drops, self.alters, existing)

@@ -55,10 +55,12 @@ def test_an_alter_stands_between_the_rows_of_before_and_after(world):
         "schema": "public",
         "table": "t",
         "key": ["id"],
+        "constraints": [["t_pkey", "PRIMARY KEY (id)"]],
+        "foreign_keys": [],
         "columns": [
             {"number": 1, "name": "id", "type": "integer", "not_null": True},
             {"number": 2, "name": "v", "type": "text", "not_null": False},
-            {"number": 3, "name": "n", "type": "numeric(5,2)", "not_null": True, "default": "0"},
+            {"number": 3, "name": "n", "type": "numeric(5,2)", "not_null": True, "default": "0", "filled": "0.00"},
         ],
     }
     world.publish()
@@ -66,6 +68,7 @@ def test_an_alter_stands_between_the_rows_of_before_and_after(world):
     assert json.loads(world.log()[1]["new"][0]) == content
 
 
+PARTS = ("schema", "table", "columns", "key", "constraints", "foreign_keys")
 # What is altered; what of the table's definition is something else afterwards.
 ALTERED = {
     "a default": ("ALTER v SET DEFAULT 'x'", ["columns"]),
@@ -73,7 +76,9 @@ ALTERED = {
     "a type": ("ALTER v TYPE varchar(10)", ["columns"]),
     "a column less": ("DROP v", ["columns"]),
     "a column's name": ("RENAME v TO w", ["columns"]),
-    "the key": ("DROP CONSTRAINT t_pkey", ["key"]),
+    "the key": ("DROP CONSTRAINT t_pkey", ["key", "constraints"]),
+    "a check": ("ADD CHECK (v <> '')", ["constraints"]),
+    "a foreign key": ("ADD FOREIGN KEY (id) REFERENCES t", ["foreign_keys"]),
     "an identity": ("ALTER id ADD GENERATED ALWAYS AS IDENTITY", ["columns"]),
     "a generated column": ("ADD g text GENERATED ALWAYS AS (upper(v)) STORED", ["columns"]),
     "the table's name": ("RENAME TO u", ["table"]),
@@ -88,7 +93,7 @@ def test_whatever_is_altered_is_told(world, change, parts):
     ((action, content),) = commands(world)
     assert action == "A"
     before, after = content["before"], content["after"]
-    assert [part for part in ("schema", "table", "columns", "key") if before[part] != after[part]] == parts
+    assert [part for part in PARTS if before[part] != after[part]] == parts
 
 
 @pytest.mark.parametrize(
@@ -107,7 +112,7 @@ def test_a_table_that_is_renamed_as_something_else_is_told(world, statement, par
     world.master.execute(statement)
     ((action, content),) = commands(world)
     assert action == "A"
-    assert [name for name in content["before"] if content["before"][name] != content["after"][name]] == [part]
+    assert [name for name in PARTS[:3] if content["before"][name] != content["after"][name]] == [part]
 
 
 def test_what_replication_has_no_use_for_sends_nothing(world):

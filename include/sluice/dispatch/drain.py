@@ -15,8 +15,11 @@ from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.crash import CrashPoint, reached
 from sluice.dispatch.batches import MOST_BYTES, Batch, batches
+from sluice.dispatch.permitted import permitted
 from sluice.dispatch.steps import steps
-from sluice.errors import KeyConflict, SluiceError
+from sluice.dispatch.timely import timely
+from sluice.errors import KeyConflict, SluiceError, Unready
+from sluice.model.action import APPLIED, Policies
 from sluice.model.layout import Layout
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -24,7 +27,7 @@ from sluice.model.statement import Outcome, Statement
 from sluice.model.tolerance import Rejected, Tolerated, Tolerating
 from sluice.vendors.protocol import SlaveDatabase
 
-# A batch that meets a key of the slave is tried together with what follows, up to so many times its size (R1).
+# A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
 _WIDEST = 64
 
 
@@ -47,6 +50,7 @@ class Drain:
             it batches are applied by their net effect.
         salt: what hashes are made with.
         rejected: told what the slave did not carry out, before that is committed.
+        policies: what the slave does about commands of the master.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class Drain:
         collected: int | None = None,
         salt: bytes = b"",
         rejected: Callable[[Sequence[Rejected]], None] = lambda _: None,
+        policies: Policies = APPLIED,
     ) -> None:
         self._slave = slave
         self._manifest = manifest
@@ -69,6 +74,7 @@ class Drain:
         self._rejected = rejected
         self._left: Batch | None = None
         self._salt = salt
+        self._policies = policies
         self._views: dict[int, TableView] = {}
         self._shapes: dict[int, Shape] = {}
         self.position = Position(0, 0)
@@ -112,9 +118,10 @@ class Drain:
         first = batch.first()
         try:
             applied = self._apply(first, _sequences(segments[:1], first.end))
-        except KeyConflict:
+        except Unready as error:
             self._left = None
-            return self._widened(segments, 1)
+            # A key is freed soon; an ALTER that was found late may be further away.
+            return self._widened(segments, 1 if isinstance(error, KeyConflict) else self._size)
         self._left = batch.beyond(self.position)
         return applied
 
@@ -131,7 +138,7 @@ class Drain:
             try:
                 batch = next(found)
                 return self._apply(batch, _sequences(segments, batch.end))
-            except KeyConflict:
+            except Unready:
                 if next(found, None) is None or wider >= _WIDEST:
                     raise
                 wider *= 4
@@ -162,7 +169,8 @@ class Drain:
             self._shapes |= {number: one.shape(self._salt) for number, one in more.items() if one.shaped}
             self._views |= more
         views = {number: self._views[number] for number in numbers}
-        return seen(batch.changes, views, self._shapes), {number: one.layout for number, one in views.items()}
+        changes = timely(batch.changes, {number: one.master for number, one in views.items()})
+        return seen(changes, views, self._shapes), {number: one.layout for number, one in views.items()}
 
     def _tolerating(self, layouts: Iterable[int]) -> Tolerating:
         views = (self._views[number] for number in layouts)
@@ -172,7 +180,8 @@ class Drain:
     def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seen(batch)
         tolerating = self._tolerating(layouts)
-        found = self._slave.apply(steps(changes, layouts), batch.end, sequences, self._answered, tolerating)
+        passed = permitted(steps(changes, layouts), self._policies)
+        found = self._slave.apply(passed, batch.end, sequences, self._answered, tolerating)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end
         return Delivered(batch.end, batch.transactions, len(batch.changes), tolerating.counted(found))

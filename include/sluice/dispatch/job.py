@@ -73,7 +73,8 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
             rejected = partial(rejections.keep, context.store, pair)
             salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
             manifest, files = context.manifest(pair.source), context.files()
-            drain_ = Drain(slave, manifest, files, size, answered, settings.collected, salt, rejected)
+            sent = (settings.collected, salt, rejected, settings.policies)
+            drain_ = Drain(slave, manifest, files, size, answered, *sent)
             return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.

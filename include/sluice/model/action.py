@@ -23,6 +23,43 @@ class Action(StrEnum):
     STATEMENT = "S"
 
 
+class Policy(StrEnum):
+    """What a slave does about one kind of command."""
+
+    APPLY = "apply"
+    IGNORE = "ignore"
+    STOP = "stop"
+    """It waits in front of it for somebody to decide."""
+
+
+class Existing(StrEnum):
+    """What a CREATE does about a table that is there already, with rows or other columns."""
+
+    STOP = "stop"
+    OVERWRITE = "overwrite"
+    """The rows are deleted."""
+    RECREATE = "recreate"
+    """The table is dropped and made anew."""
+
+
+@dataclass(frozen=True)
+class Policies:
+    """What a slave does about commands of the master."""
+
+    creates: Policy = Policy.APPLY
+    drops: Policy = Policy.APPLY
+    alters: Policy = Policy.APPLY
+    existing: Existing = Existing.STOP
+
+    def about(self, action: Action) -> Policy:
+        """What it does about one kind; what has no policy is applied."""
+        listed = {Action.CREATE: self.creates, Action.DROP: self.drops, Action.ALTER: self.alters}
+        return listed.get(action, Policy.APPLY)
+
+
+APPLIED = Policies()
+
+
 ROWS = frozenset({Action.INSERT, Action.UPDATE, Action.DELETE, Action.TRUNCATE})
 COMMANDS = frozenset({Action.CREATE, Action.ALTER, Action.DROP, Action.STATEMENT})
 
@@ -34,8 +71,10 @@ class Command:
     Attributes:
         layout: the columns of its table from here on (of a dropped one: until here); None if it has no table.
         text: what it carries, as the source wrote it.
+        existing: what a CREATE does on this slave about a table that is there already.
     """
 
     action: Action
     layout: Layout | None
     text: str
+    existing: Existing = Existing.STOP

@@ -16,7 +16,10 @@ class DefinedColumn:
     Attributes:
         number: never changes and is never used again, so it tells a rename from a drop and an add.
         type: with its schema if it is not built in.
+        virtual: what is generated is not stored.
         identity: ALWAYS or BY DEFAULT.
+        counter: how the sequence counts that it draws from, if it does.
+        filled: what the rows that were there have in it, if it is new and they have a value.
     """
 
     number: int
@@ -27,15 +30,83 @@ class DefinedColumn:
     generated: str | None = None
     identity: str | None = None
     collation: str | None = None
+    virtual: bool = False
+    counter: str | None = None
+    filled: str | None = None
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """A reference to another table; actions are the letters of the catalog."""
+
+    name: str
+    columns: tuple[str, ...]
+    parent: TableName
+    parent_columns: tuple[str, ...]
+    on_update: str
+    on_delete: str
+    full: bool
+    deferrable: bool
+    deferred: bool
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> ForeignKey:
+        """The foreign key that the source described."""
+        given = {name: plain[name] for name in cls.__dataclass_fields__ if name != "parent"}
+        given |= {name: tuple(given[name]) for name in ("columns", "parent_columns")}
+        return cls(parent=TableName(plain["schema"], plain["table"]), **given)
+
+
+@dataclass(frozen=True)
+class UserType:
+    """A type that somebody made.
+
+    Attributes:
+        oid: its number on the source.
+        kind: TYPE or DOMAIN.
+        extension: what brought it along, if something did.
+        parts: the types that it is made of.
+        labels: those of an enum.
+        definition: what follows its name when it is made; None if that cannot be told.
+    """
+
+    oid: int
+    name: TableName
+    kind: str
+    extension: str | None
+    parts: tuple[int, ...]
+    labels: tuple[str, ...]
+    definition: str | None
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> UserType:
+        """The type that the source described."""
+        name = TableName(plain["schema"], plain["name"])
+        lists = tuple(plain["parts"]), tuple(plain["labels"])
+        return cls(plain["oid"], name, plain["kind"], plain.get("extension"), *lists, plain.get("definition"))
 
 
 @dataclass(frozen=True)
 class DefinedTable:
-    """A table with its columns, in the order of row images, and the names of its primary key's columns."""
+    """A table with its columns, in the order of row images, and the names of its primary key's columns.
+
+    Attributes:
+        constraints: keys and checks, the primary key first: names and what they are.
+        rewritten: every row follows the command that changed it.
+        unfilled: rows that it has do not follow its CREATE; an initial update brings them.
+        types: those that columns need which are new or of another type.
+        indexes: those that a new table has already: names, whether unique, and what they are.
+    """
 
     name: TableName
     columns: tuple[DefinedColumn, ...]
     key: tuple[str, ...] = ()
+    constraints: tuple[tuple[str, str], ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    rewritten: bool = False
+    unfilled: bool = False
+    types: tuple[UserType, ...] = ()
+    indexes: tuple[tuple[str, bool, str], ...] = ()
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> DefinedTable:
@@ -48,6 +119,12 @@ class DefinedTable:
                 for column in plain["columns"]
             ),
             tuple(plain["key"]),
+            tuple((name, definition) for name, definition in plain.get("constraints", ())),
+            tuple(ForeignKey.from_json(key) for key in plain.get("foreign_keys", ())),
+            plain.get("rewritten", False),
+            plain.get("unfilled", False),
+            tuple(UserType.from_json(one) for one in plain.get("types", ())),
+            tuple((name, unique, definition) for name, unique, definition in plain.get("indexes", ())),
         )
 
 

@@ -53,6 +53,7 @@ RESOURCES = (
     "wanted",
     "settings",
     "table_definition",
+    "described",
     "partitions",
     "command",
     "follow",

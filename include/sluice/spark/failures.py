@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sluice.errors import ConfigError, FencedError, KeyConflict, SluiceError, TransientError
+from sluice.errors import ConfigError, FencedError, KeyConflict, SluiceError, TransientError, Unfit
 
-_KINDS = {kind.__name__: kind for kind in (SluiceError, TransientError, FencedError, KeyConflict, ConfigError)}
+_KINDS = {kind.__name__: kind for kind in (SluiceError, TransientError, FencedError, KeyConflict, Unfit, ConfigError)}
 
 
 def as_text(error: SluiceError) -> str:

@@ -214,6 +214,7 @@ class SlaveDatabase(Protocol):
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
+            Unfit: a table of the slave does not take its rows.
             FencedError: somebody took over; the transaction is rolled back.
         """
 

@@ -9,6 +9,7 @@ DECLARE
     now      jsonb := {table_definition}(relation);
     parts    oid[] := {partitions}(relation);
     actions  text;
+    again    boolean;
 BEGIN
     SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
     IF NOT FOUND THEN
@@ -17,6 +18,7 @@ BEGIN
     END IF;
     SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
     actions := coalesce(entry.actions, 'IUD');
+    again := actions LIKE '%U%' AND (parts || relation) && {noted}('rewritten');
     PERFORM {partitions_left}(relation, ARRAY(SELECT unnest(known.partitions) EXCEPT SELECT unnest(parts)), statement);
     PERFORM {partitions_join}(relation, ARRAY(SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions)), statement);
     IF {record_layout}(relation) > 0 AND actions <> '' THEN
@@ -29,7 +31,8 @@ BEGIN
         WHERE (other.schemaname, other.tablename) = (now ->> 'schema', now ->> 'table') AND other.relid <> relation;
         UPDATE {tables} AS registered SET schemaname = now ->> 'schema', tablename = now ->> 'table'
         WHERE registered.relid = relation;
-        PERFORM {command}('A', relation, known.definition, now, statement);
+        PERFORM {command}(
+            'A', relation, known.definition, {described}(relation, known.definition, now, again), statement);
     END IF;
     UPDATE {current_tables} AS was
     SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts

@@ -22,7 +22,8 @@ BEGIN
     INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions)
     VALUES (relation, name.schemaname, name.relname, {table_definition}(relation), {partitions}(relation));
     UPDATE {tables} SET status = 'OK' WHERE relid = relation;
-    PERFORM {command}('N', relation, NULL, {table_definition}(relation), statement);
+    PERFORM {command}(
+        'N', relation, NULL, {described}(relation, NULL, {table_definition}(relation), false), statement);
     IF (SELECT initial_content FROM {settings}) THEN
         PERFORM {capture_rows}(relation, 'I');
     END IF;

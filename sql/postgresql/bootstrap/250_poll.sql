@@ -40,13 +40,11 @@ BEGIN
         again := again OR rows;
     END LOOP;
     PERFORM {note}('dropping', known.partitions);
+    PERFORM {note}('rewritten', CASE WHEN again THEN ARRAY[relation] ELSE '{{ }}' END);
     PERFORM {follow}(relation, NULL);
     PERFORM {note}('dropping', '{{ }}');
-    IF again THEN
-        PERFORM {note}('rewritten', ARRAY[relation]);
-        PERFORM {capture_again}(relation);
-        PERFORM {note}('rewritten', '{{ }}');
-    END IF;
+    PERFORM {capture_again}(relation);
+    PERFORM {note}('rewritten', '{{ }}');
     UPDATE {layouts} AS layout SET repl_key = (begins ->> layout.relid::text)::bigint
     WHERE begins ->> layout.relid::text IS NOT NULL
       AND layout.repl_key = (SELECT max(newest.repl_key) FROM {layouts} AS newest WHERE newest.relid = layout.relid);

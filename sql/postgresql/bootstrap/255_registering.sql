@@ -9,7 +9,8 @@ BEGIN
     IF TG_WHEN = 'AFTER' THEN
         -- The command is read by the table's columns (R7).
         PERFORM {record_layout}(NEW.relid);
-        PERFORM {command}('N', NEW.relid, NULL, {table_definition}(NEW.relid), NULL);
+        PERFORM {command}(
+            'N', NEW.relid, NULL, {described}(NEW.relid, NULL, {table_definition}(NEW.relid), false), NULL);
         RETURN NEW;
     END IF;
     SELECT living.relid INTO NEW.relid FROM ({eligible}) AS living

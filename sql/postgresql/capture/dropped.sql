@@ -1,5 +1,5 @@
--- Runs after each statement that dropped something: watched tables, columns of them that went with something else, or
--- triggers of ours.
+-- Runs after each statement that dropped something: watched tables, columns and constraints of them that went with something
+-- else, or triggers of ours.
 CREATE OR REPLACE FUNCTION {dropped}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dropped$
 DECLARE
@@ -10,11 +10,15 @@ BEGIN
         RETURN;
     END IF;
     FOR gone IN
-        SELECT known.relid, bool_or(object.objid = known.relid AND object.objsubid = 0) AS whole
+        SELECT known.relid,
+               bool_or(object.classid = 'pg_class'::regclass AND object.objid = known.relid AND object.objsubid = 0) AS whole
         FROM pg_event_trigger_dropped_objects() AS object
-        JOIN {current_tables} AS known ON object.objid = ANY (known.partitions || known.relid)
-        WHERE object.classid = 'pg_class'::regclass
+        JOIN {current_tables} AS known
+            ON object.classid = 'pg_class'::regclass AND object.objid = ANY (known.partitions || known.relid)
+            OR object.object_type = 'table constraint'
+            AND object.address_names[1:2] = ARRAY[known.schemaname, known.relname]::text[]
         GROUP BY known.relid
+        ORDER BY whole
     LOOP
         IF NOT begun THEN
             PERFORM {note}('installing', '{{0}}');

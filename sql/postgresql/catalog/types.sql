@@ -1,7 +1,7 @@
 -- The types made by users that columns need, down to what these are made of: name, extension, parts, labels of an enum,
 -- and what follows CREATE TYPE or CREATE DOMAIN; nothing where that is not to be had from the catalog.
 WITH RECURSIVE needed (type) AS (
-    SELECT unnest(%(columns)s::oid[])
+    SELECT unnest({columns}::oid[])
     UNION
     SELECT part.type
     FROM needed
@@ -26,30 +26,31 @@ WITH RECURSIVE needed (type) AS (
     WHERE whole.oid IN (SELECT type FROM needed) AND part.oid IN (SELECT type FROM needed)
 )
 SELECT
-    type.oid::bigint,
-    namespace.nspname,
-    type.typname,
-    CASE type.typtype WHEN 'd' THEN 'DOMAIN' ELSE 'TYPE' END,
+    type.oid::bigint AS oid,
+    namespace.nspname AS schema,
+    type.typname AS name,
+    CASE type.typtype WHEN 'd' THEN 'DOMAIN' ELSE 'TYPE' END AS kind,
     (SELECT extname FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
-     WHERE d.classid = 'pg_type'::regclass AND d.objid = type.oid AND d.deptype = 'e'),
-    ARRAY(SELECT DISTINCT part::bigint FROM edges WHERE whole = type.oid AND part <> whole),
-    ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = type.oid ORDER BY enumsortorder),
+     WHERE d.classid = 'pg_type'::regclass AND d.objid = type.oid AND d.deptype = 'e') AS extension,
+    ARRAY(SELECT DISTINCT part::bigint FROM edges WHERE whole = type.oid AND part <> whole) AS parts,
+    ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = type.oid ORDER BY enumsortorder) AS labels,
     CASE
-        WHEN type.typtype = 'e' THEN format('AS ENUM (%%s)', (
-            SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = type.oid))
-        WHEN type.typtype = 'd' THEN format('AS %%s%%s%%s%%s%%s',
+        WHEN type.typtype = 'e' THEN concat('AS ENUM (', (
+            SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = type.oid),
+            ')')
+        WHEN type.typtype = 'd' THEN concat('AS ',
             format_type(type.typbasetype, type.typtypmod),
             CASE WHEN type.typcollation <> base.typcollation THEN ' COLLATE ' || type.typcollation::regcollation END,
             ' DEFAULT ' || pg_get_expr(type.typdefaultbin, 0),
             CASE WHEN type.typnotnull THEN ' NOT NULL' END,
-            (SELECT string_agg(format(' CONSTRAINT %%I %%s', conname, pg_get_constraintdef(oid)), '' ORDER BY conname)
+            (SELECT string_agg(' CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid), '' ORDER BY conname)
              FROM pg_constraint WHERE contypid = type.oid AND contype = 'c'))
-        WHEN type.typtype = 'c' AND class.relkind = 'c' THEN format('AS (%%s)', (
-            SELECT string_agg(format('%%I %%s', attname, format_type(atttypid, atttypmod)), ', ' ORDER BY attnum)
-            FROM pg_attribute WHERE attrelid = class.oid AND attnum > 0 AND NOT attisdropped))
-        WHEN type.typtype = 'r' AND range.rngcanonical = 0 THEN format('AS RANGE (SUBTYPE = %%s, MULTIRANGE_TYPE_NAME = %%s)',
-            format_type(range.rngsubtype, NULL), format_type(range.rngmultitypid, NULL))
-    END
+        WHEN type.typtype = 'c' AND class.relkind = 'c' THEN concat('AS (', (
+            SELECT string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
+            FROM pg_attribute WHERE attrelid = class.oid AND attnum > 0 AND NOT attisdropped), ')')
+        WHEN type.typtype = 'r' AND range.rngcanonical = 0 THEN concat('AS RANGE (SUBTYPE = ',
+            format_type(range.rngsubtype, NULL), ', MULTIRANGE_TYPE_NAME = ', format_type(range.rngmultitypid, NULL), ')')
+    END AS definition
 FROM needed
 JOIN pg_type AS type ON type.oid = needed.type
 JOIN pg_namespace AS namespace ON namespace.oid = type.typnamespace

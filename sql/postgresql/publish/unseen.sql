@@ -1,6 +1,6 @@
 -- Watched tables that are not what was recorded of them, or are gone (no name then). A constraint that is checked at commit
--- is no part of the definition, but asks for a trigger (R1). All are compared at once: whoever asks {current_layout} of
--- each table reads all constraints each time.
+-- and refers to a table is no part of its definition, but asks for a trigger (R1). All are compared at once: whoever asks
+-- {current_layout} of each table reads all constraints each time.
 WITH checked_late (relid) AS MATERIALIZED (
     SELECT unnest(ARRAY[conrelid, confrelid]) FROM pg_constraint WHERE condeferrable AND contype <> 't'
 ), recorded AS MATERIALIZED (

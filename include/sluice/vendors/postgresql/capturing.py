@@ -33,7 +33,10 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     names = {name: regclass(TableName(resources.schema, resources.name(name))) for name in _NAMED}
     names |= {"schema": resources.schema, "capture": resources.name("capture_"), "trigger": triggers.made(resources)}
     literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
-    return {**parts, **literals, "eligible": composed("catalog/eligible")}
+    catalogs = {name: composed(f"catalog/{name}") for name in ("eligible", "definition")}
+    catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
+    catalogs["indexes"] = composed("catalog/indexes", relation=sql.SQL("relation"))
+    return {**parts, **literals, **catalogs}
 
 
 def install(

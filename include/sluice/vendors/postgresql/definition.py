@@ -9,19 +9,26 @@ from psycopg import sql
 
 from sluice.apply.mapper import Mapper
 from sluice.initial_update.plan import Leaf
+from sluice.model.ddl import DefinedColumn, DefinedTable, ForeignKey, UserType
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.vendors.postgresql import catalog, usertypes
+from sluice.vendors.postgresql import usertypes
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.postgresql.usertypes import UserType
 
+_WHOLE = {"smallint", "integer", "bigint"}
 _ACTIONS = {"a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
 
 
 @dataclass(frozen=True)
 class ColumnDefinition:
-    """One column; `kind` is plain, default, identity, stored or virtual, and `binary` allows that format."""
+    """One column.
+
+    Attributes:
+        kind: plain, default, identity, stored or virtual.
+        expression: of the default, or what is computed; how an identity counts.
+        number, filled: see `sluice.model.ddl.DefinedColumn`.
+    """
 
     name: str
     type: str
@@ -29,7 +36,8 @@ class ColumnDefinition:
     kind: str
     expression: str | None
     collation: str | None
-    binary: bool
+    number: int
+    filled: str | None
 
     @property
     def generated(self) -> bool:
@@ -38,31 +46,23 @@ class ColumnDefinition:
 
 
 @dataclass(frozen=True)
-class ForeignKey:
-    """A reference to another table."""
-
-    name: str
-    columns: Sequence[str]
-    parent: TableName
-    parent_columns: Sequence[str]
-    on_update: str
-    on_delete: str
-    full: bool
-    deferrable: bool
-    deferred: bool
-
-
-@dataclass(frozen=True)
 class TableDefinition:
-    """A table of the master, as a dump's snapshot shows it."""
+    """A table of the master, as a dump's snapshot shows it, or a command describes it.
+
+    Attributes:
+        undecoded: rows may travel in the binary format, in which other databases read the same.
+        rewritten: see `sluice.model.ddl.DefinedTable`.
+    """
 
     name: TableName
     columns: tuple[ColumnDefinition, ...]
     constraints: tuple[tuple[str, str], ...]
-    indexes: tuple[tuple[str, bool, str], ...]
     foreign_keys: tuple[ForeignKey, ...]
-    types: tuple[UserType, ...]
-    key: tuple[str, ...]
+    key: tuple[str, ...] = ()
+    indexes: tuple[tuple[str, bool, str], ...] = ()
+    types: tuple[UserType, ...] = ()
+    undecoded: bool = False
+    rewritten: bool = False
 
     @property
     def layout(self) -> Layout:
@@ -71,28 +71,49 @@ class TableDefinition:
         names = [column.name for column in columns]
         return Layout(0, self.name, columns, tuple(names.index(part) for part in self.key))
 
-    @property
-    def undecoded(self) -> bool:
-        """Whether rows may travel in the binary format, in which other databases read the same."""
-        return all(column.binary for column in self.columns)
-
 
 def read(connection: Connection, name: TableName) -> TableDefinition:
     """The definition, from the catalog as the connection's snapshot shows it."""
     relation = {"relation": regclass(name)}
-    return TableDefinition(
-        name=name,
-        columns=tuple(
-            ColumnDefinition(*row) for row in connection.execute(composed("catalog/table_columns"), relation)
-        ),
-        constraints=tuple(connection.execute(composed("catalog/constraints"), relation)),
-        indexes=tuple(connection.execute(composed("catalog/indexes"), relation)),
-        foreign_keys=tuple(
-            ForeignKey(row[0], row[1], TableName(row[2], row[3]), *row[4:])
-            for row in connection.execute(composed("catalog/foreign_keys"), relation)
-        ),
+    query = composed("catalog/defined", definition=composed("catalog/definition"))
+    ((plain,),) = connection.execute(query, relation).fetchall()
+    indexes = composed("catalog/indexes", relation=sql.SQL("%(relation)s::regclass"))
+    ((undecoded,),) = connection.execute(composed("catalog/undecoded"), relation).fetchall()
+    return replace(
+        carried(DefinedTable.from_json(plain)),
+        indexes=tuple(connection.execute(indexes, relation)),
         types=usertypes.read(connection, regclass(name)),
-        key=catalog.primary_key(connection, name),
+        undecoded=undecoded,
+    )
+
+
+def carried(table: DefinedTable) -> TableDefinition:
+    """The same of a table that a command describes."""
+    columns = tuple(_carried(column) for column in table.columns)
+    return TableDefinition(
+        table.name,
+        columns,
+        table.constraints,
+        table.foreign_keys,
+        table.key,
+        table.indexes,
+        usertypes.ordered(table.types),
+        rewritten=table.rewritten,
+    )
+
+
+def _carried(column: DefinedColumn) -> ColumnDefinition:
+    if column.generated is not None:
+        kind, expression = "virtual" if column.virtual else "stored", column.generated
+    elif column.counter is not None:
+        # A default that draws from a sequence becomes an identity that counts alike, where there can be one.
+        kind, expression = "plain", None
+        if column.not_null and column.type in _WHOLE:
+            kind, expression = "identity", column.counter
+    else:
+        kind, expression = "default" if column.default is not None else "plain", column.default
+    return ColumnDefinition(
+        column.name, column.type, column.not_null, kind, expression, column.collation, column.number, column.filled
     )
 
 
@@ -120,10 +141,16 @@ def leaves(connection: Connection, name: TableName) -> list[Leaf]:
     return [Leaf(name, TableName(schema, table), blocks) for _, schema, table, blocks in rows]
 
 
+def make(table: TableDefinition, name: TableName) -> Iterator[sql.Composed]:
+    """The table and its schema; keys and indexes come after the data."""
+    yield sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema))
+    yield create_table(table, name)
+
+
 def create_table(table: TableDefinition, name: TableName) -> sql.Composed:
-    """CREATE TABLE with types, defaults and NOT NULL; keys and indexes come after the data."""
+    """CREATE TABLE with types, defaults and NOT NULL."""
     return sql.SQL("CREATE TABLE {} (\n    {}\n)").format(
-        identifier(name), sql.SQL(",\n    ").join(_column(column) for column in table.columns)
+        identifier(name), sql.SQL(",\n    ").join(map(column, table.columns))
     )
 
 
@@ -131,11 +158,11 @@ def after_data(table: TableDefinition, name: TableName) -> Iterator[sql.Composed
     """Keys, checks and indexes, the primary key first."""
     for constraint, definition in table.constraints:
         yield sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}").format(
-            identifier(name), sql.Identifier(constraint), _text(definition)
+            identifier(name), sql.Identifier(constraint), verbatim(definition)
         )
     for index, unique, definition in table.indexes:
         yield sql.SQL("CREATE {}INDEX {} ON {} {}").format(
-            sql.SQL("UNIQUE " if unique else ""), sql.Identifier(index), identifier(name), _text(definition)
+            sql.SQL("UNIQUE " if unique else ""), sql.Identifier(index), identifier(name), verbatim(definition)
         )
 
 
@@ -162,10 +189,29 @@ def references(
             identifier(mapper.table(key.parent)),
             _names(parent_columns),
             sql.SQL(" MATCH FULL" if key.full else ""),
-            _text(_ACTIONS[key.on_update] if silent else "NO ACTION"),
-            _text(_ACTIONS[key.on_delete] if silent else "NO ACTION"),
-            _text(_deferral(key, silent=silent)),
+            verbatim(_ACTIONS[key.on_update] if silent else "NO ACTION"),
+            verbatim(_ACTIONS[key.on_delete] if silent else "NO ACTION"),
+            verbatim(_deferral(key, silent=silent)),
         )
+
+
+def column(one: ColumnDefinition) -> sql.Composable:
+    """A column, as CREATE TABLE and ADD COLUMN name it."""
+    extras = {
+        "plain": "",
+        "default": f" DEFAULT {one.expression}",
+        "identity": f" GENERATED BY DEFAULT AS IDENTITY ({one.expression})",
+        "stored": f" GENERATED ALWAYS AS ({one.expression}) STORED",
+        "virtual": f" GENERATED ALWAYS AS ({one.expression}) VIRTUAL",
+    }[one.kind]
+    collation = f" COLLATE {one.collation}" if one.collation else ""
+    not_null = " NOT NULL" if one.not_null else ""
+    return sql.SQL("{} {}").format(sql.Identifier(one.name), verbatim(f"{one.type}{collation}{extras}{not_null}"))
+
+
+def verbatim(definition: str) -> sql.SQL:
+    """What the master's catalog wrote, quoted there already."""
+    return sql.SQL(definition)
 
 
 def identifier(name: TableName) -> sql.Identifier:
@@ -176,19 +222,6 @@ def identifier(name: TableName) -> sql.Identifier:
 def regclass(name: TableName) -> str:
     """A table's name as a text that casts to regclass."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in (name.schema, name.table))
-
-
-def _column(column: ColumnDefinition) -> sql.Composable:
-    extras = {
-        "plain": "",
-        "default": f" DEFAULT {column.expression}",
-        "identity": f" GENERATED BY DEFAULT AS IDENTITY ({column.expression})",
-        "stored": f" GENERATED ALWAYS AS ({column.expression}) STORED",
-        "virtual": f" GENERATED ALWAYS AS ({column.expression}) VIRTUAL",
-    }[column.kind]
-    collation = f" COLLATE {column.collation}" if column.collation else ""
-    not_null = " NOT NULL" if column.not_null else ""
-    return sql.SQL("{} {}").format(sql.Identifier(column.name), _text(f"{column.type}{collation}{extras}{not_null}"))
 
 
 def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str]:
@@ -207,8 +240,3 @@ def _deferral(key: ForeignKey, *, silent: bool) -> str:
     if key.deferrable:
         return f" DEFERRABLE INITIALLY {'DEFERRED' if key.deferred else 'IMMEDIATE'}"
     return ""
-
-
-def _text(definition: str) -> sql.SQL:
-    """A definition that the master's catalog wrote, quoted there already."""
-    return sql.SQL(definition)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sluice.errors import SluiceError
+from sluice.errors import Unfit
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog
@@ -21,7 +21,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         names: what the slave calls the types that users made.
 
     Raises:
-        SluiceError: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
+        Unfit: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
     """
     name, columns = layout.name, layout.columns
     there = {column.name: column for column in catalog.columns(connection, name)}
@@ -29,14 +29,14 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         return there
     missing = [column.name for column in columns if column.name not in there]
     if missing:
-        raise SluiceError(
+        raise Unfit(
             71,
             f"the slave's table {name} lacks the column {', '.join(missing)}",
             "add it there: ALTER TABLE ... ADD COLUMN; nothing is lost",
         )
     wrong = [*_unfit(columns, there, names), *_in_the_way(connection, name, columns)]
     if wrong:
-        raise SluiceError(
+        raise Unfit(
             73,
             f"the slave's table {name} cannot take every row of the master: {', '.join(wrong)}",
             "nothing of it was written; alter the table there, or drop it and let initial_update make it",

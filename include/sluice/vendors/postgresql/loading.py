@@ -71,9 +71,9 @@ class SlaveTables:
                     self._check_guards(session, name)
                     emptied.append(catalog.rows_of(session, name))
                 else:
-                    session.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema)))
                     made = mapped(session, for_slave(table, names), self.mapper)
-                    session.execute(definition.create_table(made, name))
+                    for statement in definition.make(made, name):
+                        session.execute(statement)
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
                     self._unfinished[table.name] = made

@@ -6,6 +6,7 @@ whatever else bears its name: a table that is made for a moment is altered, and 
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 import psycopg
@@ -17,7 +18,7 @@ from sluice.errors import SluiceError
 from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import definition
-from sluice.vendors.postgresql.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.definition import ColumnDefinition, TableDefinition, identifier
 from sluice.vendors.postgresql.session import Connection
 
 _MODEL = TableName("pg_temp", "sluice_model")
@@ -58,7 +59,16 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
         _run(connection, sql.SQL("ALTER TABLE {} ADD PRIMARY KEY ({})").format(identifier(_MODEL), names))
     found = definition.read(connection, _MODEL)
     _run(connection, sql.SQL("DROP TABLE {}").format(identifier(_MODEL)))
-    return replace(found, name=table.name, foreign_keys=table.foreign_keys)
+    kept = {theirs[column.name]: column for column in table.columns if column.name in theirs}
+    columns = tuple(_numbered(one, kept.get(one.name)) for one in found.columns)
+    return replace(table, columns=columns, constraints=found.constraints, indexes=found.indexes, key=found.key)
+
+
+def _numbered(column: ColumnDefinition, ours: ColumnDefinition | None) -> ColumnDefinition:
+    """A column of the model with the master's number; one that the slave alone has gets one by its name, below 0."""
+    if ours is None:
+        return replace(column, number=-1 - zlib.crc32(column.name.encode()))
+    return replace(column, number=ours.number, filled=ours.filled)
 
 
 def _drop(connection: Connection, table: TableName, column: str) -> None:

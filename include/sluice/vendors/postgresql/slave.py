@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import psycopg
@@ -14,15 +14,16 @@ from sluice.apply.view import view
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
-from sluice.model.action import Action, Command
+from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Outcome, Statement
+from sluice.model.statement import Statement
 from sluice.model.tolerance import EASY, Tolerated, Tolerating
-from sluice.vendors.postgresql import catalog, upgrading
+from sluice.vendors.postgresql import catalog, commands, upgrading
 from sluice.vendors.postgresql import sequences as following
+from sluice.vendors.postgresql.commands import Answered
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fencing import raised
@@ -35,7 +36,6 @@ from sluice.vendors.postgresql.writing import Run, Writer
 from sluice.vendors.protocol import Capabilities, Replayed
 
 Step = Run | Command
-Answered = Callable[[Statement, Outcome], None]
 
 
 class PostgresSlave:
@@ -123,8 +123,8 @@ class PostgresSlave:
             first = True
             for step in steps:
                 if isinstance(step, Command):
-                    if answered is not None and step.action is Action.STATEMENT:
-                        self._execute(session, step.text, echoes, answered)
+                    if commands.execute(session, step, self.mapper, echoes, answered, silent=self._silent):
+                        self._writer.look_up()
                     continue
                 tolerated += self._writer.write(step, tolerating, first=first)
                 first = False
@@ -225,22 +225,6 @@ class PostgresSlave:
             self._writer, self._one_to_one = Writer(session, self.mapper), None
             self._session = session
         return self._session
-
-    def _execute(self, session: Connection, text: str, echoes: Echoes, answered: Answered) -> None:
-        """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
-        # A parser takes long to import, and hardly a drain needs it.
-        from sluice.vendors.postgresql import statements
-
-        statement = statements.carried(text)
-        try:
-            outcome = statements.execute(session, statement, self.mapper, echoes, silent=self._silent)
-        except SluiceError as error:
-            answered(statement, Outcome(False, error.fact))
-            raise
-        answered(statement, outcome)
-        if not statement.reads:
-            assert self._writer is not None
-            self._writer.look_up()
 
     def _hold_fence(self, session: Connection) -> None:
         """Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6)."""

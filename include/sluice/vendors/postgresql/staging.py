@@ -101,7 +101,7 @@ class Stages:
     def _create(self, layout: Layout, stage: str) -> Target:
         name = layout.name
         if not catalog.columns(self._connection, name):
-            raise _missing(f"the slave has no table {name}")
+            raise missing(f"the slave has no table {name}")
         self._lock([name])
         self._shapes |= self._shaped([name])
         fitting(self._connection, layout, self._names)
@@ -139,7 +139,7 @@ class Stages:
         try:
             self._connection.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(tables))
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
-            raise _missing(f"a table of the slave is gone: {error.diag.message_primary}") from None
+            raise missing(f"a table of the slave is gone: {error.diag.message_primary}") from None
 
     def _shaped(self, names: Sequence[TableName]) -> dict[TableName, str]:
         wanted = {"schemas": [name.schema for name in names], "tables": [name.table for name in names]}
@@ -147,7 +147,8 @@ class Stages:
         return {TableName(schema, table): shape for schema, table, shape in rows}
 
 
-def _missing(fact: str) -> SluiceError:
+def missing(fact: str) -> SluiceError:
+    """Why a table cannot be written to."""
     return SluiceError(70, fact, "create it there and fill it, or let initial_update make it; nothing is lost")
 
 

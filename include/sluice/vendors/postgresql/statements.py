@@ -84,18 +84,6 @@ def issue(
         commits(done, str(row[0]) if row else "")
 
 
-def carried(text: str) -> Statement:
-    """The statement that a command of the log carries. Raises SluiceError SLC-068 if it carries none."""
-    try:
-        return Statement.from_json(text)
-    except ValueError as error:
-        raise SluiceError(
-            68,
-            f"a command of the change log is not one that Sluice wrote: {error}",
-            "nothing of the batch was applied; an initial_update leaves the command behind",
-        ) from None
-
-
 def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes: Echoes, *, silent: bool) -> Outcome:
     """Execute a statement on a slave, in the transaction of the batch that it belongs to.
 

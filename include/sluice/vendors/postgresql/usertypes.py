@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from psycopg import sql
 
 from sluice.errors import SluiceError
+from sluice.model.ddl import UserType
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
-
-
-@dataclass(frozen=True)
-class UserType:
-    """One type.
-
-    Attributes:
-        kind: TYPE or DOMAIN.
-        extension: what brought it along, if something did.
-        parts: the types that it is made of.
-        labels: those of an enum.
-        definition: what follows its name when it is made; None if that cannot be told.
-    """
-
-    oid: int
-    name: TableName
-    kind: str
-    extension: str | None
-    parts: tuple[int, ...]
-    labels: tuple[str, ...]
-    definition: str | None
 
 
 def read(connection: Connection, relation: str) -> tuple[UserType, ...]:
@@ -70,10 +49,16 @@ def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames
 
 
 def _of(connection: Connection, columns: list[int]) -> tuple[UserType, ...]:
-    found = {
-        row[0]: UserType(row[0], TableName(row[1], row[2]), row[3], row[4], tuple(row[5]), tuple(row[6]), row[7])
-        for row in connection.execute(composed("catalog/types"), {"columns": columns})
-    }
+    rows = connection.execute(composed("catalog/types", columns=sql.Literal(columns))).fetchall()
+    return ordered(
+        UserType(oid, TableName(schema, name), kind, extension, tuple(parts), tuple(labels), text)
+        for oid, schema, name, kind, extension, parts, labels, text in rows
+    )
+
+
+def ordered(types: Iterable[UserType]) -> tuple[UserType, ...]:
+    """The same, those first that others are made of."""
+    found = {one.oid: one for one in types}
     order = TopologicalSorter({oid: [part for part in one.parts if part in found] for oid, one in found.items()})
     return tuple(found[oid] for oid in order.static_order())
 

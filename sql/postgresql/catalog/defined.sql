@@ -1,0 +1,2 @@
+-- What one table is.
+SELECT known.definition FROM ({definition}) AS known WHERE known.relid = %(relation)s::regclass
