@@ -42,6 +42,11 @@ class WatchedTable(Part):
         return self
 
 
+Action = Annotated[str, Field(pattern="^[IUD]$")]
+# One that cannot end the transaction that it stands in.
+Statement = Annotated[str, Field(pattern=r"^\s*(?i:call|select|insert|update|delete|merge|with)\s")]
+
+
 class SlaveTable(Part):
     """What a slave sees of the tables that an entry takes. Names are the master's, but for what stands behind them."""
 
@@ -59,6 +64,10 @@ class SlaveTable(Part):
     actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
     on_missing: Annotated[Way, Field(description="when a row that changes or goes is not there")] = Way.WARN
     on_duplicate: Annotated[Way, Field(description="when a row that comes is there already")] = Way.WARN
+    before: Annotated[
+        dict[Action, Statement], Field(description="I, U, D: what is executed before each such change, beside it")
+    ] = {}
+    after: Annotated[dict[Action, Statement], Field(description="the same, after it")] = {}
 
     @property
     def shapes(self) -> bool:

@@ -30,7 +30,7 @@ SHARED = {
     50: "took over|taken over|with an epoch above",
     68: "not one that Sluice wrote",
     74: "would act a second time",
-    121: "cannot be stop or record",
+    121: "cannot be written row by row",
 }
 
 

@@ -100,5 +100,39 @@ def test_a_table_whose_changes_cannot_be_looked_at_one_by_one_says_so(build):
                   slave={"tables": {"public.t": {"on_missing": "record"}}})  # fmt: skip
     world.master.execute("INSERT INTO t VALUES (1)")
     world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-121: on_missing and on_duplicate of public\.t"):
+    with pytest.raises(SluiceError, match=r"SLC-121: public\.t cannot be written row by row"):
         world.drain()
+
+
+NOTED = "INSERT INTO public.noted SELECT '{}', count(*) FROM public.t"
+AROUND = {"before": {"U": NOTED.format("before U")}, "after": {"U": NOTED.format("after U"), "D": "CALL public.gone()"}}
+NOTES = (
+    "CREATE TABLE noted (what text, n int); CREATE PROCEDURE gone() LANGUAGE sql AS"
+    " $$ INSERT INTO public.noted SELECT 'gone', count(*) FROM public.t $$"
+)
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_statements_before_and_after_each_change_are_part_of_its_transaction(build, mode):
+    world = build(DDL, ["public.t", "public.heap"], slave={"tables": {"public.t": AROUND}})
+    world.settings["replications"][0]["mode"] = mode
+    world.configure(lambda plain: None)
+    for statement in ("INSERT INTO t VALUES (1, 'a'), (2, 'b')", "UPDATE t SET v = 'c'", "DELETE FROM t WHERE id = 1"):
+        world.master.execute(statement)
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-123: what public\.t wants executed before U is refused.*noted"):
+        world.drain()
+    assert world.position().ordinal == 0
+    slave = world.reader("zurich")
+    slave.execute(NOTES)
+    slave.execute("ALTER TABLE noted ADD CHECK (what <> 'gone')")
+    with pytest.raises(SluiceError, match="violates check constraint"):
+        world.drain()
+    last = 2 if mode == "one_to_one" else 0
+    assert world.position().ordinal == last
+    assert slave.execute("SELECT count(*) FROM noted").fetchone() == (2 * last,)
+    slave.execute("ALTER TABLE noted DROP CONSTRAINT noted_what_check")
+    world.drain()
+    assert world.differences() == {}
+    noted = slave.execute("SELECT what, n FROM noted").fetchall()
+    assert noted == [("before U", 2), ("after U", 2)] * 2 + [("gone", 1)]

@@ -154,6 +154,18 @@ FILES = {
         "slaves.zurich.tables.public.*: two columns cannot become one: c",
         "check",
     ),
+    "a statement that would end its transaction": (
+        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {p.*: {before: {U: COMMIT}}}}"),
+        2,
+        "slaves.zurich.tables.p.*.before.U: String should match pattern",
+        "./sluice check",
+    ),
+    "transactions that share one, in a batch": (
+        EXAMPLE.replace("slave: zurich}", "slave: zurich, max_collected_statements: 9}"),
+        2,
+        "max_collected_statements is for mode one_to_one",
+        "./sluice check",
+    ),
     "a column that is called something and left out": (
         EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {p.*: {columns: {a: c}, without: [a]}}}"),
         2,

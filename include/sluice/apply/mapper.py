@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sluice.errors import ConfigError
+from sluice.model.manners import Manner
 from sluice.model.names import TableName
-from sluice.model.tolerance import Tolerance
 from sluice.model.wanted import Pattern, chosen, split_name
 from sluice.parts import SlaveTable
 
@@ -66,10 +66,10 @@ class Mapper:
     def _called(entry: SlaveTable, column: str) -> str | None:
         return None if column in entry.without else entry.columns.get(column, column)
 
-    def tolerance(self, table: TableName) -> Tolerance:
-        """What is done about rows of this table of the master that are not on the slave as expected."""
+    def manner(self, table: TableName) -> Manner:
+        """How changes of this table of the master are carried out."""
         entry = self.entry(table)
-        return Tolerance(entry.on_missing, entry.on_duplicate)
+        return Manner(entry.on_missing, entry.on_duplicate, entry.before, entry.after)
 
     def columns(self, table: TableName, columns: Iterable[str]) -> dict[str, str]:
         """The columns of this table that the slave gets, masked or not, in their order, and what they are called there.

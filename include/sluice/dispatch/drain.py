@@ -21,10 +21,11 @@ from sluice.dispatch.timely import timely
 from sluice.errors import KeyConflict, SluiceError, Unready
 from sluice.model.action import APPLIED, Policies
 from sluice.model.layout import Layout
+from sluice.model.manners import Manners
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
-from sluice.model.tolerance import Rejected, Tolerated, Tolerating
+from sluice.model.tolerance import Rejected, Tolerated
 from sluice.vendors.protocol import SlaveDatabase
 
 # A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
@@ -148,16 +149,16 @@ class Drain:
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seen(batch)
-        tolerating = self._tolerating(layouts)
-        # Answers come after commits there: too late for a table whose changes may be rejected.
-        patient = {number: one for number, one in layouts.items() if not tolerating.of(one.name).strict}
+        manners = self._manners(layouts)
+        # Answers come after commits there: too late for a table whose changes may be rejected, say.
+        patient = {number: one for number, one in layouts.items() if not manners.of(one.name).by_row}
         begin = self.position
         replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
         self.position = replayed.position
         left = batch.beyond(self.position)
         count = len(batch.changes) - (len(left.changes) if left else 0)
         return Delivered(
-            self.position, self.position.ordinal - begin.ordinal, count, tolerating.counted(replayed.tolerated)
+            self.position, self.position.ordinal - begin.ordinal, count, manners.counted(replayed.tolerated)
         )
 
     def _seen(self, batch: Batch) -> tuple[pa.Table, dict[int, Layout]]:
@@ -172,19 +173,19 @@ class Drain:
         changes = timely(batch.changes, {number: one.master for number, one in views.items()})
         return seen(changes, views, self._shapes), {number: one.layout for number, one in views.items()}
 
-    def _tolerating(self, layouts: Iterable[int]) -> Tolerating:
+    def _manners(self, layouts: Iterable[int]) -> Manners:
         views = (self._views[number] for number in layouts)
-        tables = {one.layout.name: self._slave.mapper.tolerance(one.master.name) for one in views}
-        return Tolerating(tables, self._rejected)
+        tables = {one.layout.name: self._slave.mapper.manner(one.master.name) for one in views}
+        return Manners(tables, self._rejected)
 
     def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seen(batch)
-        tolerating = self._tolerating(layouts)
+        manners = self._manners(layouts)
         passed = permitted(steps(changes, layouts), self._policies)
-        found = self._slave.apply(passed, batch.end, sequences, self._answered, tolerating)
+        found = self._slave.apply(passed, batch.end, sequences, self._answered, manners)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end
-        return Delivered(batch.end, batch.transactions, len(batch.changes), tolerating.counted(found))
+        return Delivered(batch.end, batch.transactions, len(batch.changes), manners.counted(found))
 
 
 def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:

@@ -15,11 +15,12 @@ from sluice.connections import ConnectionInfo
 from sluice.initial_update.job import LoadJob, SlaveLoad
 from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
+from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Outcome, Statement, Traced
-from sluice.model.tolerance import EASY, Tolerated, Tolerating
+from sluice.model.tolerance import Tolerated
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.dumping import DumpSnapshot, Reading, Receiver, SlaveTables
 from sluice.vendors.sweeping import Purge, Sweep
@@ -203,14 +204,14 @@ class SlaveDatabase(Protocol):
         end: Position | None,
         sequences: Sequence[SequenceValue] = (),
         answered: Callable[[Statement, Outcome], None] | None = None,
-        tolerating: Tolerating = EASY,
+        manners: Manners = EASY,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
         Args:
             end: None if these are changes of earlier, and the slave's position stays.
             answered: told what became of each statement; without it statements are passed over.
-            tolerating: what is done about such rows.
+            manners: how changes of some tables are carried out.
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.

@@ -17,11 +17,12 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
+from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
-from sluice.model.tolerance import EASY, Tolerated, Tolerating, oddities
+from sluice.model.tolerance import Tolerated, oddities
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.loading import LakeTables
@@ -82,7 +83,7 @@ class ParquetSlave:
         end: Position | None,
         sequences: Sequence[SequenceValue] = (),
         answered: Callable[[Statement, Outcome], None] | None = None,
-        tolerating: Tolerating = EASY,
+        manners: Manners = EASY,
     ) -> Tolerated:
         """One version: the steps in order, the position. Returns which rows were not as expected.
 
@@ -108,7 +109,7 @@ class ParquetSlave:
                     continue
                 for net, changes in step:
                     table = self._table(tables, net)
-                    if tolerating.of(table.name).strict:
+                    if manners.of(table.name).by_row:
                         raise _too_strict(table.name)
                     files = edited.setdefault(table.name, self._files(table))
                     tolerated += oddities(table.name, missing=self.kind.apply(net, changes, files))
@@ -191,8 +192,8 @@ class ParquetSlave:
 def _too_strict(table: TableName) -> SluiceError:
     return SluiceError(
         121,
-        f"on_missing and on_duplicate of {table} cannot be stop or record: files are written by sets",
-        "make them warn or upsert in the configuration; nothing is lost",
+        f"{table} cannot be written row by row, as on_missing, on_duplicate, before or after demand: these are files",
+        "take these settings out of the configuration; nothing is lost",
     )
 
 

@@ -12,21 +12,23 @@ import psycopg
 from psycopg import sql
 
 from sluice.apply.grouping import Image, RowChange
+from sluice.errors import SluiceError
 from sluice.model.action import Action
-from sluice.model.tolerance import Oddity, Tolerance, Tolerated, Way
+from sluice.model.manners import Manner
+from sluice.model.tolerance import Oddity, Tolerated, Way
 from sluice.vendors.postgresql.pipelining import Pipeline, Sent
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
 
-_DEFAULT = Tolerance()
 _REJECTING = (Way.STOP, Way.RECORD)
 
 
 class Prepared:
     """The statements for one table, prepared in this session."""
 
-    def __init__(self, connection: Connection, target: Target) -> None:
+    def __init__(self, connection: Connection, target: Target, manner: Manner) -> None:
         self.target = target
+        self._manner = manner
         self._name = target.stage.encode()
         key = target.key or target.written
         beside = [place for place in target.written if place not in target.key]
@@ -39,30 +41,34 @@ class Prepared:
         self._moves = not numbered
         self._prepare(connection)
 
-    def statements(
-        self, change: RowChange, tolerance: Tolerance = _DEFAULT, *, replace: bool = False
-    ) -> Iterator[Sent]:
-        """What carries out one change.
+    def statements(self, change: RowChange, *, replace: bool = False) -> Iterator[Sent]:
+        """What carries out one change, with what is to be executed before and after it.
 
         Args:
-            tolerance: where it says so, a change whose row is not as expected is rejected.
             replace: a row that bears the key of one that comes makes room for it.
         """
+        if change.action in self._manner.before:
+            yield self._sent(f"before_{change.action}", [])
+        yield from self._carried_out(change, replace=replace)
+        if change.action in self._manner.after:
+            yield self._sent(f"after_{change.action}", [])
+
+    def _carried_out(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
         new, old = change.new, change.old
-        rejects = change if tolerance.missing in _REJECTING else None
+        rejects = change if self._manner.missing in _REJECTING else None
         if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif change.action == Action.DELETE:
             yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING, rejects)
         elif change.action == Action.INSERT:
-            yield from self._inserted(change, tolerance, replace=replace)
+            yield from self._inserted(change, replace=replace)
         elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
             yield self._updated("update", change, rejects)
         elif self._moves and not replace:
             yield self._updated("move", change, rejects)
         else:
             yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING)
-            yield from self._inserted(change, tolerance, replace=replace)
+            yield from self._inserted(change, replace=replace)
 
     def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Sent:
         key = self._of(change.old, self._key)
@@ -71,8 +77,8 @@ class Prepared:
             return self._sent(f"{kind}_found", self._of(change.new, places) + key, 1, Oddity.MISSING, rejects)
         return self._sent(kind, self._of(change.new, self.target.written) + key, 0, Oddity.MISSING)
 
-    def _inserted(self, change: RowChange, tolerance: Tolerance, *, replace: bool) -> Iterator[Sent]:
-        if tolerance.duplicate in _REJECTING:
+    def _inserted(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
+        if self._manner.duplicate in _REJECTING:
             yield self._sent("new", self._of(change.new, self.target.written), 1, Oddity.DUPLICATE, change)
             return
         if replace and self.target.key:
@@ -111,6 +117,17 @@ class Prepared:
                 found = {**parts, **some, **alone, "same": self._same(len(places) + 1)}
                 self._made(connection, f"{kind}_found", composed("slave/replay_found", **found))
 
+        for when, given in (("before", self._manner.before), ("after", self._manner.after)):
+            for action, text in given.items():
+                try:
+                    self._made(connection, f"{when}_{action}", sql.Composed([sql.SQL(text)]))
+                except psycopg.Error as error:
+                    raise SluiceError(
+                        123,
+                        f"what {self.target.name} wants executed {when} {action} is refused there: {error}",
+                        "mend it in the configuration, with schemas: names are not looked up; nothing is lost",
+                    ) from error
+
     def _made(self, connection: Connection, kind: str, statement: sql.Composed) -> None:
         prepare(connection, self._name + b"_" + kind.encode(), statement)
 
@@ -142,7 +159,6 @@ def replay(
     connection: Connection,
     prepared: Prepared,
     changes: Iterable[RowChange],
-    tolerance: Tolerance = _DEFAULT,
     *,
     replace: bool,
 ) -> tuple[Tolerated, list[tuple[Oddity, RowChange]]]:
@@ -154,7 +170,7 @@ def replay(
     with translated(f"writing to {prepared.target.name}"):
         with Pipeline(connection) as pipeline:
             for change in changes:
-                for statement in prepared.statements(change, tolerance, replace=replace):
+                for statement in prepared.statements(change, replace=replace):
                     pipeline.send(statement)
             pipeline.sync()
         pipeline.expect_done()

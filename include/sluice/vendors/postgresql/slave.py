@@ -16,11 +16,12 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
+from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Statement
-from sluice.model.tolerance import EASY, Tolerated, Tolerating
+from sluice.model.tolerance import Tolerated
 from sluice.vendors.postgresql import catalog, commands, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.commands import Answered
@@ -103,7 +104,7 @@ class PostgresSlave:
         end: Position | None,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        tolerating: Tolerating = EASY,
+        manners: Manners = EASY,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
@@ -126,7 +127,7 @@ class PostgresSlave:
                     if commands.execute(session, step, self.mapper, echoes, answered, silent=self._silent):
                         self._writer.look_up()
                     continue
-                tolerated += self._writer.write(step, tolerating, first=first)
+                tolerated += self._writer.write(step, manners, first=first)
                 first = False
             following.follow(session, self.mapper, sequences)
             echoes.remove()

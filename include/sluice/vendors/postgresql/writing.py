@@ -20,13 +20,15 @@ from sluice.apply.order import parents_first
 from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
 from sluice.model.layout import Layout
+from sluice.model.manners import Manner, Manners
 from sluice.model.names import TableName
-from sluice.model.tolerance import Oddity, Rejected, Tolerance, Tolerated, Tolerating, Way
+from sluice.model.tolerance import Oddity, Rejected, Tolerated, Way
 from sluice.vendors.postgresql import catalog, merging
 from sluice.vendors.postgresql.replaying import Prepared, replay
 from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.staging import Stages, Target
 
+_PLAIN = Manner()
 _SAID = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
 
 Run = Sequence[tuple[Net, pa.Table]]
@@ -39,12 +41,12 @@ class _Part:
     target: Target
     net: Net
     changes: pa.Table
-    tolerance: Tolerance
+    manner: Manner
 
     @property
     def by_row(self) -> bool:
         """Whether its changes are written one by one."""
-        return self.target.acting or self.tolerance.strict
+        return self.target.acting or self.manner.by_row
 
 
 class Writer:
@@ -60,17 +62,17 @@ class Writer:
         """Learn which tables refer to which; again after DDL."""
         self._parents = catalog.parents(self._connection)
 
-    def prepared(self, target: Target) -> Prepared:
-        """The statements by which changes of a table are written one by one."""
+    def prepared(self, target: Target, manner: Manner = _PLAIN) -> Prepared:
+        """The statements by which changes of a table are written one by one; how does not change in a session."""
         if target.stage not in self._prepared:
-            self._prepared[target.stage] = Prepared(self._connection, target)
+            self._prepared[target.stage] = Prepared(self._connection, target, manner)
         return self._prepared[target.stage]
 
-    def write(self, run: Run, tolerating: Tolerating, *, first: bool) -> Tolerated:
+    def write(self, run: Run, manners: Manners, *, first: bool) -> Tolerated:
         """Write one run. Returns which rows were not as expected.
 
         Args:
-            tolerating: what is done about these.
+            manners: how changes of some tables are carried out.
             first: none was staged before it in this transaction.
 
         Raises:
@@ -81,7 +83,7 @@ class Writer:
         self.stages.hold([net.layout.name for net, _ in run])
         for net, changes in run:
             target = self.stages.target(net.layout)
-            parts[target.name] = part = _Part(target, net, changes, tolerating.of(target.name))
+            parts[target.name] = part = _Part(target, net, changes, manners.of(target.name))
             if part.by_row:
                 _expect_alone(part)
                 continue
@@ -95,19 +97,19 @@ class Writer:
         order = [parts[name] for name in parents_first(parts, self._parents)]
         try:
             with self._connection.transaction():
-                return self._written(order, tolerating, replace=False)
+                return self._written(order, manners, replace=False)
         except SluiceError as error:
             if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
                 raise
         try:
             with self._connection.transaction():
-                return self._written(order, tolerating, replace=True)
+                return self._written(order, manners, replace=True)
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.UniqueViolation):
                 raise _conflict(error) from error
             raise
 
-    def _written(self, order: Sequence[_Part], tolerating: Tolerating, *, replace: bool) -> Tolerated:
+    def _written(self, order: Sequence[_Part], manners: Manners, *, replace: bool) -> Tolerated:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
         tolerated = Tolerated()
@@ -124,7 +126,7 @@ class Writer:
         for part in order:
             target, net = part.target, part.net
             if part.by_row:
-                tolerated += self._replayed(part, tolerating, replace=replace)
+                tolerated += self._replayed(part, manners, replace=replace)
             elif not isinstance(net, KeyedNet):
                 tolerated += merging.write_counts(session, target, net)
             elif replace or target.unchecked:
@@ -134,14 +136,12 @@ class Writer:
                 merging.write_fresh(session, target, net)
         return tolerated
 
-    def _replayed(self, part: _Part, tolerating: Tolerating, *, replace: bool) -> Tolerated:
+    def _replayed(self, part: _Part, manners: Manners, *, replace: bool) -> Tolerated:
         changes = row_changes(part.changes)
-        tolerated, found = replay(
-            self._connection, self.prepared(part.target), changes, part.tolerance, replace=replace
-        )
+        tolerated, found = replay(self._connection, self.prepared(part.target, part.manner), changes, replace=replace)
         rejected = [_rejected(part.net.layout, oddity, change) for oddity, change in found]
         for one in rejected:
-            if part.tolerance.way(one.oddity) is Way.STOP:
+            if part.manner.way(one.oddity) is Way.STOP:
                 raise SluiceError(
                     120,
                     f"a row of {part.target.name} is {_SAID[one.oddity]}, in front of change {one.repl_key} "
@@ -149,7 +149,7 @@ class Writer:
                     "put it right there, or let the configuration take it (warn, upsert, record); nothing is lost",
                 )
         if rejected:
-            tolerating.rejected(rejected)
+            manners.rejected(rejected)
         return tolerated
 
 
@@ -163,14 +163,14 @@ def _texts(image: Image) -> list[str | None] | None:
 
 
 def _expect_alone(part: _Part) -> None:
-    """Raises SluiceError SLC-121 if changes of a table have to be looked at one by one, and cannot be written so."""
+    """Raises SluiceError SLC-121 if changes of a table have to be carried out one by one, and cannot be."""
     numbered = part.target.numbered or any(part.target.columns[place].numbered for place in part.target.key)
-    if part.tolerance.strict and (not part.target.by_row or numbered):
+    if part.manner.by_row and (not part.target.by_row or (part.manner.strict and numbered)):
         raise SluiceError(
             121,
-            f"on_missing and on_duplicate of {part.target.name} cannot be stop or record: it has a key that is checked "
-            "late, a rule, or a column GENERATED ALWAYS AS IDENTITY",
-            "make them warn or upsert in the configuration, or alter the table there; nothing is lost",
+            f"{part.target.name} cannot be written row by row, as on_missing, on_duplicate, before or after demand: it "
+            "has a key that is checked late, a rule, or a column GENERATED ALWAYS AS IDENTITY",
+            "take these settings out of the configuration, or alter the table there; nothing is lost",
         )
 
 
