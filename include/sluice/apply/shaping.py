@@ -102,10 +102,13 @@ def _masked(layout: Layout, place: int, name: str, mask: str | None, salt: bytes
 
 def hashed(texts: pa.StringArray, salt: bytes) -> pa.StringArray:
     """SHA-256 of each text with the salt (HMAC), in hexadecimal: the same for the same text, in whichever table."""
-    return pa.array(
-        [None if text is None else hmac.digest(salt, text.encode(), "sha256").hex() for text in texts.to_pylist()],
-        pa.string(),
-    )
+    salted, made = hmac.new(salt, digestmod="sha256"), []
+    distinct = texts.dictionary_encode()
+    for text in distinct.dictionary.to_pylist():
+        one = salted.copy()
+        one.update(text.encode())
+        made.append(one.hexdigest())
+    return pa.array(made, pa.string()).take(distinct.indices)
 
 
 def _fitting(text: str, type_: str) -> str:

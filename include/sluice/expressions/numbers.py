@@ -12,13 +12,13 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 import pyarrow as pa
 
-_PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?")
 _SPECIAL = {"nan": "NaN", "inf": "Infinity", "infinity": "Infinity"}
 _MOST_BEFORE, _MOST_AFTER = 131_072, 16_383
 # Wide enough for whatever a `numeric` holds, so that nothing is rounded but where it says so; and without traps,
 # since NaN and infinity are values.
 CONTEXT = Context(prec=2 * (_MOST_BEFORE + _MOST_AFTER), Emax=999_999, Emin=-999_999, traps=[])
-_ZERO = Decimal(0)
+_ZERO, _ONE = Decimal(0), Decimal(1)
 
 
 class Failure(ValueError):
@@ -48,7 +48,7 @@ def whole(value: int, bits: int = 64) -> int:
 
 def numeric(text: str) -> Decimal:
     """Raises Failure if it is no number."""
-    return _fitting(CONTEXT.create_decimal(_spelt(text)))
+    return _plain(CONTEXT.create_decimal(_spelt(text)))
 
 
 def double(text: str) -> float:
@@ -62,7 +62,7 @@ def real(text: str) -> float:
 
 
 def _spelt(text: str) -> str:
-    if _PLAIN.fullmatch(text):
+    if _NUMBER.fullmatch(text):
         return text
     sign, word = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
     if word.lower() not in _SPECIAL or (sign and word.lower() == "nan"):
@@ -93,13 +93,16 @@ def to_integer(value: Decimal | float) -> int:
 
 
 def _fitting(value: Decimal) -> Decimal:
-    """As a `numeric` keeps it: without an exponent, and no longer than it may be."""
-    if not value.is_finite():
-        return value
-    if value.adjusted() >= _MOST_BEFORE or _scale(value) > _MOST_AFTER:
+    """The number itself. Raises Failure if a `numeric` cannot be as large."""
+    if value.is_finite() and value.adjusted() >= _MOST_BEFORE:
         raise Failure("a number has too many digits")
-    exponent = value.as_tuple().exponent
-    return value.quantize(Decimal(1), context=CONTEXT) if isinstance(exponent, int) and exponent > 0 else value
+    return value
+
+
+def _plain(value: Decimal) -> Decimal:
+    """The same number without an exponent."""
+    exponent = _fitting(value).as_tuple().exponent
+    return value.quantize(_ONE, context=CONTEXT) if isinstance(exponent, int) and exponent > 0 else value
 
 
 def _scale(value: Decimal) -> int:
@@ -156,7 +159,7 @@ def round_to(value: Decimal, digits: int = 0) -> Decimal:
     if abs(digits) > 1_000:
         raise Failure("a number cannot be rounded to more than 1000 digits")
     rounded = value.quantize(CONTEXT.scaleb(Decimal(1), -digits), ROUND_HALF_UP, CONTEXT)
-    return _fitting(rounded)
+    return _plain(rounded)
 
 
 def _leading(value: Decimal) -> tuple[int, int]:
@@ -216,7 +219,13 @@ def _not_lost(value: float, *, lost: bool) -> float:
 
 
 def print_numeric(value: Decimal) -> str:
-    return str(value) if not value.is_finite() else format(value if value else value.copy_abs(), "f")
+    """Raises Failure if it has more digits after the point than a `numeric` keeps."""
+    if not value.is_finite():
+        return str(value)
+    text = format(value if value else value.copy_abs(), "f")
+    if len(text) > _MOST_AFTER and _scale(value) > _MOST_AFTER:
+        raise Failure("a number has too many digits")
+    return text
 
 
 def print_double(value: float) -> str:
