@@ -1,9 +1,10 @@
 """The small world for every test here."""
 
 from support.airflow import airflow
+from support.lake import lake
 from support.several import several
 from support.sparkserver import java, spark_server
 from support.updating import updating
 from support.world import build
 
-__all__ = ["airflow", "build", "java", "several", "spark_server", "updating"]
+__all__ = ["airflow", "build", "java", "lake", "several", "spark_server", "updating"]

@@ -1,0 +1,98 @@
+"""A world whose slaves are directories of Parquet files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from support.updating import UpdatingWorld
+from support.world import SOURCE
+
+from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.control import replications
+from sluice.state.replication import Event
+
+DDL = """
+CREATE TABLE keyed (id int PRIMARY KEY, note text, amount numeric(9,2), day date, at timestamptz, raw bytea,
+    free numeric);
+CREATE TABLE heap (a int, b text);
+INSERT INTO keyed SELECT g, 'note ' || g, g / 8.0, '2024-01-01', '2024-01-01 12:00:00.5+02', '\\x00ff', g
+    FROM generate_series(1, 300) AS g;
+INSERT INTO keyed VALUES (301, E'a\\tb\\\\c\\n', 'NaN', 'infinity', '-infinity', NULL, 'Infinity');
+INSERT INTO keyed (id, note) VALUES (302, NULL), (303, '');
+INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 100) AS g;
+"""
+TABLES = ["public.keyed", "public.heap"]
+CHANGES = """
+UPDATE keyed SET amount = amount + 1 WHERE id <= 5;
+UPDATE keyed SET id = 1000 + id WHERE id BETWEEN 290 AND 295;
+DELETE FROM keyed WHERE id IN (7, 302);
+INSERT INTO keyed (id, note, day) VALUES (7, 'again', '0044-03-15 BC'), (2000, NULL, '-infinity');
+DELETE FROM heap WHERE ctid = (SELECT min(ctid) FROM heap WHERE a = 3);
+UPDATE heap SET b = 'changed' WHERE a = 4;
+INSERT INTO heap VALUES (1, 'b1'), (NULL, NULL);
+"""
+
+
+def files(version: dict[str, Any]) -> list[dict[str, Any]]:
+    """The data files that a version lists."""
+    return [file for table in version["tables"].values() for file in table["files"]]
+
+
+class Lake:
+    """A world whose slaves are directories: zurich keeps rows, geneva a history."""
+
+    def __init__(self, world: UpdatingWorld, path: Path) -> None:
+        self.world = world
+        self.path = path
+
+    def configured(self, settings: dict[str, Any]) -> None:
+        """What the configuration says of the two."""
+        for name, keeps in (("zurich", "rows"), ("geneva", "history")):
+            settings["slaves"][name] = {"connection": name, "vendor": "parquet", "keeps": keeps}
+
+    def version(self, slave: str) -> dict[str, Any]:
+        """What is current."""
+        newest = max((self.path / slave / SOURCE / "versions").glob("*.json"))
+        found: dict[str, Any] = json.loads(newest.read_text())
+        return found
+
+    def kept(self, slave: str) -> set[Path]:
+        """The files that some version lists."""
+        root = self.path / slave / SOURCE
+        known = [json.loads(path.read_text()) for path in (root / "versions").glob("*.json")]
+        return {root / file["path"] for version in known for file in files(version)}
+
+    def read(self, slave: str, table: str) -> list[dict[str, Any]]:
+        """The rows of a table's files."""
+        files = self.version(slave)["tables"][table]["files"]
+        return [row for one in files for row in pq.read_table(self.path / slave / SOURCE / one["path"]).to_pylist()]
+
+
+@pytest.fixture
+def lake(
+    updating: Callable[..., UpdatingWorld], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Lake]:
+    """Makes such worlds, with the initial update done."""
+
+    def made(ddl: str = DDL, tables: Sequence[str] = TABLES, *, update: bool = True) -> Lake:
+        world = updating(ddl, tables)
+        path = tmp_path / "lake"
+        path.mkdir()
+        for name in ("zurich", "geneva"):
+            world.infos[f"unused_{name}"] = world.infos[name]
+            world.infos[name] = ConnectionInfo("fs", extra={"path": str(path)})
+        monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+        there = Lake(world, path)
+        world.configure(there.configured)
+        if update:
+            world.update()
+            for slave in world.slaves:
+                replications.happen(world.context.store, world.pair(slave), Event.VERIFIED)
+        return there
+
+    return made
