@@ -135,6 +135,28 @@ def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world)
         assert fault in differ.value.fact
 
 
+def test_a_table_that_is_altered_or_made_later_is_shaped_as_well(world):
+    entry = {"where": "id > 20", "mask": {"email": "hash"}, "compute": {"next": "id + 1"}}
+    world.configure(lambda settings: settings["sources"]["flights"]["tables"].update({"public.later*": {}}))
+    world.configure(
+        lambda settings: settings["slaves"]["geneva"].update(tables={"public.*": {}, "public.people": entry})
+    )
+    later = {"mask": {"secret": "hash"}, "compute": {"next": "id + 1"}}
+    world.configure(lambda settings: settings["slaves"]["geneva"]["tables"].update({"public.later*": later}))
+    world.update()
+    world.master.execute("ALTER TABLE people ADD size int; UPDATE people SET size = 5 WHERE id = 22")
+    world.master.execute("CREATE TABLE later1 (id int PRIMARY KEY, secret text); INSERT INTO later1 VALUES (1, 'a')")
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    geneva = world.session("geneva")
+    assert geneva.execute("SELECT size, next FROM branch.people WHERE id < 24 ORDER BY id").fetchall() == [
+        (None, 22),
+        (5, 23),
+        (None, 24),
+    ]
+    hashes = hashed(pa.array(["a"]), b"pepper").to_pylist()
+    assert geneva.execute("SELECT id, secret, next FROM branch.later1").fetchall() == [(1, *hashes, 2)]
+
+
 @pytest.fixture(scope="module")
 def checked(server, tmp_path_factory):
     """One world, whose configuration alone changes."""
