@@ -242,8 +242,7 @@ def test_values_that_an_alter_computes_arrive(build, key, computed):
     world = build(f"CREATE TABLE w (id int{key}, v text)", ["public.w"])
     world.master.execute("INSERT INTO w VALUES (1, 'a'), (2, 'b')")
     world.catch_up()
-    for name in ("master", "zurich"):
-        world.reader(name).execute(f"ALTER TABLE w {computed}")
+    world.master.execute(f"ALTER TABLE w {computed}")
     world.master.execute("UPDATE w SET v = 'after' WHERE v IN ('a', 'A')")
     assert equal(world)
 
