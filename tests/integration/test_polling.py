@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
+import psycopg
 import pytest
 from support.world import SOURCE
 from test_ddl import columns, named
@@ -232,3 +233,41 @@ def test_check_says_which_way_ddl_is_found(weak):
     world = weak(PLAIN, ["public.t"])
     texts = {finding.subject: finding.text for finding in findings(world.context)}
     assert "found by polling" in texts[f"source {SOURCE}"]
+
+
+@pytest.mark.parametrize("superuser", [True, False], ids=["event triggers", "polling"])
+def test_tables_are_compared_with_the_catalog_again_only_when_it_changed(build, server, superuser):
+    elsewhere = SimpleNamespace(
+        create_database=lambda: server.create_database(superuser=superuser), connect=server.connect
+    )
+    world = build(PLAIN, ["public.t"], elsewhere={"master": elsewhere})
+    with psycopg.connect(server.cluster.admin_dsn("postgres"), autocommit=True) as admin:
+        admin.execute(f"ALTER DATABASE {world.infos['master'].database} SET track_functions = 'all'")
+    altering, publisher = world.session(), world.publisher()
+
+    def compared():
+        before = compared_so_far(altering)
+        altering.execute("INSERT INTO t SELECT count(*) FROM t")
+        publisher._database.poll_ddl()
+        publisher.publish(None)
+        return compared_so_far(publisher._database._publisher()) > before
+
+    assert [compared(), compared()] == [True, False]
+    for statement, changes in (
+        ("COMMENT ON TABLE t IS 'no column'", False),
+        ("ALTER TABLE t ALTER v SET DEFAULT 'x'", True),
+        ("CREATE TABLE other (id int)", False),
+        ("ALTER TABLE t ADD n int", True),
+    ):
+        altering.execute(statement)
+        found = [compared(), compared(), compared()]
+        assert (any(found), found[-1]) == (changes, False)
+
+
+def compared_so_far(session):
+    """How often somebody asked what a table is like, at least after all that this session did."""
+    session.execute("SELECT pg_stat_force_next_flush()")
+    session.execute("SELECT pg_stat_clear_snapshot()")
+    names = ["repl_listed", "repl_table_definition"]
+    query = "SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions WHERE funcname = ANY (%s)"
+    return session.execute(query, [names]).fetchone()[0]

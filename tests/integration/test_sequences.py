@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from support.world import SOURCE
 
 from sluice.apply.mapper import Mapper
 from sluice.model.names import TableName
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.postgresql.sequences import follow
+from sluice.vendors.postgresql.session import composed
 
 pytestmark = [pytest.mark.postgres]
 
@@ -164,3 +166,23 @@ def test_thousands_of_uses_of_hundreds_of_sequences_are_followed(build):
     ]
     follow(slave, Mapper(), uses)
     assert [drawn(world, "zurich", name) for name in ("many0", "many599")] == [20_001, 19_402]
+
+
+def test_a_look_at_sequences_does_not_read_those_of_other_tables(build):
+    world = build(COUNTER, ["public.counter"])
+    source = world.context.source(SOURCE)
+
+    def read():
+        """Blocks."""
+        query = composed("publish/sequences", **source.parts).as_string(world.master)
+        (plan,) = world.master.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}").fetchone()
+        return plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"]
+
+    read()
+    few = read()
+    make = (
+        "DO $$ BEGIN FOR n IN 1..200 LOOP EXECUTE 'CREATE TABLE other' || n || ' (id serial, v int)'; END LOOP; END $$"
+    )
+    world.master.execute(make)
+    read()
+    assert read() < 2 * few

@@ -2,7 +2,7 @@
 -- deadlock with, whoever truncates, alters or drops one (R9). One that is detached CONCURRENTLY is a partition until the
 -- statement ends, which may wait long for transactions that are open.
 CREATE OR REPLACE FUNCTION {tree}(root oid) RETURNS SETOF oid
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $tree$
+LANGUAGE sql STABLE ROWS 10 SET search_path = pg_catalog, pg_temp AS $tree$
     WITH RECURSIVE tree (relid) AS (
         SELECT root
         UNION

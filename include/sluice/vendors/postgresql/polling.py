@@ -14,6 +14,7 @@ from sluice.log import event
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql import detection, triggers
 from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.unchanged import Unchanged
 
 _AGAIN_S = 60.0
 _MODE = "SHARE ROW EXCLUSIVE"
@@ -23,15 +24,22 @@ _LOOK_WAIT_MS = 200
 _TRIES = 3
 
 
-def poll(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
+def poll(connection: Connection, parts: Mapping[str, sql.Composable], unchanged: Unchanged) -> None:
     """Send what changed of watched tables since the last look as commands.
 
     A table whose images cannot be told apart is left as it is; the sweep refuses to read it (SLC-043).
 
+    Args:
+        unchanged: since the last look of the same caller.
+
     Raises:
         TransientError: SLC-036 if a table stays locked.
     """
+    if unchanged.look(connection, parts):
+        return
     unseen = connection.execute(composed("publish/unseen", **parts)).fetchall()
+    if not unseen:
+        unchanged.is_fine()
     for relation, schema, table in unseen:
         with connection.transaction(), detection.unheard(connection, parts):
             if table:
@@ -118,13 +126,13 @@ class Unrecorded:
     def __init__(self) -> None:
         self._next = float("-inf")
 
-    def look(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
-        """Compare the catalog with what is recorded: once a minute, and when an event trigger has noted that it failed.
-        Not while somebody alters a table that is to be looked at."""
-        failed = [key for (key,) in connection.execute(composed("publish/unrecorded", **parts))]
+    def look(self, connection: Connection, parts: Mapping[str, sql.Composable], *, noted: bool = False) -> None:
+        """Compare the catalog with what is recorded: once a minute, or at once if an event trigger has `noted` that it
+        failed. Not while somebody alters a table that is to be looked at."""
         now = time.monotonic()
-        if not failed and now < self._next:
+        if not noted and now < self._next:
             return
+        failed = [key for (key,) in connection.execute(composed("publish/unrecorded", **parts))]
         try:
             with connection.transaction():
                 connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_LOOK_WAIT_MS))
@@ -136,9 +144,16 @@ class Unrecorded:
             _poll_printed(connection, parts)
         connection.execute(composed("publish/looked", **parts), {"failed": failed})
 
+    def queued(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
+        """Whether anything is in the queue, or should be: what was not recorded is looked for now."""
+        waiting, noted = connection.execute(composed("publish/queued", **parts)).fetchone() or (False, False)
+        if noted:
+            self.look(connection, parts, noted=True)
+        return bool(waiting or noted)
+
 
 def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
     """Nothing is sent once columns or partitions changed: those images may be printed as their sessions liked, and the
     sweep refuses them (SLC-043)."""
     if not connection.execute(composed("publish/misread", **parts)).fetchone():
-        poll(connection, parts)
+        poll(connection, parts, Unchanged())

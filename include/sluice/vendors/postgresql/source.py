@@ -30,13 +30,14 @@ from sluice.vendors.postgresql import (
     triggers,
     upgrading,
 )
-from sluice.vendors.postgresql.backlog import Backlog, is_longer
+from sluice.vendors.postgresql.backlog import Backlog
 from sluice.vendors.postgresql.comparing import shape
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep, reclaim, record_purge
+from sluice.vendors.postgresql.unchanged import Unchanged
 from sluice.vendors.protocol import Capabilities, Installed
 from sluice.vendors.sweeping import Purge
 
@@ -55,6 +56,7 @@ class PostgresSource:
         self._unrecorded = polling.Unrecorded()
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
+        self._recorded, self._polled = Unchanged(), Unchanged()
 
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""
@@ -99,7 +101,7 @@ class PostgresSource:
                 self._polls = not detection.sees_ddl(self._publisher(), self.resources, self.parts)
                 self._pinned = not self._polls or polling.pin(self._publisher(), self.parts)
             if self._polls and self._pinned:
-                polling.poll(self._publisher(), self.parts)
+                polling.poll(self._publisher(), self.parts, self._polled)
             elif not self._polls:
                 self._unrecorded.look(self._publisher(), self.parts)
             self._newcomers.watch(self._publisher(), self.parts, always=self._polls)
@@ -174,15 +176,15 @@ class PostgresSource:
             keying.tell(self._publisher(), self.resources, self.parts)
 
     def queued(self) -> bool:
-        """Whether ITEMS holds anything: the one cheap query of an idle sweep."""
+        """Whether ITEMS holds anything, or should: the one cheap query of an idle sweep."""
         with translated("looking at ITEMS"):
-            return is_longer(self._publisher(), self.parts, 0)
+            return self._unrecorded.queued(self._publisher(), self.parts)
 
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
         """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
         session = self._publisher()
-        sweep = PostgresSweep(session, self.info, self.parts, epoch, self._backlog)
+        sweep = PostgresSweep(session, self.info, self.parts, epoch, self._backlog, self._recorded)
         with translated("sweeping ITEMS"):
             try:
                 sweep.begin(max_changes, until)
@@ -293,5 +295,5 @@ class PostgresSource:
     def _publisher(self) -> Connection:
         if self._session is None or self._session.closed:
             self._session = connect(self.info, "publish", autocommit=True)
-            self._session.execute("SET work_mem = '64MB'; SET jit = off")
+            self._session.execute("SET work_mem = '64MB'")
         return self._session

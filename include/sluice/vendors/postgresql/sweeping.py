@@ -24,6 +24,7 @@ from sluice.vendors.postgresql.blocks import read, untranslatable, without_stran
 from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.images import fields
 from sluice.vendors.postgresql.session import Connection, composed, connect
+from sluice.vendors.postgresql.unchanged import Unchanged
 from sluice.vendors.sweeping import Purge, SourceState
 
 BLOCK_BYTES = 16 * 1024 * 1024
@@ -44,6 +45,7 @@ class PostgresSweep:
         parts: Mapping[str, sql.Composable],
         epoch: int,
         backlog: Backlog | None,
+        unchanged: Unchanged,
     ) -> None:
         self._connection = connection
         self._info = info
@@ -53,6 +55,7 @@ class PostgresSweep:
         self._used: dict[int, Layout] = {}
         self._slice = EVERYTHING
         self._empty = True
+        self._unchanged = unchanged
         self.backlog = backlog
 
     def begin(self, max_changes: int | None, until: str | None) -> None:
@@ -71,12 +74,7 @@ class PostgresSweep:
         (text,) = execute("SELECT pg_current_snapshot()::text").fetchone() or ("",)
         self.snapshot = Snapshot(text)
         self._choose(max_changes, until)
-        if misread := execute(composed("publish/misread", **self._parts)).fetchone():
-            raise SluiceError(
-                43,
-                f"the columns of {TableName(*misread)} changed and the change was not recorded",
-                "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
-            )
+        self._expect_recorded()
         self._read_layouts()
         # A vacuum finds the queue empty. For the one row that the planner then expects a loop over a loop would do.
         execute("SET LOCAL enable_nestloop = off")
@@ -97,6 +95,17 @@ class PostgresSweep:
         self._slice, self.more = found or replace(EVERYTHING, snapshot=until), found is not None
         if found and until and self.backlog:
             self.more = bool(self.backlog.beyond(found).ends)
+
+    def _expect_recorded(self) -> None:
+        if self._unchanged.look(self._connection, self._parts):
+            return
+        if misread := self._connection.execute(composed("publish/misread", **self._parts)).fetchone():
+            raise SluiceError(
+                43,
+                f"the columns of {TableName(*misread)} changed and the change was not recorded",
+                "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
+            )
+        self._unchanged.is_fine()
 
     def _read_layouts(self) -> None:
         for key, relation, schema, table, columns, primary, deferrable in self._connection.execute(

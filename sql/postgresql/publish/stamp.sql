@@ -1,0 +1,34 @@
+-- One number that is another one as soon as somebody touched what the catalog says of watched tables, or what is recorded
+-- of them: much cheaper than to compare the two. Every version of a row has the id of the transaction that wrote it.
+WITH RECURSIVE tree (relid) AS (
+    SELECT relid FROM {tables}
+    UNION
+    SELECT below.inhrelid FROM tree JOIN pg_inherits AS below ON below.inhparent = tree.relid
+)
+SELECT sum(hash_record_extended(version, 0))::text
+FROM (
+    SELECT ROW(1, class.oid, 0, class.xmin, namespace.xmin) AS version
+    FROM tree
+    JOIN pg_class AS class ON class.oid = tree.relid
+    JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
+    UNION ALL
+    SELECT ROW(2, a.attrelid, a.attnum::integer, a.xmin, type.xmin)
+    FROM tree
+    JOIN pg_attribute AS a ON a.attrelid = tree.relid AND a.attnum > 0
+    LEFT JOIN pg_type AS type ON type.oid = a.atttypid
+    UNION ALL
+    SELECT ROW(3, def.adrelid, def.adnum::integer, def.xmin, NULL::xid)
+    FROM tree JOIN pg_attrdef AS def ON def.adrelid = tree.relid
+    UNION ALL
+    SELECT ROW(4, entry.oid, 0, entry.xmin, NULL::xid)
+    FROM pg_constraint AS entry WHERE conrelid IN (SELECT relid FROM tree) OR confrelid IN (SELECT relid FROM tree)
+    UNION ALL
+    SELECT ROW(5, below.inhrelid, below.inhseqno, below.xmin, NULL::xid)
+    FROM tree JOIN pg_inherits AS below ON below.inhrelid = tree.relid
+    UNION ALL
+    SELECT ROW(6, relid, 0, xmin, NULL::xid) FROM {tables}
+    UNION ALL
+    SELECT ROW(7, relid, 0, xmin, NULL::xid) FROM {layouts}
+    UNION ALL
+    SELECT ROW(8, relid, 0, xmin, NULL::xid) FROM {current_tables}
+) AS known
