@@ -236,7 +236,7 @@ UNRECORDED = {
     "a default": ("ALTER TABLE t ALTER v SET DEFAULT 'x'", ["I", "A", "A", "I"]),
     "a key's name": ("ALTER TABLE t RENAME id TO key; ALTER TABLE t RENAME key TO id", ["I", "A", "I"]),
     "the schema": ("ALTER TABLE t SET SCHEMA other", ["I", "A", "A", "I"]),
-    "a constraint that is checked at commit": ("ALTER TABLE t ADD UNIQUE (v) DEFERRABLE", ["I", "A", "I", "C"]),
+    "a constraint that is checked at commit": ("ALTER TABLE t ADD UNIQUE (v) DEFERRABLE", ["I", "A", "A", "I", "C"]),
     "values alone": ("ALTER TABLE t ALTER v TYPE text USING upper(v)", ["I", "A", "T", "I", "I"]),
 }
 
