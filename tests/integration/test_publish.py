@@ -262,6 +262,6 @@ def test_the_holdback_counts_transactions_not_rows(build):
 def test_a_master_that_publishes_all_tables_itself_can_be_purged(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
     world.master.execute("CREATE PUBLICATION everything FOR ALL TABLES")
-    world.master.execute("INSERT INTO t VALUES (1)")
+    world.master.execute("INSERT INTO t VALUES (1); ALTER TABLE t ADD v text; INSERT INTO t VALUES (2); DROP TABLE t")
     world.publish()
     assert world.queued() == set()

@@ -69,6 +69,7 @@ def test_a_stage_that_was_rolled_back_with_its_batch_is_made_again(world):
     world.master.execute("INSERT INTO t VALUES (1, 1, '2024-01-01', 'x', 5)")
     world.publish()
     drain = world.drainer(size=1)
+    assert drain.deliver().changes == 1
     with pytest.raises(SluiceError, match="SLC-072"):
         drain.deliver()
     world.reader("zurich").execute("DELETE FROM t WHERE id = 9")

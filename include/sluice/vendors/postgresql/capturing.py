@@ -17,7 +17,7 @@ from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.protocol import Installed
 
 # Where a statement needs a name as a text, to look it up.
-_NAMED = ("seq", "queue", "tables", "current_tables", "altered")
+_NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered")
 
 
 def resources(schema: str, prefix: str) -> Resources:
