@@ -249,6 +249,7 @@ def test_tables_are_compared_with_the_catalog_again_only_when_it_changed(build, 
         before = compared_so_far(altering)
         altering.execute("INSERT INTO t SELECT count(*) FROM t")
         publisher._database.poll_ddl()
+        assert publisher._database.silenced() == []
         publisher.publish(None)
         return compared_so_far(publisher._database._publisher()) > before
 
@@ -268,6 +269,6 @@ def compared_so_far(session):
     """How often somebody asked what a table is like, at least after all that this session did."""
     session.execute("SELECT pg_stat_force_next_flush()")
     session.execute("SELECT pg_stat_clear_snapshot()")
-    names = ["repl_listed", "repl_table_definition"]
+    names = ["repl_listed", "repl_table_definition", "repl_silenced"]
     query = "SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions WHERE funcname = ANY (%s)"
     return session.execute(query, [names]).fetchone()[0]

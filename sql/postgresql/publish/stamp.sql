@@ -26,9 +26,11 @@ FROM (
     SELECT ROW(5, below.inhrelid, below.inhseqno, below.xmin, NULL::xid)
     FROM tree JOIN pg_inherits AS below ON below.inhrelid = tree.relid
     UNION ALL
-    SELECT ROW(6, relid, 0, xmin, NULL::xid) FROM {tables}
+    SELECT ROW(6, made.oid, 0, made.xmin, NULL::xid) FROM tree JOIN pg_trigger AS made ON made.tgrelid = tree.relid
     UNION ALL
-    SELECT ROW(7, relid, 0, xmin, NULL::xid) FROM {layouts}
+    SELECT ROW(7, relid, 0, xmin, NULL::xid) FROM {tables}
     UNION ALL
-    SELECT ROW(8, relid, 0, xmin, NULL::xid) FROM {current_tables}
+    SELECT ROW(8, relid, 0, xmin, NULL::xid) FROM {layouts}
+    UNION ALL
+    SELECT ROW(9, relid, 0, xmin, NULL::xid) FROM {current_tables}
 ) AS known

@@ -56,7 +56,7 @@ class PostgresSource:
         self._unrecorded = polling.Unrecorded()
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
-        self._recorded, self._polled = Unchanged(), Unchanged()
+        self._recorded, self._polled, self._firing = Unchanged(), Unchanged(), Unchanged()
 
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""
@@ -111,7 +111,7 @@ class PostgresSource:
         with translated("looking at the triggers"):
             polling.see_again(self._publisher(), self.resources, self.parts)
             self._polls = None
-            return triggers.silenced(self._publisher(), self.parts)
+            return triggers.silenced(self._publisher(), self.parts, self._firing)
 
     def take_up(self) -> None:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""

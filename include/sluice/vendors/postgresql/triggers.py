@@ -14,6 +14,7 @@ from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.unchanged import Unchanged
 
 # Triggers of one event fire in the order of their names. Keys must be drawn after the checks of the same row (R1), but
 # before a trigger of the application writes that row again: its change is a later one.
@@ -86,9 +87,20 @@ def surplus_of(connection: Connection, resources: Resources, name: TableName, tr
     return [found for found in of(connection, resources, name) if found not in kept]
 
 
-def silenced(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[TableName]:
-    """Tables of the registry whose triggers were dropped, renamed or disabled by somebody else."""
-    return [TableName(*row) for row in connection.execute(composed("capture/silenced", **parts))]
+def silenced(
+    connection: Connection, parts: Mapping[str, sql.Composable], unchanged: Unchanged | None = None
+) -> list[TableName]:
+    """Tables of the registry whose triggers were dropped, renamed or disabled by somebody else.
+
+    Args:
+        unchanged: since the last look of the same caller.
+    """
+    if unchanged and unchanged.look(connection, parts):
+        return []
+    found = [TableName(*row) for row in connection.execute(composed("capture/silenced", **parts))]
+    if unchanged and not found:
+        unchanged.is_fine()
+    return found
 
 
 def drop(connection: Connection, parts: Mapping[str, sql.Composable], relation: int, names: Iterable[str]) -> None:
