@@ -74,7 +74,7 @@ def salt_of(connections: Mapping[str, ConnectionInfo], conn_id: str | None) -> b
         raise ConfigError(
             164,
             f"the salt for hashes is to be the password of the Airflow connection {conn_id!r}, and there is none",
-            f"airflow connections add {conn_id} --conn-type generic --conn-password ... ; keep it as long as the slave",
+            f"airflow connections add {conn_id} ... , see include/docs/configuration.md; keep it as long as the slave",
         )
     return info.password.encode()
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from sluice.bench import workload
 from sluice.bench.report import ROUNDS, Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server
-from sluice.connections import ConnectionInfo
+from sluice.bench.server import SOURCE, private_server, receive
 from sluice.context import Context
-from sluice.control import replications
 from sluice.dispatch.job import drain
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
 from sluice.publish.job import publish
 from sluice.runtime.progress import Progress
-from sluice.state.replication import Event
 
 # A fresh slave for each round.
 SLAVES = tuple(f"batch_{number}" for number in range(1, ROUNDS + 1))
@@ -34,7 +31,7 @@ def measure(scale: float, progress: Progress) -> Report:
             with server.connect(info) as session:
                 workload.create(session, rows)
         context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
-        _receiving(context)
+        receive(context)
         with progress.step(f"changing {wanted:,} rows of the master") as step, server.connect(master) as session:
             made = workload.change(session, workload.Orders(rows), wanted, CHANGES_A_TRANSACTION, step)
         with progress.step("publishing them"):
@@ -46,19 +43,12 @@ def measure(scale: float, progress: Progress) -> Report:
         }
         rounds = alternating(progress, sides)
         with progress.step("comparing"):
-            equal = all(_equal(server, master, info) for info in slaves.values())
+            equal = server.hold_the_same((master, *slaves.values()), workload.NAMES)
     return Report(
         "apply",
         {"changes": made, "transactions": int(str(published["transactions"])), "tables": len(workload.TABLES)},
         {**rounds, "equal": equal},
     )
-
-
-def _receiving(context: Context) -> None:
-    """The slaves hold the master's data already: go straight to NORMAL."""
-    for slave in (*SLAVES, *REPLAYED):
-        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-            replications.happen(context.store, Pair(SOURCE, slave), event)
 
 
 def _drained(context: Context, slave: str, expected: int) -> float:
@@ -68,8 +58,3 @@ def _drained(context: Context, slave: str, expected: int) -> float:
         fact = f"{delivered['changes']} changes were delivered, {expected} were made"
         raise SluiceError(942, fact, "this is a defect: please report it with the output")
     return expected / took
-
-
-def _equal(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> bool:
-    with server.connect(master) as ours, server.connect(slave) as theirs:
-        return workload.contents(ours) == workload.contents(theirs)

@@ -11,17 +11,15 @@ from multiprocessing.synchronize import Barrier, Event
 from psycopg import sql
 
 from sluice.bench.report import Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server
+from sluice.bench.server import SOURCE, Server, private_server, receive
 from sluice.config import Config
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.control import replications
 from sluice.dispatch.job import drain
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
 from sluice.publish.job import publish
 from sluice.runtime.progress import Progress
-from sluice.state.replication import Event as Happens
 from sluice.vendors.postgresql.session import Connection
 
 SLAVE = "slave"
@@ -67,7 +65,6 @@ _LARGE = "UPDATE wide SET c_int = c_int + 1, c_num = c_num + 0.5, c_ts = now(), 
 _LAST = "UPDATE wide SET c_text = {mark} WHERE id = {rows}"
 _SEEN = "SELECT c_text = {mark} FROM wide WHERE id = {rows}"
 _NO_WALSENDER = "SELECT NOT EXISTS (SELECT FROM pg_stat_replication)"
-_SUM = "SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM {} AS t"
 
 
 def measure(scale: float, progress: Progress) -> Report:
@@ -81,8 +78,7 @@ def measure(scale: float, progress: Progress) -> Report:
             {f"public.{name}": {} for name in TABLES}, {SLAVE: infos[SLAVE]}, {SLAVE: {"schedule": _SCHEDULE}}
         )
         context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
-        for event in (Happens.REQUEST, Happens.DUMPED, Happens.VERIFIED):
-            replications.happen(context.store, Pair(SOURCE, SLAVE), event)
+        receive(context)
         sessions = {name: server.connect(info) for name, info in infos.items()}
         native = _Native(server, infos["master"], infos["subscriber"])
         backlog = _Backlog(sessions["master"], transactions, rows)
@@ -109,7 +105,7 @@ def measure(scale: float, progress: Progress) -> Report:
         figures = alternating(progress, {"seconds": ours, "seconds of native logical replication": theirs})
         ours_s, native_s = figures.values()
         with progress.step("comparing"):
-            contents = [_contents(session) for session in sessions.values()]
+            equal = server.hold_the_same(infos.values(), TABLES)
         native.end()
         for session in sessions.values():
             session.close()
@@ -122,7 +118,7 @@ def measure(scale: float, progress: Progress) -> Report:
             "changes_per_s": changes / ours_s,
             "native_seconds": native_s,
             "ratio_to_native": ours_s / native_s,
-            "equal": contents[0] == contents[1] == contents[2],
+            "equal": equal,
         },
     )
 
@@ -252,7 +248,3 @@ def _until(session: Connection, query: sql.Composed) -> None:
             fact = f"after {_PATIENCE_S} s a database did not have all of it"
             raise SluiceError(948, fact, "with a large --scale on a slow machine try a smaller one; else report it")
         time.sleep(_LOOK_S)
-
-
-def _contents(session: Connection) -> list[tuple[object, ...]]:
-    return [session.execute(sql.SQL(_SUM).format(sql.Identifier(name))).fetchall()[0] for name in TABLES]

@@ -10,17 +10,15 @@ import sys
 
 from sluice.bench import workload
 from sluice.bench.report import Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server
+from sluice.bench.server import SOURCE, Server, private_server, receive
 from sluice.config import CONFIG_ENV, HOME_ENV, PROJECT
-from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, seal
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, new_key_file, seal
 from sluice.context import Context
-from sluice.control import replications
 from sluice.dispatch.job import drain
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
 from sluice.publish.job import publish
 from sluice.runtime.progress import Progress
-from sluice.state.replication import Event
 from sluice.vendors.postgresql.session import Connection
 
 SLAVE = "follower"
@@ -56,8 +54,7 @@ def measure(scale: float, progress: Progress) -> Report:
             with server.connect(info) as session:
                 workload.create(session, rows)
         context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
-        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-            replications.happen(context.store, Pair(SOURCE, SLAVE), event)
+        receive(context)
         with server.connect(master) as session:
             session.execute("SET synchronous_commit = off")
             mixed = _Mixed(context, session, rows, progress)
@@ -69,7 +66,7 @@ def measure(scale: float, progress: Progress) -> Report:
                 peak_mb = _peak_mb(server, context)
             with progress.step("comparing"):
                 drain(context, Pair(SOURCE, SLAVE), once=True)
-                equal = _equal(server, master, slave)
+                equal = server.hold_the_same((master, slave), workload.NAMES)
             backlog = _Backlog(context, session, rows)
             sides = {f"seconds a change of {short:,} queued": lambda: backlog.cost(short)}
             few = alternating(progress, sides).popitem()[1]
@@ -154,8 +151,3 @@ def _peak_mb(server: Server, context: Context) -> float:
             946, f"the job ended with {job.returncode}", "what it said is above; mend that, and run the bench again"
         )
     return usage.ru_maxrss / 1024
-
-
-def _equal(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> bool:
-    with server.connect(master) as ours, server.connect(slave) as theirs:
-        return workload.contents(ours) == workload.contents(theirs)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from sluice.config import Config
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
+from sluice.control import replications
+from sluice.model.names import Pair
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
 from sluice.runtime.progress import Progress
+from sluice.state.replication import Event
 from sluice.vendors.postgresql.session import Connection
 
 SOURCE = "bench"
+_CONTENTS = "SELECT {}, count(*), sum(hashtextextended(t::text, 0)::numeric) FROM {} AS t"
 # Not where a demo's begins to look: both may start now.
 _PORT = PREFERRED_PORT + 60
 
@@ -46,6 +51,17 @@ class Server:
     def connect(self, info: ConnectionInfo) -> Connection:
         """An autocommit session."""
         return psycopg.connect(self.conninfo(info), autocommit=True)
+
+    def hold_the_same(self, infos: Iterable[ConnectionInfo], tables: Iterable[str]) -> bool:
+        """Whether databases have the same rows in these tables of the schema public, in whichever order."""
+        query = sql.SQL(" UNION ALL ").join(
+            sql.SQL(_CONTENTS).format(sql.Literal(name), sql.Identifier(name)) for name in tables
+        )
+        found = set()
+        for info in infos:
+            with self.connect(info) as session:
+                found.add(frozenset(session.execute(query).fetchall()))
+        return len(found) == 1
 
     def conninfo(self, info: ConnectionInfo) -> str:
         """How a server finds a database of this one."""
@@ -88,6 +104,13 @@ class Server:
         context = Context(config, connections)
         context.store.migrate()
         return context
+
+
+def receive(context: Context) -> None:
+    """All slaves hold the master's data already: go straight to NORMAL."""
+    for slave in context.config.slaves_of(SOURCE):
+        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+            replications.happen(context.store, Pair(SOURCE, slave), event)
 
 
 @contextmanager

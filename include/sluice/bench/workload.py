@@ -12,6 +12,7 @@ from sluice.runtime.progress import Step
 from sluice.vendors.postgresql.session import Connection
 
 TABLES: dict[str, dict[str, object]] = {"public.customers": {}, "public.orders": {}, "public.lines": {}}
+NAMES = tuple(name.partition(".")[2] for name in TABLES)
 _CREATE = """
 CREATE TABLE customers (id bigint PRIMARY KEY, name text NOT NULL, balance numeric(14, 2) NOT NULL, seen timestamptz);
 CREATE TABLE orders (id bigint PRIMARY KEY, customer bigint NOT NULL REFERENCES customers, state text NOT NULL,
@@ -55,13 +56,6 @@ def change(session: Connection, orders: Orders, wanted: int, each: int, step: St
             cursor.execute(";".join(script).encode())
             step.update(f"{made:,}")
     return made
-
-
-def contents(session: Connection) -> list[tuple[object, ...]]:
-    """What is in the tables, so that two databases can be compared."""
-    query = "SELECT count(*), md5(string_agg(t::text, '|' ORDER BY t)) FROM {} AS t"
-    names = [name.partition(".")[2] for name in TABLES]
-    return [session.execute(sql.SQL(query).format(sql.Identifier(name))).fetchall()[0] for name in names]
 
 
 class Orders:
