@@ -53,6 +53,7 @@ class SlaveTable(Part):
     as_: Annotated[TableAlias | None, Field(alias="as", description="schema.table, or table, on the slave")] = None
     columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
     without: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = frozenset()
+    searchable: Annotated[frozenset[Identifier], Field(description="columns that rows are looked up by")] = frozenset()
     where: Annotated[str | None, Field(description="condition on the master's columns: rows that the slave gets")] = (
         None
     )
@@ -80,6 +81,8 @@ class SlaveTable(Part):
             raise ValueError(f"a column that is left out has no name on the slave: {', '.join(sorted(both))}")
         if both := self.without & self.mask.keys():
             raise ValueError(f"a column that is left out needs no mask: {', '.join(sorted(both))}")
+        if both := self.without & self.searchable:
+            raise ValueError(f"no row can be looked up by a column that is left out: {', '.join(sorted(both))}")
         called = list(self.columns.values())
         if twice := {name for name in called if called.count(name) > 1}:
             raise ValueError(f"two columns cannot become one: {', '.join(sorted(twice))}")

@@ -101,7 +101,8 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     entry = mapper.entry(layout.name)
     if entry.shapes:
         there, _ = shaped(entry, layout, names, b"")
-    there = replace(there, name=mapper.table(layout.name))
+    searched = tuple(sorted(names.get(column, column) for column in entry.searchable))
+    there = replace(there, name=mapper.table(layout.name), searched=searched)
     return TableView(layout, there, picked, _applied(entry.actions), entry if entry.shapes else None)
 
 

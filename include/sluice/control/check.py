@@ -141,7 +141,7 @@ def _slave(context: Context, pair: Pair) -> str:
         slave.mapper.keep_apart(columns)
         for name, known in columns.items():
             slave.mapper.refuse_unknown(name, [column.name for column in known])
-        slave.fit(columns)
+        warnings = slave.fit(columns)
         salt_of(context.connections, context.config.slave(pair.slave).salt)
         guarded = slave.guarded(list(columns))
     finally:
@@ -154,7 +154,7 @@ def _slave(context: Context, pair: Pair) -> str:
         )
     if guarded and context.unheard(pair):
         quiet += f", but {', '.join(guarded)}: what that writes is not published there, as block_loop has it"
-    return f"answers; {quiet}"
+    return "; ".join([f"answers; {quiet}", *warnings])
 
 
 def _columns(context: Context, name: str) -> Mapping[TableName, Sequence[Column]]:

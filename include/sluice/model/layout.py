@@ -26,6 +26,7 @@ class Layout:
         id: the REPL_KEY that the layout begins with; unique within a source.
         key: positions of the primary key's columns, empty if the table has none.
         deferrable: two rows may bear one key for a while within a transaction, so images are netted, not keys.
+        searched: names of the columns that a slave is to look rows up by; some may not be there. None: by the key.
     """
 
     id: int
@@ -33,6 +34,7 @@ class Layout:
     columns: tuple[Column, ...]
     key: tuple[int, ...] = ()
     deferrable: bool = False
+    searched: tuple[str, ...] = ()
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -48,6 +50,7 @@ class Layout:
             "columns": [[c.name, c.type, c.not_null, c.generated] for c in self.columns],
             "key": list(self.key),
             "deferrable": self.deferrable,
+            "searched": list(self.searched),
         }
 
     @classmethod
@@ -59,4 +62,5 @@ class Layout:
             columns=tuple(Column(*fields) for fields in plain["columns"]),
             key=tuple(plain["key"]),
             deferrable=bool(plain["deferrable"]),
+            searched=tuple(plain.get("searched", ())),
         )

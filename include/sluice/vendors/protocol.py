@@ -185,8 +185,8 @@ class SlaveDatabase(Protocol):
     def capabilities(self) -> Capabilities:
         """What this slave and our role on it can do."""
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> None:
-        """Look whether those of these tables that are there take every row of the master's.
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> list[str]:
+        """Look whether those of these tables that are there take every row of the master's; what is worth a warning.
 
         Raises:
             SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.

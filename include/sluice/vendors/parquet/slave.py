@@ -55,12 +55,13 @@ class ParquetSlave:
         """Nothing acts here by itself."""
         return Capabilities()
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> None:
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> list[str]:
         """Look whether the directory can be written to. Columns are compared when rows come."""
         directory = self.place.root.parents[1]
         with reachable(f"looking at the directory of {self.pair.slave}"):
             if not (directory.is_dir() and os.access(directory, os.W_OK)):
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
+        return []
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Files have neither triggers nor foreign keys."""
@@ -109,7 +110,7 @@ class ParquetSlave:
                     continue
                 for net, changes in step:
                     table = self._table(tables, net)
-                    if manners.of(table.name).by_row:
+                    if manners.of(table.name).by_row or net.layout.searched:
                         raise _too_strict(table.name)
                     files = edited.setdefault(table.name, self._files(table))
                     tolerated += oddities(table.name, missing=self.kind.apply(net, changes, files))
@@ -192,7 +193,8 @@ class ParquetSlave:
 def _too_strict(table: TableName) -> SluiceError:
     return SluiceError(
         121,
-        f"{table} cannot be written row by row, as on_missing, on_duplicate, before or after demand: these are files",
+        f"{table} cannot be written row by row, as searchable, on_missing, on_duplicate, before or after demand: these "
+        "are files",
         "take these settings out of the configuration; nothing is lost",
     )
 

@@ -16,6 +16,7 @@ from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.manners import Manner
 from sluice.model.tolerance import Oddity, Tolerated, Way
+from sluice.vendors.postgresql.catalog import TargetColumn
 from sluice.vendors.postgresql.pipelining import Pipeline, Sent
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
@@ -30,13 +31,14 @@ class Prepared:
         self.target = target
         self._manner = manner
         self._name = target.stage.encode()
-        key = target.key or target.written
-        beside = [place for place in target.written if place not in target.key]
+        # What tells rows apart.
+        told = target.searched or target.key
         numbered = [place for place in target.written if target.columns[place].numbered]
-        self._key = key
+        # Values of an old image, by which its row is found.
+        self._old = target.written if target.searched else told or target.written
         # What an UPDATE of the other columns leaves as it is.
-        self._fixed = sorted({*target.key, *numbered})
-        self._others = [place for place in beside if place not in numbered]
+        self._fixed = sorted({*told, *numbered})
+        self._others = [place for place in target.written if place not in self._fixed]
         # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone.
         self._moves = not numbered
         self._prepare(connection)
@@ -59,7 +61,7 @@ class Prepared:
         if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif change.action == Action.DELETE:
-            yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING, rejects)
+            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING, rejects)
         elif change.action == Action.INSERT:
             yield from self._inserted(change, replace=replace)
         elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
@@ -67,22 +69,22 @@ class Prepared:
         elif self._moves and not replace:
             yield self._updated("move", change, rejects)
         else:
-            yield self._sent("delete", self._of(old, self._key), 1, Oddity.MISSING)
+            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING)
             yield from self._inserted(change, replace=replace)
 
     def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Sent:
-        key = self._of(change.old, self._key)
+        old = self._of(change.old, self._old)
         if rejects:
             places = self._others if kind == "update" else self.target.written
-            return self._sent(f"{kind}_found", self._of(change.new, places) + key, 1, Oddity.MISSING, rejects)
-        return self._sent(kind, self._of(change.new, self.target.written) + key, 0, Oddity.MISSING)
+            return self._sent(f"{kind}_found", self._of(change.new, places) + old, 1, Oddity.MISSING, rejects)
+        return self._sent(kind, self._of(change.new, self.target.written) + old, 0, Oddity.MISSING)
 
     def _inserted(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
         if self._manner.duplicate in _REJECTING:
             yield self._sent("new", self._of(change.new, self.target.written), 1, Oddity.DUPLICATE, change)
             return
         if replace and self.target.key:
-            yield self._sent("delete", self._of(change.new, self._key), 0, Oddity.DUPLICATE)
+            yield self._sent("make_room", self._of(change.new, self.target.key), 0, Oddity.DUPLICATE)
         yield self._sent("insert", self._of(change.new, self.target.written))
 
     def _sent(
@@ -107,6 +109,8 @@ class Prepared:
         self._made(connection, "insert", composed("slave/replay_insert", **parts))
         self._made(connection, "new", composed("slave/replay_new", **parts))
         self._made(connection, "delete", composed("slave/replay_delete", **parts, same=self._same(1)))
+        if self.target.key:
+            self._made(connection, "make_room", composed("slave/replay_delete", **parts, same=self._by_key(1)))
         for kind, places in (("update", self._others), ("move", written if self._moves else ())):
             if places:
                 named = _list(sql.Identifier(self.target.columns[place].name) for place in places)
@@ -133,25 +137,33 @@ class Prepared:
 
     def _same(self, first: int) -> sql.Composable:
         """What tells the row of an old image, whose values are the parameters from that one on."""
-        columns = [self.target.columns[place] for place in self._key]
-        if self.target.key:
-            return sql.SQL(" AND ").join(
-                sql.SQL("target.{} OPERATOR({}.{}) {}").format(
-                    sql.Identifier(column.name),
-                    sql.Identifier(column.equality[0]),
-                    sql.SQL(column.equality[1]),
-                    _parameter(number),
-                )
-                for number, column in enumerate(columns, first)
+        if self.target.key and not self.target.searched:
+            return self._by_key(first)
+        columns = {place: self.target.columns[place] for place in self._old}
+        values = {
+            place: sql.SQL("{}::{}").format(_parameter(number), sql.SQL(columns[place].type))
+            for number, place in enumerate(columns, first)
+        }
+        parts = {
+            "rows": self.target.parts["rows"],
+            "own": _list(sql.Identifier("alike", column.name) for column in columns.values()),
+            "image": _list(values.values()),
+        }
+        if not self.target.searched:
+            return composed("slave/replay_alike", **parts)
+        found = (
+            sql.SQL("({own} {equal} {value} OR {own} IS NULL AND {value} IS NULL)").format(
+                own=sql.Identifier("alike", columns[place].name), equal=_equal(columns[place]), value=values[place]
             )
-        return composed(
-            "slave/replay_alike",
-            rows=self.target.parts["rows"],
-            own=_list(sql.Identifier("alike", column.name) for column in columns),
-            image=_list(
-                sql.SQL("{}::{}").format(_parameter(number), sql.SQL(column.type))
-                for number, column in enumerate(columns, first)
-            ),
+            for place in self.target.searched
+        )
+        return composed("slave/replay_searched", **parts, searched=sql.SQL(" AND ").join(found))
+
+    def _by_key(self, first: int) -> sql.Composable:
+        columns = [self.target.columns[place] for place in self.target.key]
+        return sql.SQL(" AND ").join(
+            sql.SQL("target.{} {} {}").format(sql.Identifier(column.name), _equal(column), _parameter(number))
+            for number, column in enumerate(columns, first)
         )
 
 
@@ -173,7 +185,13 @@ def replay(
                 for statement in prepared.statements(change, replace=replace):
                     pipeline.send(statement)
             pipeline.sync()
-        pipeline.expect_done()
+        try:
+            pipeline.expect_done()
+        except psycopg.errors.CardinalityViolation as error:
+            # Of our own statement, and not of a function that it set off.
+            if prepared.target.searched and not error.diag.context:
+                raise _ambiguous(prepared.target) from error
+            raise
     return pipeline.tolerated, pipeline.rejected
 
 
@@ -182,6 +200,20 @@ def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> Non
     result = connection.pgconn.prepare(name, statement.as_bytes(connection))
     if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
         raise psycopg.errors.error_from_result(result)
+
+
+def _ambiguous(target: Target) -> SluiceError:
+    columns = ", ".join(target.columns[place].name for place in target.searched)
+    return SluiceError(
+        124,
+        f"several rows of {target.name} have the same {columns}, and none of them looks like the one that changed",
+        "put them right there, or let `searchable` name columns that tell them apart; nothing is lost",
+    )
+
+
+def _equal(column: TargetColumn) -> sql.Composed:
+    schema, operator = column.equality
+    return sql.SQL("OPERATOR({}.{})").format(sql.Identifier(schema), sql.SQL(operator))
 
 
 def _at(image: Image, place: int) -> bytes | None:

@@ -22,7 +22,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Statement
 from sluice.model.tolerance import Tolerated
-from sluice.vendors.postgresql import catalog, commands, upgrading
+from sluice.vendors.postgresql import catalog, commands, searching, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.commands import Answered
 from sluice.vendors.postgresql.comparing import aligned
@@ -64,14 +64,18 @@ class PostgresSlave:
         self._open()
         return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> None:
-        """Look whether those of these tables that are there take every row of the master's."""
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> list[str]:
+        """Look whether those of these tables that are there take every row of the master's; what is odd about them."""
+        warnings: list[str] = []
         with translated("looking at the slave's tables"):
             refuse_standby(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():
-                fitting(self._open(), view(self.mapper, Layout(0, name, tuple(columns))).layout, names)
+                layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
+                if fitting(self._open(), layout, names):
+                    warnings += searching.searched(self._open(), layout)[1]
+        return warnings
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""

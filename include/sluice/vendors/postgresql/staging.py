@@ -11,9 +11,10 @@ from psycopg import sql
 
 from sluice.apply.mapper import Mapper
 from sluice.errors import SluiceError
+from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql import catalog, searching
 from sluice.vendors.postgresql.catalog import TargetColumn
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.qualified import names_of
@@ -27,19 +28,21 @@ class Target:
     Attributes:
         columns: the slave's own, in the order of the layout's.
         key: places of the key's columns among them; none if the master's table has no key.
+        searched: places of the columns that rows are looked up by instead, if the configuration says so.
         written: places of those that the slave does not compute itself.
         updated: there are columns that an UPDATE can set.
         numbered: there are columns that it cannot: identities that are GENERATED ALWAYS.
         unchecked: a unique constraint is deferrable on either side. A session that silences triggers silences the
             check of such a constraint with them, so nothing would tell that a key is there already.
         by_row: changes can be written one by one: rules and keys that are checked late do not stand against it.
-        acting: they must be, since triggers of the slave are to see each of them.
+        acting: triggers of the slave are to see each of them.
     """
 
     name: TableName
     stage: str
     columns: tuple[TargetColumn, ...]
     key: tuple[int, ...]
+    searched: tuple[int, ...]
     written: tuple[int, ...]
     updated: bool
     numbered: bool
@@ -120,11 +123,15 @@ class Stages:
         unchecked = layout.deferrable or catalog.has_deferrable_key(self._connection, name)
         acting = catalog.acting(self._connection, name)
         by_row = not unchecked and not any(one.kind == "rule" for one in acting)
+        searched, warnings = searching.searched(self._connection, layout)
+        for warning in warnings:
+            event("searchable", warning=warning)
         return Target(
             name,
             stage,
             columns,
             layout.key,
+            searched,
             written,
             updated=any(not columns[place].numbered for place in beside),
             numbered=any(columns[place].numbered for place in beside),

@@ -46,7 +46,7 @@ class _Part:
     @property
     def by_row(self) -> bool:
         """Whether its changes are written one by one."""
-        return self.target.acting or self.manner.by_row
+        return self.target.acting or self.manner.by_row or bool(self.target.searched)
 
 
 class Writer:
@@ -165,11 +165,11 @@ def _texts(image: Image) -> list[str | None] | None:
 def _expect_alone(part: _Part) -> None:
     """Raises SluiceError SLC-121 if changes of a table have to be carried out one by one, and cannot be."""
     numbered = part.target.numbered or any(part.target.columns[place].numbered for place in part.target.key)
-    if part.manner.by_row and (not part.target.by_row or (part.manner.strict and numbered)):
+    if not part.target.by_row or (part.manner.strict and numbered):
         raise SluiceError(
             121,
-            f"{part.target.name} cannot be written row by row, as on_missing, on_duplicate, before or after demand: it "
-            "has a key that is checked late, a rule, or a column GENERATED ALWAYS AS IDENTITY",
+            f"{part.target.name} cannot be written row by row, as searchable, on_missing, on_duplicate, before or "
+            "after demand: it has a key that is checked late, a rule, or a column GENERATED ALWAYS AS IDENTITY",
             "take these settings out of the configuration, or alter the table there; nothing is lost",
         )
 
