@@ -22,7 +22,7 @@ from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
 from sluice.model.names import TableName
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
-from sluice.parts import HASH, Messages, Part, Replication, Schedule, Segments, SlaveTable, WatchedTable
+from sluice.parts import HASH, Messages, Part, Replication, Schedule, Segments, SlaveTable, Stylesheets, WatchedTable
 from sluice.spelling import Identifier, Name, Prefix
 from sluice.yamlfile import StrictLoader
 
@@ -99,6 +99,7 @@ class Slave(Part):
     tables: dict[str, SlaveTable] = Field(
         {}, description="master's schema.table, or schema.* or schema.prefix*: what the slave sees of it"
     )
+    stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
 
@@ -262,5 +263,5 @@ def _reason(fault: object) -> str:
 
 
 def _all_keys() -> list[str]:
-    models = (Config, Source, Slave, Replication, Schedule, WatchedTable, SlaveTable, Segments, Messages)
+    models = (Config, Source, Slave, Replication, Schedule, WatchedTable, SlaveTable, Stylesheets, Segments, Messages)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

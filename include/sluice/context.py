@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sluice import config as configuration
+from sluice.apply.mapper import Mapper
+from sluice.apply.stylesheets import stylesheet
 from sluice.changelog.files import PlainDirectory, SegmentFiles
 from sluice.changelog.manifest import Manifest
 from sluice.config import Config
@@ -76,7 +78,15 @@ class Context:
         port = kind.history if slave.keeps == "history" else kind.slave
         if port is None:
             raise ConfigError(158, f"slave {pair.slave} cannot keep a history", "take `keeps` out of the configuration")
-        return port(info, pair, slave.schema_, slave.mapper, self.unheard(pair))
+        return port(info, pair, slave.schema_, self.mapper(pair), self.unheard(pair))
+
+    def mapper(self, pair: Pair) -> Mapper:
+        """What a slave sees of this source. Raises ConfigError SLC-165, its stylesheet cannot be read."""
+        source, slave = self.config.source(pair.source), self.config.slave(pair.slave)
+        if slave.stylesheets is None:
+            return slave.mapper
+        found = stylesheet(slave.stylesheets, pair, source.prefix, source.messages.version)
+        return replace(slave.mapper, stylesheet=found)
 
     def unheard(self, pair: Pair) -> tuple[Resources, ...]:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""

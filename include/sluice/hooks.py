@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
 from threading import Thread
 from typing import TypeVar
 
@@ -32,11 +31,19 @@ def made(group: str, named: str, *arguments: object) -> object:
     def find() -> object:
         if colon:
             return getattr(import_module(module), attribute)(*arguments)
+        # An import that takes as long as all others here.
+        from importlib.metadata import entry_points
+
         (point,) = entry_points(group=group, name=named)
         return point.load()(*arguments)
 
+    return usable(find)
+
+
+def usable(make: Callable[[], _T]) -> _T:
+    """What is made there. Raises Unusable if that fails, or does not end."""
     try:
-        return asked(find)
+        return asked(make)
     except Exception as error:
         raise Unusable(f"{type(error).__name__}: {error}") from error
 

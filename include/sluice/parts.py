@@ -61,6 +61,7 @@ class SlaveTable(Part):
     mask: Annotated[
         dict[Identifier, str | None], Field(description="master's column: hash, redact, or what stands there instead")
     ] = {}
+    stylesheet: Annotated[bool, Field(description="whether its messages pass the slave's stylesheet")] = True
     plugin: Annotated[str | None, Field(description="entry point of sluice.plugins, or module:attribute")] = None
     actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
     on_missing: Annotated[Way, Field(description="when a row that changes or goes is not there")] = Way.WARN
@@ -86,6 +87,23 @@ class SlaveTable(Part):
         called = list(self.columns.values())
         if twice := {name for name in called if called.count(name) > 1}:
             raise ValueError(f"two columns cannot become one: {', '.join(sorted(twice))}")
+        return self
+
+
+class Stylesheets(Part):
+    """Where the stylesheet is that a slave's messages pass, and which one it is."""
+
+    directory: Annotated[str, Field(description="where the files are, on the machines that run jobs", pattern="^/")]
+    name: Annotated[str | None, Field(description="this file; it is not looked for", pattern="^[^/]+$")] = None
+    version: Annotated[
+        str | None, Field(description="of the tables that the slave wants; the source's if not given")
+    ] = None
+    session: Annotated[str | None, Field(description="what it is looked for by, in parts; the slave's name")] = None
+
+    @model_validator(mode="after")
+    def _what_is_named_is_not_looked_for(self) -> Stylesheets:
+        if self.name and (self.version or self.session):
+            raise ValueError("a stylesheet that is named is not looked for by a version or a session")
         return self
 
 

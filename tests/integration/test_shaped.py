@@ -1,4 +1,6 @@
-"""A slave gets some rows, computed columns, masks, or what a plugin makes: alike in load, stream and comparison."""
+"""A slave gets some rows, computed columns, masks, or what a stylesheet or a plugin makes: alike in load, stream and
+comparison.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,22 @@ SEEN = {
         "where": "region = 'EU' AND pay > 3",
         "compute": {"yearly": "pay * 12", "called": "upper(substr(name, 1, 1)) || '.'"},
         "mask": {"email": "hash", "born": "redact", "region": "XX"},
+        "stylesheet": False,
     },
-    "public.orders": {"mask": {"id": "hash"}, "plugin": f"{__name__}:PerTag"},
+    "public.orders": {"mask": {"id": "hash"}, "plugin": f"{__name__}:PerTag", "stylesheet": False},
     "public.events": {"where": "n <> 2", "compute": {"n": "(n + 1)::integer"}},
 }
+# Of the events none that is e0, each with how often it is, under another name.
+STYLE = """<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
+  <xsl:template match="@*|node()"><xsl:copy><xsl:apply-templates select="@*|node()"/></xsl:copy></xsl:template>
+  <xsl:template match="colname[.='n']"><colname typeName="text">times</colname><colname typeName="integer">m</colname>
+  </xsl:template>
+  <xsl:template match="row[col='e0']"/>
+  <xsl:template match="col[@name='n']">
+    <col name="m"><xsl:value-of select="."/></col>
+    <col name="times"><xsl:value-of select="concat(., ' &lt; &amp;')"/></col>
+  </xsl:template>
+</xsl:stylesheet>"""
 CHANGES = """
 BEGIN;
 INSERT INTO people VALUES (100, 'new', 'n@x', NULL, 50, 'EU', 'x'), (101, 'other', NULL, NULL, 50, 'US', 'y');
@@ -82,11 +96,13 @@ class PerTag(RowByRow):
 
 
 @pytest.fixture
-def world(updating, monkeypatch):
+def world(updating, monkeypatch, tmp_path):
     made = updating(DDL, ["public.people", "public.orders", "public.events"])
     made.infos["salt"] = ConnectionInfo("generic", password="pepper")
     monkeypatch.setenv(SEALED_ENV, seal(made.infos))
-    made.configure(lambda settings: settings["slaves"]["geneva"].update(tables=SEEN, salt="salt"))
+    (tmp_path / "events.xsl").write_text(STYLE)
+    seen = {"tables": SEEN, "salt": "salt", "stylesheets": {"directory": str(tmp_path), "name": "events.xsl"}}
+    made.configure(lambda settings: settings["slaves"]["geneva"].update(seen))
     return made
 
 
@@ -117,6 +133,10 @@ def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world)
         assert [row[:-1] for row in here] == [row[:-1] for row in there]
         emails = hashed(pa.array([row[-1] for row in there], pa.string()), b"pepper").to_pylist()
         assert [row[-1] for row in here] == emails
+        events = "SELECT {} FROM {} WHERE what <> 'e0' AND {} ORDER BY 1, 2, 3"
+        there = world.master.execute(events.format("what, n + 1 || ' < &', n + 1", "events", "n <> 2")).fetchall()
+        assert there
+        assert world.session("geneva").execute(events.format("*", "branch.events", "true")).fetchall() == there
     geneva = world.session("geneva")
     rows = geneva.execute("SELECT person, tag FROM branch.orders ORDER BY person, tag").fetchall()
     assert (
@@ -138,9 +158,8 @@ def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world)
 def test_a_table_that_is_altered_or_made_later_is_shaped_as_well(world):
     entry = {"where": "id > 20", "mask": {"email": "hash"}, "compute": {"next": "id + 1"}}
     world.configure(lambda settings: settings["sources"]["flights"]["tables"].update({"public.later*": {}}))
-    world.configure(
-        lambda settings: settings["slaves"]["geneva"].update(tables={"public.*": {}, "public.people": entry})
-    )
+    seen = {"tables": {"public.*": {}, "public.people": entry}, "stylesheets": None}
+    world.configure(lambda settings: settings["slaves"]["geneva"].update(seen))
     later = {"mask": {"secret": "hash"}, "compute": {"next": "id + 1"}}
     world.configure(lambda settings: settings["slaves"]["geneva"]["tables"].update({"public.later*": later}))
     world.update()
@@ -183,10 +202,16 @@ def checked(server, tmp_path_factory):
         ({"mask": {"hair": "redact"}}, "public.people has no column hair"),
         ({"mask": {"name": "hash"}}, "SLC-164: .* the Airflow connection 'salt', and there is none"),
         ({"plugin": "nowhere:Plugin"}, "SLC-161: the plugin nowhere:Plugin cannot be used"),
+        (
+            {"stylesheet": True},
+            "SLC-161: the stylesheet REPL_0_0_0_0.xsl cannot be used for public.people: .*XMLSyntax",
+        ),
     ],
 )
-def test_check_finds_what_does_not_go_with_a_table(checked, entry, why):
+def test_check_finds_what_does_not_go_with_a_table(checked, entry, why, tmp_path):
+    (tmp_path / "REPL_0_0_0_0.xsl").write_text(STYLE[: len(STYLE) // 2])
     seen = {"tables": {"public.people": entry}, "salt": "salt" if "hash" in str(entry) else None}
+    seen["stylesheets"] = {"directory": str(tmp_path)} if "stylesheet" in entry else None
     checked.configure(lambda settings: settings["slaves"]["zurich"].update(seen))
     (said,) = [one for one in findings(checked.context) if one.subject == "slave zurich"]
     assert not said.good

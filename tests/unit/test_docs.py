@@ -33,6 +33,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### Messages:": parts.Messages,
     "### A slave:": config.Slave,
     "### What a slave sees of a table:": parts.SlaveTable,
+    "### A stylesheet:": parts.Stylesheets,
     "### A replication:": config.Replication,
 }
 

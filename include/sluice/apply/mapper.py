@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from sluice.apply.stylesheets import Stylesheet
 from sluice.errors import ConfigError
 from sluice.model.manners import Manner
 from sluice.model.names import TableName
@@ -25,15 +26,21 @@ class Mapper:
     Attributes:
         schemas: those that the slave calls otherwise.
         tables: what it sees of tables, by entry; for each table the closest one counts, and it alone.
+        stylesheet: what the messages of its tables pass.
     """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
+    stylesheet: Stylesheet | None = None
 
     def entry(self, name: TableName) -> SlaveTable:
         """What is said of a table of the master."""
         found = chosen(self.tables, name)
         return self.tables[found] if found else _PLAIN
+
+    def style(self, name: TableName) -> Stylesheet | None:
+        """The stylesheet that this table's messages pass."""
+        return self.stylesheet if self.entry(name).stylesheet else None
 
     def schema(self, name: str) -> str:
         """Where the slave keeps what is in this schema, unless it is a table that has a place of its own."""
@@ -48,7 +55,7 @@ class Mapper:
     def whole(self, name: TableName) -> bool:
         """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
         entry = self.entry(name)
-        return self.complete(name) and not (entry.columns or entry.without or entry.shapes)
+        return self.complete(name) and not (entry.columns or entry.without or entry.shapes or self.style(name))
 
     def complete(self, name: TableName) -> bool:
         """Whether the slave has every row of this table, and no row that the master has not."""
@@ -59,7 +66,7 @@ class Mapper:
         """What the slave calls a column that holds there what it holds on the master; None if there is no such one."""
         entry = self.entry(table)
         name = self._called(entry, column)
-        made = column in entry.mask or name in entry.compute or entry.plugin
+        made = column in entry.mask or name in entry.compute or entry.plugin or self.style(table)
         return None if made else name
 
     @staticmethod

@@ -6,7 +6,7 @@ table as the slave would see it, once for each layout and process. Its errors st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -74,27 +74,36 @@ class RowByRow:
     def rows(self, rows: pa.RecordBatch) -> Rows:
         """See `Plugin.rows`."""
         names = [column.name for column in self.columns]
-        made: list[Row] = []
-        of: list[int] = []
-        for place, row in enumerate(rows.to_pylist()):
-            answer = self.row(row)
-            several = [answer] if isinstance(answer, Mapping) else list(answer or ())
-            for one in several:
-                if unknown := one.keys() - set(names):
-                    raise ValueError(f"a row has a column {sorted(unknown)[0]}, of which the plugin said nothing")
-            made += several
-            of += [place] * len(several)
-        schema = pa.schema([(name, pa.string()) for name in names])
-        columns = [[row.get(name) for row in made] for name in names]
-        return Rows(pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], schema=schema), of)
+        answers = map(self.row, rows.to_pylist())
+        return rows_of_each(names, ([one] if isinstance(one, Mapping) else list(one or ()) for one in answers))
+
+
+def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows:
+    """What was made of each row, as `Rows`; what a row lacks is NULL. Raises ValueError if one has other columns."""
+    made: list[Row] = []
+    of: list[int] = []
+    for place, several in enumerate(answers):
+        for one in several:
+            if unknown := one.keys() - set(names):
+                raise ValueError(f"a row has a column {sorted(unknown)[0]}, which is none of {', '.join(names)}")
+        made += several
+        of += [place] * len(several)
+    schema = pa.schema([(name, pa.string()) for name in names])
+    columns = [[row.get(name) for row in made] for name in names]
+    return Rows(pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], schema=schema), of)
 
 
 @dataclass(frozen=True)
 class Plugged:
-    """The shape that a plugin gives to rows. See `sluice.apply.shapes`."""
+    """The shape that code of somebody else's gives to rows. See `sluice.apply.shapes`.
+
+    Attributes:
+        called: what it is called in messages.
+        given: the table as it is shown to it.
+    """
 
     plugin: Plugin
-    named: str
+    called: str
     given: Layout
     layout: Layout
 
@@ -113,10 +122,9 @@ class Plugged:
         except Exception as error:
             raise SluiceError(
                 162,
-                f"the plugin {self.named} failed on {len(rows)} rows of {self.given.name}: {type(error).__name__}: "
-                f"{error}",
-                "the slave waits in front of them and nothing is lost; mend the plugin, or take it out of the "
-                "configuration and trigger initial_update for the slave, then unpause",
+                f"the {self.called} failed on {len(rows)} rows of {self.given.name}: {type(error).__name__}: {error}",
+                "the slave waits in front of them and nothing is lost; mend it, or take it out of the configuration "
+                "and trigger initial_update for the slave, then unpause",
             ) from error
 
     def _checked(self, answer: Rows, count: int) -> Made:
@@ -136,23 +144,36 @@ class Plugged:
 
 
 def plugged(named: str, layout: Layout) -> Plugged:
-    """The plugin of that name, for a table as a slave would see it.
+    """The plugin of that name, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
+    hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
+    return fitted(f"plugin {named}", layout, lambda given: hooks.made(GROUP, named, given), hint)
+
+
+def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> Plugged:
+    """What is made there, for a table as a slave would see it.
+
+    Args:
+        called: what it is called in messages.
+        hint: what else can be done than to mend it.
 
     Raises:
         ConfigError: SLC-161, there is none, or it cannot be used for this table.
     """
+    # Whatever the database computes on the master, these rows bring.
+    given = replace(layout, columns=tuple(replace(column, generated=False) for column in layout.columns))
     try:
-        plugin = hooks.made(GROUP, named, layout)
+        plugin = make(given)
+        if not isinstance(plugin, Plugin):
+            raise hooks.Unusable("what it makes lacks `columns`, `key` or `rows`")
+        columns = tuple(plugin.columns)
+        names = [column.name for column in columns]
+        if not columns or len(set(names)) < len(names) or not set(plugin.key) <= set(names):
+            raise hooks.Unusable("its columns are none, or two of one name, or its key is not among them")
     except hooks.Unusable as error:
-        raise _unusable(named, layout, str(error)) from error
-    if not isinstance(plugin, Plugin):
-        raise _unusable(named, layout, "what it makes lacks `columns`, `key` or `rows`")
-    columns = tuple(plugin.columns)
-    names = [column.name for column in columns]
-    if not columns or len(set(names)) < len(names) or not set(plugin.key) <= set(names):
-        raise _unusable(named, layout, "its columns are none, or two of one name, or its key is not among them")
+        fact = f"the {called} cannot be used for {layout.name}: {error}"
+        raise ConfigError(161, fact, f"mend it, or {hint}; nothing was changed") from error
     key = tuple(names.index(name) for name in plugin.key)
-    return Plugged(plugin, named, layout, replace(layout, columns=columns, key=key))
+    return Plugged(plugin, called, given, replace(given, columns=columns, key=key))
 
 
 def _texts(name: str, column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
@@ -162,12 +183,3 @@ def _texts(name: str, column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
         )
     one = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return one.cast(pa.string())
-
-
-def _unusable(named: str, layout: Layout, why: str) -> ConfigError:
-    return ConfigError(
-        161,
-        f"the plugin {named} cannot be used for {layout.name}: {why}",
-        f"nothing was changed; install it where the jobs run, as an entry point of {GROUP} or as module:attribute, or "
-        "mend `plugin`",
-    )

@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 
 from sluice.apply.plugins import plugged
 from sluice.apply.shapes import Chain, Chosen, Columned, Shape, Texts, copied
+from sluice.apply.styled import styled
+from sluice.apply.stylesheets import Stylesheet
 from sluice.errors import ConfigError
 from sluice.expressions import Fault, constant, is_text, parse
 from sluice.model.layout import Column, Layout
@@ -23,16 +25,20 @@ _T = TypeVar("_T")
 _REDACTED = "***"
 
 
-def shaped(entry: SlaveTable, layout: Layout, names: Mapping[str, str], salt: bytes) -> tuple[Layout, Shape]:
+def shaped(
+    entry: SlaveTable, style: Stylesheet | None, layout: Layout, names: Mapping[str, str], salt: bytes
+) -> tuple[Layout, Shape]:
     """The rows that a slave sees of a table, still under the master's name, and the shape that makes them.
 
     Args:
+        style: what its messages pass.
         layout: the master's.
         names: the columns that the slave gets, each with its name there.
         salt: what hashes are made with.
 
     Raises:
-        ConfigError: SLC-163, what is said does not go with the table's columns; SLC-161, the plugin does not.
+        ConfigError: SLC-163, what is said does not go with the table's columns; SLC-161, the stylesheet or the plugin
+            does not.
     """
     shapes: list[Shape] = []
     if entry.where is not None:
@@ -40,10 +46,12 @@ def shaped(entry: SlaveTable, layout: Layout, names: Mapping[str, str], salt: by
     columned, key = _columned(entry, layout, names, salt)
     shapes.append(columned)
     there = replace(layout, columns=columned.columns, key=key)
+    if style is not None:
+        shapes.append(own := styled(style, there))
+        there = own.layout
     if entry.plugin is not None:
-        plugin = plugged(entry.plugin, there)
-        shapes.append(plugin)
-        there = plugin.layout
+        shapes.append(own := plugged(entry.plugin, there))
+        there = own.layout
     return there, Chain(tuple(shapes))
 
 

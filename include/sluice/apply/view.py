@@ -13,6 +13,7 @@ from sluice.apply.copied import lines_of, rows_of_lines
 from sluice.apply.mapper import Mapper
 from sluice.apply.shapes import Shape, reshaped
 from sluice.apply.shaping import shaped
+from sluice.apply.stylesheets import Stylesheet
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
 from sluice.parts import SlaveTable
@@ -29,7 +30,8 @@ class TableView:
         layout: the same under the slave's names, with the columns that it gets; types are written as the master does.
         picked: which of the master's columns these are, by their places, unless it is shaped.
         applied: which changes of its rows reach the slave.
-        shaped: what makes other rows or other values of the master's, if something does.
+        shaped: what is said of its rows, if something makes other rows or other values of the master's.
+        style: the stylesheet that makes them, or some of it.
     """
 
     master: Layout
@@ -37,6 +39,7 @@ class TableView:
     picked: tuple[int, ...]
     applied: frozenset[Action] = ROWS
     shaped: SlaveTable | None = None
+    style: Stylesheet | None = None
 
     @property
     def plain(self) -> bool:
@@ -67,7 +70,7 @@ class TableView:
         assert self.shaped
         ours = (self.master.columns[place].name for place in self.picked)
         names = {name: self.shaped.columns.get(name, name) for name in ours}
-        return shaped(self.shaped, self.master, names, salt)[1]
+        return shaped(self.shaped, self.style, self.master, names, salt)[1]
 
     @property
     def _all_picked(self) -> bool:
@@ -98,12 +101,13 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     whole = all(place in picked for place in layout.key)
     key = tuple(picked.index(place) for place in layout.key) if whole else ()
     there = replace(layout, columns=columns, key=key)
-    entry = mapper.entry(layout.name)
-    if entry.shapes:
-        there, _ = shaped(entry, layout, names, b"")
+    entry, style = mapper.entry(layout.name), mapper.style(layout.name)
+    shapes = entry.shapes or style is not None
+    if shapes:
+        there, _ = shaped(entry, style, layout, names, b"")
     searched = tuple(sorted(names.get(column, column) for column in entry.searchable))
     there = replace(there, name=mapper.table(layout.name), searched=searched)
-    return TableView(layout, there, picked, _applied(entry.actions), entry if entry.shapes else None)
+    return TableView(layout, there, picked, _applied(entry.actions), entry if shapes else None, style)
 
 
 def seen(changes: pa.Table, views: Mapping[int, TableView], shapes: Mapping[int, Shape]) -> pa.Table:
@@ -113,7 +117,7 @@ def seen(changes: pa.Table, views: Mapping[int, TableView], shapes: Mapping[int,
         shapes: of those that are shaped.
 
     Raises:
-        SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin failed.
+        SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin or a stylesheet failed.
     """
     numbers = [number for number, one in views.items() if not one.plain]
     if not numbers:

@@ -154,6 +154,9 @@ def _slave(context: Context, pair: Pair) -> str:
         )
     if guarded and context.unheard(pair):
         quiet += f", but {', '.join(guarded)}: what that writes is not published there, as block_loop has it"
+    if context.config.slave(pair.slave).stylesheets:
+        style = slave.mapper.stylesheet
+        warnings.append(f"messages pass {style.name}" if style else "there is no stylesheet for its messages")
     return "; ".join([f"answers; {quiet}", *warnings])
 
 

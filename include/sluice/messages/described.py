@@ -112,7 +112,7 @@ class Describing:
             named |= {"oldSchema": done.before.name.schema, "oldTableName": done.before.name.table}
         if done.statement is not None:
             attributes["statement"] = done.statement
-        return Description(action.name, change["trans_key"], tuple(_columns(done, table)), {**named, **attributes})
+        return Description(action.name, change["trans_key"], tuple(column_names(done, table)), {**named, **attributes})
 
     def _attributes(self, action: Action, change: Mapping[str, Any]) -> dict[str, str | None]:
         return {
@@ -171,7 +171,8 @@ def _issued(text: str) -> dict[str, str]:
     return {"schema": issued.schema, **numbers, "statement": issued.sql}
 
 
-def _columns(done: TableChange, table: DefinedTable) -> Iterator[ColumnName]:
+def column_names(done: TableChange, table: DefinedTable) -> Iterator[ColumnName]:
+    """What a message says of the columns of a table, and of their names before, if that changed them."""
     earlier = {column.number: column.name for column in done.before.columns} if done.before and done.after else {}
     for place, column in enumerate(table.columns, start=1):
         before = earlier.get(column.number, column.name)

@@ -122,11 +122,11 @@ def mapped(text: str, mapper: Mapper, schema: str) -> str:
             names, or a table is named that the slave does not have as it is.
     """
     renamed = {ours for ours, theirs in mapper.schemas.items() if ours != theirs}
-    if not renamed and not mapper.tables:
+    if not (renamed or mapper.tables or mapper.stylesheet):
         return text
     tree = _tree(text)
     if tree is None:
-        if renamed or any(_taken(word, mapper) for word in re.findall(r"\w+", text)):
+        if renamed or mapper.stylesheet or any(_taken(word, mapper) for word in re.findall(r"\w+", text)):
             raise _unmapped("it cannot be parsed")
         return text
     spots = dict(_spots(tree, mapper, schema))

@@ -1,0 +1,134 @@
+"""A stylesheet makes rows of rows as a plugin does; it cannot reach out, and what it does wrong names it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from sluice import hooks
+from sluice.apply import sandbox
+from sluice.apply.styled import styled
+from sluice.apply.stylesheets import Stylesheet, stylesheet
+from sluice.errors import ConfigError, SluiceError
+from sluice.model.layout import Column, Layout
+from sluice.model.names import Pair, TableName
+from sluice.parts import Stylesheets
+
+ROWS = pa.list_(pa.string())
+LAYOUT = Layout(7, TableName("shop", "items"), (Column("id", "integer", True), Column("note", "text")), (0,))
+GIVEN = [["1", "a & <b>\r\n\x01]]>"], ["2", None], ["3", ""]]
+AS_IT_IS = (
+    '<xsl:template match="@*|node()"><xsl:copy><xsl:apply-templates select="@*|node()"/></xsl:copy></xsl:template>'
+)
+# Of the third row alone, so that it is seen to go on with others.
+THIRD = '<xsl:template match="row[col=3]">%s</xsl:template>'
+CALLS = '<xsl:call-template name="it"/>'
+IT = '<xsl:template name="it"><xsl:param name="n" select="99"/><xsl:param name="text" select="."/>%s</xsl:template>'
+AGAIN = '<xsl:call-template name="it"><xsl:with-param name="n" select="$n - 1"/></xsl:call-template>'
+TWICE = THIRD % CALLS + IT % f'<xsl:if test="$n > 0">{AGAIN * 2}</xsl:if>'
+MORE = '<xsl:with-param name="text" select="concat($text, $text, $text, $text)"/>'
+GROWS = THIRD % CALLS + IT % f'<xsl:call-template name="it">{MORE}</xsl:call-template>'
+ENDLESS = THIRD % CALLS + IT % CALLS
+
+
+def sheet(body, name="ours.xsl"):
+    root = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">'
+    return Stylesheet(name, f"{root}{body}</xsl:stylesheet>".encode())
+
+
+def made(body, rows=GIVEN, layout=LAYOUT):
+    shape = styled(sheet(AS_IT_IS + body), layout)
+    return shape, shape.made(pa.array(rows, ROWS))
+
+
+def test_a_stylesheet_that_copies_leaves_every_value_and_column_as_it_is():
+    shape, found = made("")
+    assert (found.rows.to_pylist(), found.of.tolist()) == (GIVEN, [0, 1, 2])
+    assert shape.layout == LAYOUT
+    assert shape.made(pa.array([], ROWS)).rows.to_pylist() == []
+
+
+def test_rows_are_left_out_and_split_whatever_a_row_is_beside(monkeypatch):
+    split = '<xsl:template match="row[col=2]"/><xsl:template match="row[col=3]"><xsl:copy-of select=".|."/>' \
+        '<xsl:copy-of select="."/></xsl:template>'  # fmt: skip
+    beside = '<xsl:template match="row[position() > 1 or preceding::row or @num != 0]"/>'
+    for piece in (4_000_000, 1):
+        monkeypatch.setattr(sandbox, "_PIECE", piece)
+        _, found = made(split + beside)
+        assert (found.rows.to_pylist(), found.of.tolist()) == ([GIVEN[0], GIVEN[2], GIVEN[2]], [0, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ('<xsl:template match="/[">', "XMLSyntaxError"),
+        ('<xsl:template match="/["/>', "XSLTParseError: .*failed to compile '/\\['"),
+        ('<xsl:include href="{other}"/>', "Cannot resolve URI .*: Too many open files"),
+        ('<xsl:include href="file://{other}"/>', "Too many open files"),
+        ('<xsl:template match="/"><xsl:copy-of select="document(\'{other}\')"/></xsl:template>', "read rights"),
+        ('<xsl:template match="/"/>', "leaves nothing of the CREATE"),
+        ('<xsl:template match="colname"/>', "its columns are none"),
+        ('<xsl:template match="@typeName"/>', "the column id has no typeName"),
+        ('<xsl:template match="attr/text()">other</xsl:template>', "another schema than shop"),
+        ('<xsl:template match="desc"><sql/></xsl:template>', "<sql> in <sql>"),
+    ],
+)
+def test_a_stylesheet_that_cannot_be_used_is_refused_before_any_row(body, why, tmp_path):
+    other = tmp_path / "other.xsl"
+    other.write_bytes(sheet("").text)
+    with pytest.raises(ConfigError, match=rf"SLC-161: the stylesheet ours.xsl cannot be used for shop.items: .*{why}"):
+        made(body.replace("{other}", str(other)))
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (THIRD % "<xsl:copy-of select=\"document('/etc/hostname')\"/>", "read rights for .*/etc/hostname denied"),
+        (THIRD % "<xsl:copy-of select=\"document('http://127.0.0.1/')\"/>", "read rights for http:.* denied"),
+        (THIRD % '<xsl:message terminate="yes">no such row</xsl:message>', "no such row"),
+        (ENDLESS, "infinite template recursion"),
+        (TWICE, "no answer for 0.3 s"),
+        (GROWS, "Failed to evaluate|MemoryError"),
+        (THIRD % '<row><col name="id">3</col><col/></row>', "<col> without a name"),
+        (THIRD % '<row><col name="other"/></row>', "a row has a column other, which is none of id, note"),
+        (THIRD % '<row><col name="id" encoding="base64">AA==</col></row>', "values are texts"),
+        (THIRD % '<row><attr name="action">DELETE</attr></row>', "another action than INSERT"),
+        (THIRD % "<table/>", "<table> in <sql>"),
+    ],
+)
+def test_a_stylesheet_that_fails_or_loops_or_reaches_out_is_named_and_goes_on_with_other_rows(body, why, monkeypatch):
+    monkeypatch.setattr(sandbox, "_MOST_MEMORY", 1 << 28)
+    shape, _ = made(body, GIVEN[:2])
+    monkeypatch.setattr(hooks, "PATIENCE_S", 0.3 if body == TWICE else 60)
+    with pytest.raises(SluiceError, match=rf"SLC-162: the stylesheet ours.xsl failed on 3 rows of shop.items: .*{why}"):
+        shape.made(pa.array(GIVEN, ROWS))
+    monkeypatch.setattr(hooks, "PATIENCE_S", 60)
+    assert shape.made(pa.array(GIVEN[:2], ROWS)).rows.to_pylist() == GIVEN[:2]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "files", "found"),
+    [
+        ({}, ["REPL_1_0_1_0_zurich.xsl", "REPL_1_0_1_0.xsl"], "REPL_1_0_1_0_zurich.xsl"),
+        ({}, ["REPL_1_0_1_0.xsl", "REPL_1_0_1_0_geneva.xsl"], "REPL_1_0_1_0.xsl"),
+        ({"version": "0.5 b:[x]"}, ["REPL_1_0_0_5_b__x_.xsl"], "REPL_1_0_0_5_b__x_.xsl"),
+        ({"session": "client/Db.Writer/1"}, ["REPL_1_0_1_0.xsl", "REPL_1_0_1_0_clientDb_Writer1.xsl"], 1),
+        ({"session": "client/Db.Writer/1"}, ["REPL_1_0_1_0.xsl", "REPL_1_0_1_0_clientDb_Writer.xsl"], 1),
+        ({"session": "client/Db.Writer/1"}, ["REPL_1_0_1_0_client.xsl"], None),
+        ({"name": "any.xsl"}, ["any.xsl", "REPL_1_0_1_0.xsl"], "any.xsl"),
+    ],
+)
+def test_the_closest_stylesheet_is_found(wanted, files, found, tmp_path, caplog):
+    caplog.set_level("INFO", "sluice")
+    for name in files:
+        (tmp_path / name).write_text(name)
+    chosen = stylesheet(Stylesheets(directory=str(tmp_path), **wanted), Pair("flights", "zurich"), "REPL_", "1.0")
+    wanted = files[found] if isinstance(found, int) else found
+    assert (chosen and (chosen.name, chosen.text.decode())) == (wanted and (wanted, wanted))
+    assert ("no stylesheet, messages go as they are" in caplog.text) == (found is None)
+
+
+def test_a_stylesheet_that_is_named_or_a_directory_has_to_be_there(tmp_path):
+    for wanted in ({"directory": str(tmp_path / "none")}, {"directory": str(tmp_path), "name": "none.xsl"}):
+        with pytest.raises(ConfigError, match=r"SLC-165: the stylesheets of slave zurich cannot be read: .*none"):
+            stylesheet(Stylesheets(**wanted), Pair("flights", "zurich"), "REPL_", "1.0")
