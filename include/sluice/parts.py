@@ -64,6 +64,10 @@ class SlaveTable(Part):
     stylesheet: Annotated[bool, Field(description="whether its messages pass the slave's stylesheet")] = True
     plugin: Annotated[str | None, Field(description="entry point of sluice.plugins, or module:attribute")] = None
     actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
+    when: Annotated[str | None, Field(description="condition on old and new columns: changes that are carried out")] = (
+        None
+    )
+    veto: Annotated[str | None, Field(description="entry point of sluice.vetoes, or module:attribute")] = None
     on_missing: Annotated[Way, Field(description="when a row that changes or goes is not there")] = Way.WARN
     on_duplicate: Annotated[Way, Field(description="when a row that comes is there already")] = Way.WARN
     before: Annotated[
@@ -75,6 +79,11 @@ class SlaveTable(Part):
     def shapes(self) -> bool:
         """Whether the slave gets other rows, or other values, than the master has."""
         return bool(self.where is not None or self.compute or self.mask or self.plugin)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the slave leaves out some of the changes that it sees."""
+        return self.actions != "IUD" or self.when is not None or self.veto is not None
 
     @model_validator(mode="after")
     def _columns_stay_apart(self) -> SlaveTable:

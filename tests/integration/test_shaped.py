@@ -193,7 +193,7 @@ def checked(server, tmp_path_factory):
             "`where` of public.people cannot be used: there is no column regio; there is id,",
         ),
         ({"where": "region = "}, "`where` of public.people cannot be used: .* is no expression"),
-        ({"where": "old.pay < pay"}, "a row is judged by itself"),
+        ({"where": "old.pay < pay"}, "a row is seen by itself"),
         (
             {"compute": {"x": "pg_sleep(1)"}},
             "`compute.x` of public.people cannot be used: there is no function",
@@ -243,3 +243,30 @@ def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build, mo
     see("(100 / NULLIF(n, 0))::text")
     world.catch_up()
     assert (there(), world.position().ordinal) == ([(2, 0, None)], 4)
+
+
+def keeps_what_is_old(layout):
+    return lambda action, new, old: action == "D" and int(old["n"]) > 5
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_a_change_that_is_vetoed_or_does_not_meet_the_condition_leaves_the_row_as_it_was(build, mode):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, n int); CREATE TABLE heap (a int)", ["public.t", "public.heap"])
+    chosen = {
+        "public.t": {"veto": f"{__name__}:keeps_what_is_old"},
+        "public.heap": {"when": "old.a IS NULL OR new.a > old.a"},
+    }
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=chosen))
+    world.configure(lambda settings: settings["replications"][0].update(mode=mode))
+    for statement in (
+        "INSERT INTO t VALUES (1, 3), (2, 7), (3, 8); INSERT INTO heap VALUES (1), (2), (2)",
+        "DELETE FROM t",
+        "INSERT INTO t VALUES (2, 4); UPDATE heap SET a = 5 - a",
+        "DELETE FROM heap",
+    ):
+        world.master.execute(statement)
+    world.catch_up()
+    slave = world.reader("zurich")
+    assert slave.execute("SELECT * FROM t ORDER BY id").fetchall() == [(2, 4), (3, 8)]
+    assert slave.execute("SELECT a FROM heap ORDER BY a").fetchall() == [(3,), (3,), (4,)]
+    assert world.position().ordinal == 4

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from sluice.apply.mapper import Mapper
-from sluice.apply.view import seen, view
+from sluice.apply.stylesheets import Stylesheet
+from sluice.apply.view import Sight, seen, view
 from sluice.changelog.schema import CHANGES
 from sluice.config import Slave
 from sluice.errors import ConfigError, SluiceError
@@ -27,6 +28,10 @@ SEEN = {
     "public.audit_log": {"columns": {"at": "moment"}},
 }
 BRANCH = mapper(SEEN, {"public": "branch"})
+
+
+def sights(views):
+    return {number: Sight(one, b"") for number, one in views.items()}
 
 
 def name(table, schema="public"):
@@ -92,7 +97,7 @@ def test_rows_lose_what_is_left_out_and_keep_their_order():
         (2, "8", 5, 1, "D", None, ["3", None, "4"]),
         (2, "8", 6, 1, "T", None, None),
     )
-    found = seen(batch, views, {})
+    found = seen(batch, sights(views))
     assert [(row["repl_key"], row["new"], row["old"]) for row in found.to_pylist()] == [
         (1, ["1", None], None),
         (2, ["2", "y", "z"], None),
@@ -101,7 +106,7 @@ def test_rows_lose_what_is_left_out_and_keep_their_order():
         (5, None, ["3", "4"]),
         (6, None, None),
     ]
-    assert seen(batch, {2: views[2]}, {}) is batch
+    assert seen(batch, sights({2: views[2]})) is batch
 
 
 @pytest.mark.parametrize(("actions", "left"), [("IUD", "IUDT"), ("iu", "IU"), ("D", "DT"), ("none", "")])
@@ -112,7 +117,7 @@ def test_changes_that_a_slave_does_not_apply_are_left_out(actions, left):
         (1, "7", 1, 1, "I", row, None), (1, "7", 2, 1, "U", row, row), (1, "7", 3, 1, "D", None, row),
         (2, "8", 4, 1, "T", None, None), (2, "8", 5, 1, "A", ["{}"], None),
     )  # fmt: skip
-    assert "".join(seen(batch, views, {})["action"].to_pylist()) == left + "A"
+    assert "".join(seen(batch, sights(views))["action"].to_pylist()) == left + "A"
     assert mapper({"public.t": {"actions": actions}}).complete(name("t")) == (actions == "IUD")
 
 
@@ -123,7 +128,7 @@ def test_actions_are_those_that_a_condition_leaves_of_changes():
     batch = changes(
         (1, "7", 1, 1, "U", there, gone), (1, "7", 2, 1, "U", there, there), (1, "7", 3, 1, "U", gone, there)
     )  # fmt: skip
-    seen_of = seen(batch, views, {1: views[1].shape(b"")}).to_pylist()
+    seen_of = seen(batch, sights(views)).to_pylist()
     assert [(row["repl_key"], row["action"], row["new"], row["old"]) for row in seen_of] == [
         (1, "I", there, None),
         (3, "D", None, there),
@@ -170,6 +175,15 @@ def test_a_statement_on_what_the_slave_has_otherwise_is_refused(text):
     with pytest.raises(SluiceError) as refused:
         parsing.mapped(text, BRANCH, "public")
     assert refused.value.code == 103
+
+
+def test_a_statement_on_a_table_that_passes_a_stylesheet_is_refused():
+    entries = Slave(connection="x", tables={"public.t": {"stylesheet": False}}).mapper.tables
+    found = Mapper({}, entries, Stylesheet("any.xsl", b""))
+    assert parsing.mapped("UPDATE t SET v = 1", found, "public") == "UPDATE t SET v = 1"
+    for text in ("UPDATE u SET v = 1", "GRANT SELECT ON s TO PUBLIC"):
+        with pytest.raises(SluiceError, match="SLC-103"):
+            parsing.mapped(text, found, "public")
 
 
 def test_what_the_parser_does_not_know_is_let_through_if_no_entry_could_take_a_word_of_it():

@@ -1,4 +1,4 @@
-"""The worked examples of the guides to plugins and stylesheets do what the guides say."""
+"""The worked examples of the guides to plugins, vetoes and stylesheets do what the guides say."""
 
 from __future__ import annotations
 
@@ -75,3 +75,9 @@ def test_the_example_that_takes_batches_drops_rows_and_changes_others():
     people = pa.array([["1", "ann"], ["2", None], ["3", "bo"]], pa.list_(pa.string()))
     made = plugged("guide:Louder", PEOPLE).made(people)
     assert (made.rows.to_pylist(), made.of.tolist()) == ([["1", "ANN"], ["3", "BO"]], [0, 2])
+
+
+def test_the_veto_keeps_what_the_guide_says():
+    veto = sys.modules["guide"].keeps_large_orders(ORDERS)
+    large, small = {"id": "1", "amount": "1000.5"}, {"id": "2", "amount": "7"}
+    assert [veto("D", None, large), veto("D", None, small), veto("U", small, large)] == [True, False, False]

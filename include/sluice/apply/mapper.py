@@ -60,7 +60,7 @@ class Mapper:
     def complete(self, name: TableName) -> bool:
         """Whether the slave has every row of this table, and no row that the master has not."""
         entry = self.entry(name)
-        return entry.actions == "IUD" and entry.where is None
+        return not entry.chooses and entry.where is None
 
     def column(self, table: TableName, column: str) -> str | None:
         """What the slave calls a column that holds there what it holds on the master; None if there is no such one."""

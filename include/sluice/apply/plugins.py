@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,9 @@ from sluice import hooks
 from sluice.apply.shapes import Made, rows_of
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
 
+_T = TypeVar("_T")
 GROUP = "sluice.plugins"
 Row = Mapping[str, str | None]
 
@@ -115,17 +117,9 @@ class Plugged:
         """Raises SluiceError SLC-162 if the plugin fails, does not end, or answers what makes no sense."""
         texts = [pc.list_element(rows, place) for place in range(len(self.given.columns))]
         batch = pa.RecordBatch.from_arrays(texts, [column.name for column in self.given.columns])
-        try:
-            return self._checked(hooks.asked(lambda: self.plugin.rows(batch)), len(rows))
-        except TransientError:
-            raise
-        except Exception as error:
-            raise SluiceError(
-                162,
-                f"the {self.called} failed on {len(rows)} rows of {self.given.name}: {type(error).__name__}: {error}",
-                "the slave waits in front of them and nothing is lost; mend it, or take it out of the configuration "
-                "and trigger initial_update for the slave, then unpause",
-            ) from error
+        return answered(
+            self.called, self.given.name, len(rows), lambda: self._checked(self.plugin.rows(batch), len(rows))
+        )
 
     def _checked(self, answer: Rows, count: int) -> Made:
         if not isinstance(answer, Rows):
@@ -150,18 +144,11 @@ def plugged(named: str, layout: Layout) -> Plugged:
 
 
 def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> Plugged:
-    """What is made there, for a table as a slave would see it.
-
-    Args:
-        called: what it is called in messages.
-        hint: what else can be done than to mend it.
-
-    Raises:
-        ConfigError: SLC-161, there is none, or it cannot be used for this table.
-    """
+    """What is made there, for a table as a slave would see it; arguments and errors as `usable`."""
     # Whatever the database computes on the master, these rows bring.
     given = replace(layout, columns=tuple(replace(column, generated=False) for column in layout.columns))
-    try:
+
+    def found() -> Plugged:
         plugin = make(given)
         if not isinstance(plugin, Plugin):
             raise hooks.Unusable("what it makes lacks `columns`, `key` or `rows`")
@@ -169,11 +156,42 @@ def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: 
         names = [column.name for column in columns]
         if not columns or len(set(names)) < len(names) or not set(plugin.key) <= set(names):
             raise hooks.Unusable("its columns are none, or two of one name, or its key is not among them")
+        key = tuple(names.index(name) for name in plugin.key)
+        return Plugged(plugin, called, given, replace(given, columns=columns, key=key))
+
+    return usable(called, layout.name, found, hint)
+
+
+def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> _T:
+    """What is made there of somebody else's code.
+
+    Args:
+        called: what it is called in messages.
+        hint: what else can be done than to mend it.
+
+    Raises:
+        ConfigError: SLC-161, it is Unusable.
+    """
+    try:
+        return make()
     except hooks.Unusable as error:
-        fact = f"the {called} cannot be used for {layout.name}: {error}"
+        fact = f"the {called} cannot be used for {table}: {error}"
         raise ConfigError(161, fact, f"mend it, or {hint}; nothing was changed") from error
-    key = tuple(names.index(name) for name in plugin.key)
-    return Plugged(plugin, called, given, replace(given, columns=columns, key=key))
+
+
+def answered(called: str, table: TableName, count: int, call: Callable[[], _T]) -> _T:
+    """What somebody else's code answers to so many rows. Raises SluiceError SLC-162 if it fails, or does not end."""
+    try:
+        return hooks.asked(call)
+    except TransientError:
+        raise
+    except Exception as error:
+        raise SluiceError(
+            162,
+            f"the {called} failed on {count} rows of {table}: {type(error).__name__}: {error}",
+            "the slave waits in front of them and nothing is lost; mend it, or take it out of the configuration "
+            "and trigger initial_update for the slave, then unpause",
+        ) from error
 
 
 def _texts(name: str, column: pa.Array | pa.ChunkedArray) -> pa.StringArray:

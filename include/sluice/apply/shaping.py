@@ -16,7 +16,7 @@ from sluice.apply.shapes import Chain, Chosen, Columned, Shape, Texts, copied
 from sluice.apply.styled import styled
 from sluice.apply.stylesheets import Stylesheet
 from sluice.errors import ConfigError
-from sluice.expressions import Fault, constant, is_text, parse
+from sluice.expressions import Expression, Fault, constant, is_text, parse
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.parts import HASH, REDACT, SlaveTable
@@ -56,13 +56,15 @@ def shaped(
 
 
 def _chosen(where: str, layout: Layout) -> Chosen:
-    def read() -> Chosen:
-        expression = parse(where)
-        if expression.images - {"row"}:
-            raise Fault("a row is judged by itself, so there is no `new.` and no `old.`")
-        return Chosen(layout.columns, expression.condition(layout.columns))
+    condition = sound(layout.name, "where", lambda: _of_a_row(where).condition(layout.columns))
+    return Chosen(layout.columns, condition)
 
-    return _sound(layout.name, "where", read)
+
+def _of_a_row(text: str) -> Expression:
+    expression = parse(text)
+    if expression.images - {"row"}:
+        raise Fault("a row is seen by itself, so there is no `new.` and no `old.`; `when` has them")
+    return expression
 
 
 def _columned(
@@ -91,7 +93,7 @@ def _columned(
 
 
 def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:
-    value = _sound(layout.name, f"compute.{name}", lambda: parse(text).value(layout.columns))
+    value = sound(layout.name, f"compute.{name}", lambda: _of_a_row(text).value(layout.columns))
     return Column(name, value.type), value.texts
 
 
@@ -104,7 +106,7 @@ def _masked(layout: Layout, place: int, name: str, mask: str | None, salt: bytes
     if mask == REDACT:
         said = _fitting(_REDACTED, column.type) if is_text(column.type) else None
         return column, lambda rows: pc.if_else(given(rows).is_valid(), pa.scalar(said, pa.string()), None)
-    said = None if mask is None else _sound(layout.name, f"mask.{column.name}", lambda: constant(mask, column.type))
+    said = None if mask is None else sound(layout.name, f"mask.{column.name}", lambda: constant(mask, column.type))
     return column, lambda rows: pa.array([said] * len(rows), pa.string())
 
 
@@ -125,7 +127,8 @@ def _fitting(text: str, type_: str) -> str:
     return text[: int(width[1])] if width else text
 
 
-def _sound(table: TableName, place: str, read: Callable[[], _T]) -> _T:
+def sound(table: TableName, place: str, read: Callable[[], _T]) -> _T:
+    """What is read of a place of the configuration. Raises ConfigError SLC-163 instead of a Fault."""
     try:
         return read()
     except Fault as fault:

@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.apply.choosing import Choice, choice
 from sluice.apply.copied import lines_of, rows_of_lines
 from sluice.apply.mapper import Mapper
 from sluice.apply.shapes import Shape, reshaped
 from sluice.apply.shaping import shaped
 from sluice.apply.stylesheets import Stylesheet
-from sluice.model.action import ROWS, Action
+from sluice.model.action import ROWS
 from sluice.model.layout import Layout
 from sluice.parts import SlaveTable
 
@@ -29,22 +30,25 @@ class TableView:
         master: the layout.
         layout: the same under the slave's names, with the columns that it gets; types are written as the master does.
         picked: which of the master's columns these are, by their places, unless it is shaped.
-        applied: which changes of its rows reach the slave.
-        shaped: what is said of its rows, if something makes other rows or other values of the master's.
-        style: the stylesheet that makes them, or some of it.
+        entry: what the configuration says of the table.
+        style: the stylesheet that its messages pass.
     """
 
     master: Layout
     layout: Layout
     picked: tuple[int, ...]
-    applied: frozenset[Action] = ROWS
-    shaped: SlaveTable | None = None
+    entry: SlaveTable
     style: Stylesheet | None = None
+
+    @property
+    def shaped(self) -> bool:
+        """Whether something makes other rows, or other values, of the master's."""
+        return self.entry.shapes or self.style is not None
 
     @property
     def plain(self) -> bool:
         """Whether changes of rows go as they are, whatever their columns are called."""
-        return self.applied == ROWS and not self.shaped and self._all_picked
+        return not (self.entry.chooses or self.shaped) and self._all_picked
 
     @property
     def ours(self) -> Layout:
@@ -67,10 +71,13 @@ class TableView:
 
     def shape(self, salt: bytes) -> Shape:
         """The shape of its rows, if it is shaped; hashes are made with the salt."""
-        assert self.shaped
         ours = (self.master.columns[place].name for place in self.picked)
-        names = {name: self.shaped.columns.get(name, name) for name in ours}
-        return shaped(self.shaped, self.style, self.master, names, salt)[1]
+        names = {name: self.entry.columns.get(name, name) for name in ours}
+        return shaped(self.entry, self.style, self.master, names, salt)[1]
+
+    def choice(self) -> Choice:
+        """Which changes reach the slave, of those that it sees."""
+        return choice(self.entry, replace(self.layout, name=self.master.name))
 
     @property
     def _all_picked(self) -> bool:
@@ -93,7 +100,7 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
 
     Raises:
         ConfigError: SLC-007, two columns would be called alike, or none is left; SLC-161, SLC-163, what is said of its
-            rows does not go with its columns.
+            rows or changes does not go with its columns.
     """
     names = mapper.columns(layout.name, (column.name for column in layout.columns))
     picked = tuple(place for place, column in enumerate(layout.columns) if column.name in names)
@@ -102,45 +109,51 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     key = tuple(picked.index(place) for place in layout.key) if whole else ()
     there = replace(layout, columns=columns, key=key)
     entry, style = mapper.entry(layout.name), mapper.style(layout.name)
-    shapes = entry.shapes or style is not None
-    if shapes:
+    if entry.shapes or style:
         there, _ = shaped(entry, style, layout, names, b"")
     searched = tuple(sorted(names.get(column, column) for column in entry.searchable))
     there = replace(there, name=mapper.table(layout.name), searched=searched)
-    return TableView(layout, there, picked, _applied(entry.actions), entry if shapes else None, style)
+    found = TableView(layout, there, picked, entry, style)
+    found.choice()
+    return found
 
 
-def seen(changes: pa.Table, views: Mapping[int, TableView], shapes: Mapping[int, Shape]) -> pa.Table:
-    """A batch as a slave sees it, given its view of each layout in it; as it is, where all of them are plain.
+class Sight:
+    """A view with all that it takes to see by it, which is made once in a process.
 
-    Args:
-        shapes: of those that are shaped.
+    Attributes:
+        view: the view.
+    """
+
+    def __init__(self, view: TableView, salt: bytes) -> None:
+        self.view = view
+        self._shape = view.shape(salt) if view.shaped else None
+        self._choice = view.choice()
+
+    def of(self, changes: pa.Table) -> pa.Table:
+        """Changes of rows under the master's layout, as the slave sees them. Columns as in `CHANGES`, in and out."""
+        return self._choice.of(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
+
+
+def seen(changes: pa.Table, sights: Mapping[int, Sight]) -> pa.Table:
+    """A batch as a slave sees it, given its sight of each layout in it; as it is, where all of them are plain.
 
     Raises:
-        SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin or a stylesheet failed.
+        SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin, a stylesheet or a veto
+            failed.
     """
-    numbers = [number for number, one in views.items() if not one.plain]
+    numbers = [number for number, one in sights.items() if not one.view.plain]
     if not numbers:
         return changes
     of_rows = pc.is_in(changes["action"], value_set=_ROWS)
     bent = pc.and_(of_rows, pc.is_in(changes["layout"], value_set=pa.array(numbers, pa.int64())))
     parts = [changes.filter(pc.invert(bent))]
     for number in numbers:
-        own = changes.filter(pc.and_(of_rows, pc.equal(changes["layout"], number)))
-        own = reshaped(own, shapes[number].made) if number in shapes else views[number].seen(own)
-        if views[number].applied != ROWS:
-            own = own.filter(pc.is_in(own["action"], pa.array(sorted(views[number].applied), pa.string())))
-        parts.append(own)
+        parts.append(sights[number].of(changes.filter(pc.and_(of_rows, pc.equal(changes["layout"], number)))))
     together = pa.concat_tables(parts)
     # Stable: what a view makes of one change stays in its order.
     order = np.lexsort((together["repl_key"].to_numpy(), together["ordinal"].to_numpy()))
     return together if np.array_equal(order, np.arange(len(order))) else together.take(pa.array(order))
-
-
-def _applied(letters: str) -> frozenset[Action]:
-    """The changes that the configuration means; a TRUNCATE is as many deletes."""
-    actions = frozenset(Action(letter) for letter in "IUD" if letter in letters)
-    return actions | {Action.TRUNCATE} if Action.DELETE in actions else actions
 
 
 def _picked(rows: pa.ListArray, places: Sequence[int], width: int) -> pa.ListArray:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.shapes import Shape
-from sluice.apply.view import TableView, seen, view
+from sluice.apply.view import Sight, seen, view
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import NO_LAYOUT
@@ -76,8 +75,7 @@ class Drain:
         self._left: Batch | None = None
         self._salt = salt
         self._policies = policies
-        self._views: dict[int, TableView] = {}
-        self._shapes: dict[int, Shape] = {}
+        self._sights: dict[int, Sight] = {}
         self.position = Position(0, 0)
         self._snapshot: Snapshot | None = None
 
@@ -164,17 +162,16 @@ class Drain:
     def _seen(self, batch: Batch) -> tuple[pa.Table, dict[int, Layout]]:
         """What the slave sees of a batch, and of the layouts in it."""
         numbers = set(pc.unique(batch.changes["layout"]).to_pylist()) - {NO_LAYOUT}
-        if unknown := numbers - self._views.keys():
+        if unknown := numbers - self._sights.keys():
             layouts = self._manifest.layouts(unknown)
             more = {number: view(self._slave.mapper, layout) for number, layout in layouts.items()}
-            self._shapes |= {number: one.shape(self._salt) for number, one in more.items() if one.shaped}
-            self._views |= more
-        views = {number: self._views[number] for number in numbers}
-        changes = timely(batch.changes, {number: one.master for number, one in views.items()})
-        return seen(changes, views, self._shapes), {number: one.layout for number, one in views.items()}
+            self._sights |= {number: Sight(one, self._salt) for number, one in more.items()}
+        sights = {number: self._sights[number] for number in numbers}
+        changes = timely(batch.changes, {number: one.view.master for number, one in sights.items()})
+        return seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
 
     def _manners(self, layouts: Iterable[int]) -> Manners:
-        views = (self._views[number] for number in layouts)
+        views = (self._sights[number].view for number in layouts)
         tables = {one.layout.name: self._slave.mapper.manner(one.master.name) for one in views}
         return Manners(tables, self._rejected)
 
