@@ -218,6 +218,27 @@ def test_check_finds_what_does_not_go_with_a_table(checked, entry, why, tmp_path
     assert re.search(why, said.text)
 
 
+def test_check_finds_two_tables_of_a_wildcard_that_would_be_one(checked, monkeypatch):
+    monkeypatch.setitem(checked.settings["sources"]["flights"], "tables", {"public.*": {}})
+    seen = {"tables": {"public.orders": {"as": "people"}}, "salt": None, "stylesheets": None}
+    checked.configure(lambda settings: settings["slaves"]["zurich"].update(seen))
+    (said,) = [one for one in findings(checked.context) if one.subject == "slave zurich"]
+    assert re.search("SLC-007: .*(people|orders) and public.(people|orders) would both be public.people", said.text)
+
+
+def test_check_says_which_stylesheet_is_taken(checked, tmp_path):
+    seen = {"tables": {}, "salt": None, "stylesheets": {"directory": str(tmp_path), "version": "9"}}
+    checked.configure(lambda settings: settings["slaves"]["zurich"].update(seen))
+    said = {}
+    for name in (None, "REPL_0_0_9.xsl", "REPL_0_0_9_zurich.xsl"):
+        if name:
+            (tmp_path / name).write_text(STYLE)
+        (said[name],) = [one for one in findings(checked.context) if one.subject == "slave zurich"]
+    assert all(one.good for one in said.values())
+    assert "there is no stylesheet for its messages" in said.pop(None).text
+    assert all(f"messages pass {name}" in one.text for name, one in said.items())
+
+
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build, mode):
     world = build("CREATE TABLE t (id int PRIMARY KEY, n int, v text)", ["public.t"])
