@@ -1,7 +1,7 @@
 """DAG `initial_update`: fill slaves from their master while it keeps working."""
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, TriggerRule
+from airflow.sdk import DAG, Param, TriggerRule
 
 from sluice import config
 from sluice_airflow import conventions, pools
@@ -23,6 +23,10 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 
 * **source**: the master database
 * **slaves**: the slaves to fill
+* **store_initial_data**: `dump` stores it in files, in a new directory. Somebody copies that to each slave's place,
+  where the DAG `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut
+  (`./sluice status` names the directory), and the change log keeps what it needs
+* **force**: give up data that is on its way to one of these slaves in that manner
 """
 
 settings = config.load()
@@ -34,22 +38,23 @@ with DAG(
     doc_md=DOC,
     tags=["sluice", "initial_update"],
     schedule=None,
-    params={"source": conventions.source_param(settings), "slaves": conventions.slaves_param(settings)},
+    params={
+        "source": conventions.source_param(settings),
+        "slaves": conventions.slaves_param(settings),
+        "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
+        "force": Param(False, type="boolean", description="give up data that is on its way by hand"),
+    },
     **conventions.DAG_SETTINGS,
 ):
     inhibit, dump, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments=UPDATE, pool=pools.BULK)
-        for job in ("inhibit", "dump", "release")
+        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.BULK)
+        for job, more in {
+            "inhibit": {"force": "{{ params.force }}"},
+            "dump": {"store": "{{ params.store_initial_data }}"},
+            "release": {},
+        }.items()
     )
-    # The data is in: what passes, and a slave that is behind, paused or on standby, is waited for.
-    verify = SluiceSparkOperator(
-        task_id="verify",
-        job="verify",
-        arguments={**UPDATE, "initial": True},
-        pool=pools.BULK,
-        retries=conventions.NO_LIMIT,
-        retry_policy=conventions.KeepTrying(),
-    )
+    verify = conventions.ending_verification(UPDATE)
     abandon = SluiceSparkOperator(
         task_id="abandon",
         job="abandon",

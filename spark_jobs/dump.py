@@ -1,4 +1,4 @@
-"""Spark job: copy the watched tables of a source to slaves, in one snapshot, chunk by chunk."""
+"""Spark job: copy the watched tables of a source to slaves, or into files for them, in one snapshot, chunk by chunk."""
 
 import argparse
 
@@ -9,8 +9,13 @@ from sluice.spark.loading import load
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
-    return arguments(__doc__, slaves="+")
+    options = arguments(__doc__, slaves="+")
+    options.add_argument("--store", action="store_true", help="into files, which are carried to the slaves by hand")
+    return options
 
 
 if __name__ == "__main__":
-    run(parser(), lambda context, options: dump(context, options.source, options.slaves, load))
+    run(
+        parser(),
+        lambda context, options: dump(context, options.source, options.slaves, load, store=options.store),
+    )

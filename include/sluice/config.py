@@ -22,7 +22,19 @@ from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
 from sluice.model.names import TableName
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
-from sluice.parts import HASH, Messages, Part, Replication, Schedule, Segments, SlaveTable, Stylesheets, WatchedTable
+from sluice.parts import (
+    HASH,
+    Incoming,
+    Messages,
+    Outgoing,
+    Part,
+    Replication,
+    Schedule,
+    Segments,
+    SlaveTable,
+    Stylesheets,
+    WatchedTable,
+)
 from sluice.spelling import Identifier, Name, Prefix
 from sluice.yamlfile import StrictLoader
 
@@ -36,6 +48,11 @@ _T = TypeVar("_T")
 def home() -> Path:
     """Where everything that exists only at run time lives."""
     return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
+
+
+def at_home(place: str) -> str:
+    """A URL as written, or an absolute path; what is relative begins at `home`."""
+    return place if "://" in place else str(home() / place)
 
 
 class Source(Part):
@@ -59,6 +76,7 @@ class Source(Part):
     statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
     segments: Segments = Segments()
     messages: Messages = Messages()
+    initial_files: Outgoing = Outgoing()
 
     @cached_property
     def patterns(self) -> dict[Pattern, WatchedTable]:
@@ -102,6 +120,7 @@ class Slave(Part):
     stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
+    initial_files: Incoming = Incoming()
 
     @property
     def connections(self) -> list[str]:
@@ -203,7 +222,7 @@ class Config(Part):
     @property
     def change_log_url(self) -> str:
         """The change log's place: a Hadoop URL as written, or an absolute path."""
-        return self.change_log if "://" in self.change_log else str(home() / self.change_log)
+        return at_home(self.change_log)
 
 
 def path() -> Path:
@@ -263,5 +282,6 @@ def _reason(fault: object) -> str:
 
 
 def _all_keys() -> list[str]:
-    models = (Config, Source, Slave, Replication, Schedule, WatchedTable, SlaveTable, Stylesheets, Segments, Messages)
+    models: tuple[type[Part], ...] = (Config, Source, Slave, Replication, Schedule, WatchedTable, SlaveTable)
+    models += (Stylesheets, Segments, Messages, Outgoing, Incoming)
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -141,6 +141,27 @@ class Messages(Part):
     version: Annotated[Label, Field(description="VERSION: which version of the source this is")] = "0.0"
 
 
+class Outgoing(Part):
+    """Where a master's initial data is stored that is carried to slaves by hand."""
+
+    location: Annotated[str, Field(description="directory or URL; relative to SLUICE_HOME")] = "initial_files"
+    max_bytes: Annotated[
+        int, Field(ge=1, description="most bytes of a file, before it is compressed; larger: fewer files")
+    ] = 1_048_576
+
+
+class Incoming(Part):
+    """Where a slave finds initial data that was carried to it by hand."""
+
+    location: Annotated[
+        str, Field(description="directory or URL, as jobs for the slave see it; relative to SLUICE_HOME")
+    ] = "initial_files"
+    keep: Annotated[bool, Field(description="what was loaded is not deleted")] = False
+    settle_s: Annotated[
+        float, Field(ge=0, le=86_400, description="seconds without any change until a copy is taken for ended")
+    ] = 10
+
+
 class Replication(Part):
     """One (source, slave) pair."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,12 +10,16 @@ from airflow.sdk import Asset, Param, RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowTaskTimeout
 
 from sluice.config import Config, Source
-from sluice_airflow.operator import JobPostponed
+from sluice_airflow import pools
+from sluice_airflow.operator import JobPostponed, SluiceSparkOperator
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
 # A run ends on its own; this ends one that hangs. What it committed stays, and the next run goes on from there.
 HUNG = timedelta(hours=6)
+
+# How long a disk may be on its way; whoever waited in vain triggers the DAG again.
+IN_THE_POST = timedelta(days=30)
 
 DEFAULT_ARGS: dict[str, Any] = {"owner": "sluice", "retries": 2, "retry_delay": timedelta(seconds=15)}
 
@@ -59,6 +64,12 @@ def slaves_param(config: Config) -> Param:
     )
 
 
+def slave_param(config: Config) -> Param:
+    """A drop-down of the configured slaves."""
+    names = list(config.slaves)
+    return Param(names[0] if names else "", type="string", enum=names, description="a slave database of that source")
+
+
 def tables_param(config: Config) -> Param:
     """A multiple choice of the watched tables; none chosen means all. What a wildcard takes only the source knows, so
     where there is one, other names may be written too."""
@@ -101,3 +112,16 @@ class KeepTrying(RetryPolicy):
 
 # The policy decides; this only has to be more than it ever takes.
 NO_LIMIT = 1_000_000
+
+
+def ending_verification(arguments: Mapping[str, Any]) -> SluiceSparkOperator:
+    """The last task of an initial update, once its data is in: what passes is waited for, and a slave that is behind,
+    paused or on standby."""
+    return SluiceSparkOperator(
+        task_id="verify",
+        job="verify",
+        arguments={**arguments, "initial": True},
+        pool=pools.BULK,
+        retries=NO_LIMIT,
+        retry_policy=KeepTrying(),
+    )

@@ -28,6 +28,7 @@ DAG_IDS = {
     "drain__flights__zurich",
     "drain__flights__geneva",
     "initial_update",
+    "receive_initial_files",
     "verify",
 }
 TASKS = [
@@ -40,6 +41,10 @@ TASKS = [
     ("initial_update", "release"),
     ("initial_update", "verify"),
     ("initial_update", "abandon"),
+    ("receive_initial_files", "expected"),
+    ("receive_initial_files", "receive"),
+    ("receive_initial_files", "release"),
+    ("receive_initial_files", "verify"),
     ("verify", "verify"),
 ]
 
@@ -59,7 +64,8 @@ def test_the_dag_ids_are_these(bag):
 
 def test_every_task_is_listed_here(bag):
     tasks = {(dag_id, task.task_id) for dag_id, dag in bag.dags.items() for task in dag.tasks}
-    assert tasks == {*TASKS, ("initial_update", "finished")}
+    nothing = {(dag_id, "finished") for dag_id in ("initial_update", "receive_initial_files")}
+    assert tasks == {*TASKS, *nothing, ("receive_initial_files", "arrived")}
 
 
 def test_dags_are_parsed_with_the_network_shut_and_no_file_but_the_configuration(bag, parsing_watch):
@@ -83,7 +89,8 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
     assert dag.description
     assert "sluice" in dag.tags
     assert {task.owner for task in dag.tasks} == {"sluice"}
-    assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, 1, False)
+    at_once = 2 if dag_id == "receive_initial_files" else 1
+    assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, at_once, False)
 
 
 def test_sources_that_belong_together_share_a_tag(tmp_path, monkeypatch):
@@ -122,7 +129,8 @@ def test_the_arguments_of_a_task_parse_with_its_jobs_own_parser(bag, job_module,
     task = rendered(bag.dags[dag_id], task_id)
     parsed = vars(job_module(task.job).parser().parse_args(task.command_line()))
     assert parsed["source"] == "flights"
-    assert task.arguments.get("slave") in (None, *parsed.values())
+    asked = task.arguments.get("slave")
+    assert asked is None or parsed.get("slave", parsed.get("slaves")) in (asked, [asked])
 
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
@@ -132,16 +140,25 @@ def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
     assert all(choice in parsed for choice in chosen.values())
 
 
-@pytest.mark.parametrize("choice", ["recreate_triggers", "rebase"])
-def test_a_choice_of_the_bootstrap_form_is_a_switch(bag, job_module, choice):
-    assert rendered(bag.dags["bootstrap"], "bootstrap").command_line() == ["--source=flights"]
-    task = rendered(bag.dags["bootstrap"], "bootstrap", **{choice: True})
-    assert task.command_line() == ["--source=flights", f"--{choice.replace('_', '-')}"]
-    assert vars(job_module("bootstrap").parser().parse_args(task.command_line()))[choice] is True
+@pytest.mark.parametrize(
+    ("dag_id", "task_id", "choice", "option"),
+    [
+        ("bootstrap", "bootstrap", "recreate_triggers", "recreate_triggers"),
+        ("bootstrap", "bootstrap", "rebase", "rebase"),
+        ("initial_update", "dump", "store_initial_data", "store"),
+        ("initial_update", "inhibit", "force", "force"),
+    ],
+)
+def test_a_choice_of_a_form_is_a_switch(bag, job_module, dag_id, task_id, choice, option):
+    plain = rendered(bag.dags[dag_id], task_id).command_line()
+    task = rendered(bag.dags[dag_id], task_id, **{choice: True})
+    assert task.command_line() == [*plain, f"--{option.replace('_', '-')}"]
+    assert vars(job_module(task.job).parser().parse_args(task.command_line()))[option] is True
 
 
 def test_the_verification_of_an_initial_update_ends_it(bag):
-    assert "--initial" in rendered(bag.dags["initial_update"], "verify").command_line()
+    for dag_id in ("initial_update", "receive_initial_files"):
+        assert "--initial" in rendered(bag.dags[dag_id], "verify").command_line()
     assert "--initial" not in rendered(bag.dags["verify"], "verify").command_line()
 
 
@@ -152,6 +169,7 @@ def test_the_verification_of_an_initial_update_ends_it(bag):
         ("initial_update", {"slaves": ["nowhere"]}),
         ("initial_update", {"slaves": []}),
         ("initial_update", {"slaves": ["zurich", "zurich"]}),
+        ("receive_initial_files", {"slave": "nowhere"}),
         ("verify", {"tables": ["public.unheard_of"]}),
         ("verify", {"sample": 0}),
         ("verify", {"sample": 101}),
@@ -172,6 +190,7 @@ def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
         ("drain__flights__zurich", "sluice_drain"),
         ("drain__flights__geneva", "sluice_drain"),
         ("initial_update", "sluice_bulk"),
+        ("receive_initial_files", "sluice_bulk"),
         ("verify", "sluice_bulk"),
     ],
 )
@@ -265,7 +284,7 @@ replications:
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     dags = DagBag(dag_folder=str(PROJECT / "dags")).dags
     per_pair = {"publish__sales", "publish__stock", "drain__sales__bern"}
-    assert set(dags) == {"bootstrap", "initial_update", "verify"} | per_pair
+    assert set(dags) == {"bootstrap", "initial_update", "receive_initial_files", "verify"} | per_pair
     assert dags["publish__sales"].timetable.delta == timedelta(seconds=5)
     assert dags["drain__sales__bern"].timetable.timetable.delta == timedelta(minutes=10)
 
@@ -274,5 +293,5 @@ def test_a_wrong_configuration_shows_as_an_import_error_with_its_hint(monkeypatc
     (tmp_path / "replication.yaml").write_text("sources: {}\nslavs: {}\n")
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     errors = DagBag(dag_folder=str(PROJECT / "dags")).import_errors
-    assert len(errors) == 5
+    assert len(errors) == 6
     assert all("SLC-002" in text and "HINT" in text for text in errors.values())

@@ -31,6 +31,8 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### A schedule:": parts.Schedule,
     "### Segments:": parts.Segments,
     "### Messages:": parts.Messages,
+    "### Stored initial data:": parts.Outgoing,
+    "### Arriving initial data:": parts.Incoming,
     "### A slave:": config.Slave,
     "### What a slave sees of a table:": parts.SlaveTable,
     "### A stylesheet:": parts.Stylesheets,

@@ -65,6 +65,16 @@ class TableView:
         return tuple(column.name for column in self.ours.columns if not column.generated)
 
     @property
+    def of_shaped_rows(self) -> TableView:
+        """The same view of rows that it has shaped already."""
+        return replace(self, entry=SlaveTable(), style=None)
+
+    def reads_like(self, other: TableView) -> bool:
+        """Whether a slave that has the other view gets the same rows, whatever it calls their columns."""
+        # Each shaped one by itself: its expressions and plugins may fail, and not stop another.
+        return not (self.shaped or other.shaped) and self.read == other.read
+
+    @property
     def written(self) -> tuple[str, ...]:
         """The columns that it does not compute itself."""
         return tuple(column.name for column in self.layout.columns if not column.generated)

@@ -88,7 +88,7 @@ class PlainDirectory:
             raise self._unwritable(name, error) from None
         try:
             with file:
-                hashing = _Hashing(file)
+                hashing = Hashing(file)
                 with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
                     for batch in batches:
                         writer.write_batch(batch, row_group_size=ROW_GROUP)
@@ -169,7 +169,7 @@ def absent(fact: str) -> TransientError:
     )
 
 
-class _Hashing:
+class Hashing:
     """A file that hashes what passes through it on its way to the disk."""
 
     def __init__(self, file: IO[bytes]) -> None:

@@ -141,7 +141,7 @@ def _slave(context: Context, pair: Pair) -> str:
         slave.mapper.keep_apart(columns)
         for name, known in columns.items():
             slave.mapper.refuse_unknown(name, [column.name for column in known])
-        warnings = slave.fit(columns)
+        warnings = slave.fit(columns).warnings
         salt_of(context.connections, context.config.slave(pair.slave).salt)
         guarded = slave.guarded(list(columns))
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
@@ -13,6 +14,7 @@ from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
 from sluice.control.store import Store
 from sluice.control.tables import audit, lease
+from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
 from sluice.model.tolerance import Oddity, Tolerated
@@ -26,14 +28,33 @@ _KEPT = "The change log keeps everything for it"
 _SILENCE = timedelta(minutes=2)
 
 
-def of_gate(pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None) -> Iterator[str]:
-    """Why a gate is shut, and what opens it."""
+def of_transfer(awaited: Transfer, location: str) -> str:
+    """Where initial data is that is carried to a slave by hand (guide: "Quick checklist for manual transfer")."""
+    conf = json.dumps({"source": awaited.pair.source, "slave": awaited.pair.slave})
+    return (
+        f"Manual Data transfer: WAITING (stored on '{awaited.url}'). {_KEPT}.\n"
+        f"HINT: copy that directory to {location}, which the slave's side sees. "
+        f"A run of receive_initial_files loads it when it is there: airflow dags trigger receive_initial_files "
+        f"--conf '{conf}'"
+    )
+
+
+def of_gate(
+    pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None, awaited: str | None = None
+) -> Iterator[str]:
+    """Why a gate is shut, and what opens it.
+
+    Args:
+        awaited: what is said of data that is on its way by hand.
+    """
     for note in held.values():
         begins = f"STANDBY ({note.kind}) since {_at(note.since)}, by {note.actor}: "
         if note.kind is Hold.EXCEPTION:
             yield f"{begins}its drain met an error. {_KEPT}.\n{note.reason}"
         elif note.kind is Hold.ADMIN:
             yield f"{begins}{note.reason}. {_KEPT}.\nHINT: {remedies.unpause(pair)}"
+        elif awaited:
+            yield awaited
         else:
             yield f"{begins}{note.reason}. Nothing is to be typed: its gate opens when the data is in"
     if paused and not held:

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, field
 
 from sqlalchemy import Connection, func, select
 
+from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import notes, replications
+from sluice.control import notes, replications, transfers
 from sluice.control.tables import comparison, initial_update, segment
 from sluice.model.names import Pair
 from sluice.model.tolerance import Tolerated
@@ -85,6 +86,8 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     known = replications.get(context.store, pair)
     held = replications.holds(context.store, pair)
     odd = replications.odd(context.store, pair)
+    awaited = transfers.awaited(context.store, pair)
+    location = at_home(context.config.slave(pair.slave).initial_files.location)
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
@@ -101,7 +104,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         why="\n".join(
             [
                 *notes.of_status(context.store, pair, known.status, different),
-                *notes.of_gate(pair, held, paused),
+                *notes.of_gate(pair, held, paused, notes.of_transfer(awaited, location) if awaited else None),
                 *notes.of_rows(pair, odd),
             ]
         ),

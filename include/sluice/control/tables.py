@@ -152,6 +152,21 @@ initial_update = Table(
     Column("rows", BigInteger, nullable=False, server_default="0"),
 )
 
+# Initial data on its way to a slave by hand: where it was stored, what its manifest's hash is. Gone when it is loaded.
+transfer = Table(
+    "transfer",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("update_id", BigInteger, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("files", BigInteger, nullable=False),
+    Column("epoch", BigInteger),
+    _moment("since", required=True),
+)
+
 # An SQL statement for every node: who issued it, when, and what it was.
 statement = Table(
     "statement",

@@ -6,49 +6,34 @@ too, and the catalog after it. What is visible in the snapshot is obsolete for t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
-from sqlalchemy import func
-
-from sluice.apply.view import view
-from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, replications
+from sluice.control import answers, leases, remedies, replications, transfers
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
-from sluice.control.tables import initial_update
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.initial_update.job import LoadJob, SlaveLoad, SlaveLoaded
+from sluice.initial_update.copying import Dumped, Load, copy, finish
+from sluice.initial_update.job import OfMaster
 from sluice.initial_update.plan import chunks
-from sluice.initial_update.progress import Progress
+from sluice.initial_update.storing import StoredTables
+from sluice.initial_update.targets import directories, slave_target
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.model.position import Position, Snapshot
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
-from sluice.vendors.dumping import SlaveTables, TableDefinition
 
 
-@dataclass(frozen=True)
-class _Target:
-    """One slave of this dump."""
-
-    pair: Pair
-    held: Lease
-    tables: SlaveTables
-
-
-def dump(
-    context: Context, source: str, slaves: Sequence[str], load: Callable[[LoadJob], list[SlaveLoaded]]
-) -> dict[str, object]:
-    """Copy every watched table to every slave that is in INITIAL.
+def dump(context: Context, source: str, slaves: Sequence[str], load: Load, *, store: bool = False) -> dict[str, object]:
+    """Copy every watched table to every slave that is in INITIAL, or into directories for them.
 
     A slave that fails becomes INCONSISTENT and holds nobody up; the others go on (R8).
+
+    Args:
+        store: the data is to be carried to the slaves by hand.
 
     Raises:
         SluiceError: the source failed, or every slave did.
@@ -56,82 +41,71 @@ def dump(
     installed = reconcile(context, source)
     for cycle in installed.cycles:
         event("cycle", source=source, tables=",".join(map(str, cycle)), constraints="after the data")
-    database = context.source(source)
+    database, settings = context.source(source), context.config.source(source)
     watched = [name for stage in installed.stages for name in stage]
-    targets = _targets(context, source, slaves)
     failed: dict[str, str] = {}
     with ExitStack() as stack:
-        for target in targets:
-            stack.callback(leases.release, context.store, target.held)
-            stack.callback(target.tables.close)
+        held = _held(context, source, slaves)
+        for _, lease in held:
+            stack.callback(leases.release, context.store, lease)
         snapshot = stack.enter_context(database.dump_snapshot(watched, context.manifest(source).end))
         stack.callback(database.close)
-        definitions, sequences = snapshot.definitions(), database.sequences()
-        update = replications.get(context.store, targets[0].pair).update_id or 0
+        update = replications.get(context.store, held[0][0]).update_id or 0
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
-        ready = _each(targets, lambda target: target.tables.mapper.keep_apart(watched), failed)
-        ready = _each(ready, lambda target: target.tables.prepare(definitions), failed)
-        plan = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
-        ready = _each(ready, lambda target: target.tables.expect(len(plan)), failed)
-        job = LoadJob(
-            vendor=context.config.source(source).vendor,
-            source=source,
-            connection=context.config.source(source).connection,
-            sealed=sealed_text(),
-            snapshot_id=snapshot.id,
-            chunks=tuple(plan),
-            binary={one.name: _binary(one, ready) for one in definitions},
-            slaves=tuple(_load_of(context, target, definitions) for target in ready),
-            tasks=context.config.bulk_tasks,
+        dumped = Dumped(
+            snapshot.definitions(),
+            database.sequences(),
+            snapshot.snapshot,
+            snapshot.position,
+            OfMaster(settings.vendor, settings.connection, snapshot.id),
+            chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages),
         )
-        _progress(context.store, update, "DUMPING", snapshot.position, snapshot.snapshot, len(plan))
-        with Progress(context.store, update, [target.tables for target in ready], len(plan)):
-            for done in load(job) if ready else []:
-                if done.error:
-                    failed.setdefault(done.slave, done.error)
-        loaded = [target for target in ready if target.pair.slave not in failed]
-        loaded = _each(loaded, lambda target: _whole(target, len(plan)), failed)
-        loaded = _each(loaded, lambda target: target.tables.finish(definitions), failed)
-        loaded = _each(loaded, lambda target: target.tables.follow(sequences), failed)
+        if store:
+            targets, failed = directories(context, update, held, dumped.definitions)
+        else:
+            targets = [slave_target(context, pair, lease) for pair, lease in held]
+        for target in targets:
+            stack.callback(target.tables.close)
+        loaded, wrong = copy(context, source, update, dumped, targets, load)
+        failed |= {
+            pair.slave: wrong[target.name] for target in targets for pair in target.pairs if target.name in wrong
+        }
+        rows = loaded[0].tables.progress()[1] if loaded else 0
         reached(CrashPoint.DUMPED)
         for target in loaded:
-            target.tables.begin_stream(snapshot.position, snapshot.snapshot)
-            replications.restart_at(context.store, target.pair, snapshot.position)
-            answers.covered(context.store, target.pair, snapshot.snapshot)
-        rows = loaded[0].tables.progress()[1] if loaded else 0
+            target.tables.begin_stream(dumped.position, dumped.snapshot)
+            for pair in target.pairs:
+                replications.restart_at(context.store, pair, dumped.position)
+                if isinstance(target.tables, StoredTables):
+                    transfers.begin(context.store, target.tables.transfer(pair))
+                else:
+                    answers.covered(context.store, pair, dumped.snapshot)
     for slave, error in failed.items():
         _give_up(context.store, Pair(source, slave), update, error.splitlines()[0])
-    _finish(context.store, update, "LOADED" if loaded else "FAILED")
+    finish(context.store, update, ("STORED" if store else "LOADED") if loaded else "FAILED")
     if not loaded:
         raise SluiceError(
             80,
             f"no slave could be loaded: {'; '.join(failed.values())}",
             f"mend what is said of each, then type: {remedies.update(source, list(failed))}",
         )
-    return {"update": update, "rows": rows, "chunks": len(plan), "failed": failed}
+    return {"update": update, "rows": rows, "chunks": len(dumped.chunks), "failed": failed}
 
 
-def _targets(context: Context, source: str, slaves: Sequence[str]) -> list[_Target]:
+def _held(context: Context, source: str, slaves: Sequence[str]) -> list[tuple[Pair, Lease]]:
     """The slaves that are in INITIAL, each under a lease that fences out an earlier attempt at this dump."""
-    targets = []
-    for slave in slaves:
-        pair = Pair(source, slave)
-        if replications.get(context.store, pair).status is Status.INITIAL:
-            held = leases.acquire(context.store, f"drain {pair}", force=True)
-            targets.append(_Target(pair, held, context.slave(pair).loading(held.epoch)))
-    if not targets:
+    waiting = [
+        pair
+        for pair in (Pair(source, slave) for slave in slaves)
+        if replications.get(context.store, pair).status is Status.INITIAL
+    ]
+    if not waiting:
         raise SluiceError(
             81,
             f"none of {', '.join(slaves)} waits for initial data",
             f"trigger the whole DAG, not the task alone: {remedies.update(source, slaves)}",
         )
-    return targets
-
-
-def _whole(target: _Target, chunks: int) -> None:
-    done, _ = target.tables.progress()
-    if done != chunks:
-        raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again")
+    return [(pair, leases.acquire(context.store, f"drain {pair}", force=True)) for pair in waiting]
 
 
 def _give_up(store: Store, pair: Pair, update: int, error: str) -> None:
@@ -143,61 +117,3 @@ def _give_up(store: Store, pair: Pair, update: int, error: str) -> None:
         event("left alone", slave=pair.slave, why=other.fact)
     else:
         replications.lift(store, pair, Hold.INITIAL, "the update failed")
-
-
-def _load_of(context: Context, target: _Target, tables: Sequence[TableDefinition]) -> SlaveLoad:
-    slave = context.config.slave(target.pair.slave)
-    views = {one.name: view(target.tables.mapper, one.layout) for one in tables}
-    return SlaveLoad(
-        target.pair.slave,
-        slave.vendor,
-        slave.connection,
-        slave.schema_,
-        target.held.epoch,
-        views,
-        slave.salt,
-        context.unheard(target.pair),
-    )
-
-
-def _binary(table: TableDefinition, targets: Sequence[_Target]) -> bool:
-    """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
-    return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
-
-
-def _each(targets: Sequence[_Target], step: Callable[[_Target], None], failed: dict[str, str]) -> list[_Target]:
-    """Do one step on all slaves at once; those that fail are noted and left out."""
-
-    def attempt(target: _Target) -> _Target | None:
-        try:
-            step(target)
-        except SluiceError as error:
-            failed[target.pair.slave] = str(error)
-            return None
-        return target
-
-    with ThreadPoolExecutor(max(len(targets), 1)) as pool:
-        return [target for target in pool.map(attempt, targets) if target]
-
-
-def _progress(store: Store, update: int, state: str, position: Position, snapshot: Snapshot, count: int) -> None:
-    with store.begin() as connection:
-        connection.execute(
-            initial_update.update()
-            .where(initial_update.c.id == update)
-            .values(
-                state=state,
-                snapshot=snapshot.text,
-                segment=position.segment,
-                ordinal=position.ordinal,
-                chunks=count,
-                chunks_done=0,
-                started_at=func.clock_timestamp(),
-            )
-        )
-
-
-def _finish(store: Store, update: int, state: str) -> None:
-    with store.begin() as connection:
-        ended = initial_update.update().where(initial_update.c.id == update)
-        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))

@@ -1,26 +1,29 @@
-"""Chunks on their way: out of the dump's snapshot, into every slave that still wants them, whatever kind it is of."""
+"""Chunks on their way: out of the dump's snapshot, or files of it, into every slave that still wants them, whatever
+kind it is of, or into files for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from typing import ParamSpec, TypeVar
 
 from sluice.apply.shapes import Shape
 from sluice.apply.view import shaped_lines
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
-from sluice.initial_update.job import LoadJob, SlaveLoad, SlaveLoaded
+from sluice.initial_update.job import ALL, LoadJob, OfFiles, Share, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
+from sluice.initial_update.retrieving import retrieving
+from sluice.initial_update.storing import FilesReceiver
 from sluice.model.names import TableName
-from sluice.vendors.dumping import Reading, Receiver
+from sluice.vendors.dumping import Chunks, Receiver
 from sluice.vendors.registry import master, vendor
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def load_chunks(job: LoadJob) -> list[SlaveLoaded]:
+def load_chunks(job: LoadJob, share: Share = ALL) -> list[SlaveLoaded]:
     """Copy chunks until every slave has them all; several of these at once share them out among themselves.
 
     Whoever is free claims the next chunk on one slave and takes it to all that lack it, each in a commit of its own; a
@@ -32,14 +35,12 @@ def load_chunks(job: LoadJob) -> list[SlaveLoaded]:
     connections = open_sealed(job.sealed)
     with ExitStack() as stack:
         slaves = [
-            stack.enter_context(
-                closing(_Slave(plan, vendor(plan.vendor).receive(connections[plan.connection], job, plan), connections))
-            )
+            stack.enter_context(closing(_Slave(plan, _receiver(job, plan, connections, share), connections)))
             for plan in job.slaves
         ]
         for slave in slaves:
             slave.attempt(slave.receiver.open)
-        reading = stack.enter_context(master(job.vendor).read(connections[job.connection], job.snapshot_id))
+        reading = stack.enter_context(_reading(job, connections))
         for lead in slaves:
             while (number := lead.attempt(lead.receiver.claim_next)) is not None:
                 table = job.chunks[number].leaf.table
@@ -49,7 +50,19 @@ def load_chunks(job: LoadJob) -> list[SlaveLoaded]:
         return [SlaveLoaded(one.plan.slave, one.rows, one.error) for one in slaves]
 
 
-def _copy(job: LoadJob, chunk: Chunk, reading: Reading, slaves: Sequence[_Slave]) -> None:
+def _reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> AbstractContextManager[Chunks]:
+    if isinstance(job.origin, OfFiles):
+        return retrieving(job.origin)
+    return master(job.origin.vendor).read(connections[job.origin.connection], job.origin.snapshot_id)
+
+
+def _receiver(job: LoadJob, plan: SlaveLoad, connections: Mapping[str, ConnectionInfo], share: Share) -> Receiver:
+    if plan.files:
+        return FilesReceiver(job, plan.files, share)
+    return vendor(plan.vendor).receive(connections[plan.connection], job, plan)
+
+
+def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave]) -> None:
     """Bring a chunk to slaves that see the same of it."""
     table = chunk.leaf.table
     seen = slaves[0].plan.views[table]
@@ -92,9 +105,7 @@ class _Slave:
 
     def sees_like(self, other: _Slave, table: TableName) -> bool:
         """Whether the other gets the same rows of a table with the same columns, whatever it calls them."""
-        ours, theirs = self.plan.views[table], other.plan.views[table]
-        # Each shaped one by itself: its expressions and plugins may fail, and not stop another.
-        return not (ours.shaped or theirs.shaped) and ours.read == theirs.read
+        return self.plan.views[table].reads_like(other.plan.views[table])
 
     def made(self, table: TableName, buffer: bytes) -> tuple[bytes, int]:
         """What it sees of rows of the master, as COPY reads it, and how many rows that is."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 
 from sluice.context import Context
-from sluice.control import leases, remedies, replications, standby
+from sluice.control import leases, remedies, replications, standby, transfers
 from sluice.control.store import Store
 from sluice.control.tables import initial_update
 from sluice.errors import ConfigError, SluiceError
@@ -17,12 +17,15 @@ from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 
 
-def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
+def inhibit(context: Context, source: str, slaves: Sequence[str], *, force: bool = False) -> dict[str, object]:
     """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
 
+    Args:
+        force: give up data that is on its way to one of them by hand.
+
     Raises:
-        SluiceError: SLC-020 if one of them is in an update already, SLC-096 if a person paused its drain; all are left
-            as they were.
+        SluiceError: SLC-020 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
+            hand, SLC-096 if a person paused its drain; all are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -33,13 +36,20 @@ def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
     context.store.migrate()
     number = current(context.store, pairs)
     wanted = [pair for pair in pairs if not _is_in(context.store, pair, number)]
+    given_up = [pair for pair in wanted if transfers.awaited(context.store, pair)]
     for pair in wanted:
-        replications.may_happen(context.store, pair, Event.REQUEST)
+        if pair not in given_up:
+            replications.may_happen(context.store, pair, Event.REQUEST)
+        elif not force:
+            raise _on_its_way(pair)
         _refuse_paused(context, pair)
+    for pair in given_up:
+        replications.happen(context.store, pair, Event.CANCEL, "another initial update was asked for")
     number = number or _new(context.store, source)
     for pair in pairs:
         if pair in wanted:
             replications.happen(context.store, pair, Event.REQUEST, update_id=number)
+            transfers.end(context.store, pair)
         replications.shut(context.store, pair, Hold.INITIAL, f"initial update {number}")
         # What is held back is obsolete. The dump begins at the log's end of then; a failure ends in INCONSISTENT.
         replications.restart_at(context.store, pair, context.manifest(source).end())
@@ -55,6 +65,15 @@ def inhibit(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
             slave.close()
             leases.release(context.store, held)
     return {"update": number, "slaves": [pair.slave for pair in pairs]}
+
+
+def _on_its_way(pair: Pair) -> SluiceError:
+    return SluiceError(
+        189,
+        f"initial data is on its way to slave {pair.slave} by hand, see `./sluice status`",
+        "nothing was changed; copy it, and trigger receive_initial_files. To give it up, trigger initial_update with "
+        "`force`",
+    )
 
 
 def _refuse_paused(context: Context, pair: Pair) -> None:

@@ -1,4 +1,4 @@
-"""What every Spark task of a dump is told: where to read, in which snapshot, and where to write under which epoch."""
+"""What every Spark task of a dump is told: where rows come from, and where they go under which epoch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,41 @@ from sluice.model.names import Resources, TableName
 
 
 @dataclass(frozen=True)
+class OfMaster:
+    """Rows of a master, as an exported snapshot shows them."""
+
+    vendor: str
+    connection: str
+    snapshot_id: str
+
+
+@dataclass(frozen=True)
+class OfFiles:
+    """Rows that were stored in a directory, whose manifest has this SHA-256."""
+
+    url: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class IntoFiles:
+    """A directory that rows are stored in.
+
+    Attributes:
+        begin: what the names of its files begin with.
+        max_bytes: most bytes of a file, before it is compressed.
+    """
+
+    url: str
+    begin: str
+    max_bytes: int
+
+
+@dataclass(frozen=True)
 class SlaveLoad:
     """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, the id of the
-    connection with its salt, and the masters in its database that are not to hear of what is loaded."""
+    connection with its salt, the masters in its database that are not to hear of what is loaded, and the directory
+    that its rows are stored in instead, if they are."""
 
     slave: str
     vendor: str
@@ -22,6 +54,7 @@ class SlaveLoad:
     views: dict[TableName, TableView]
     salt: str | None = None
     masters: tuple[Resources, ...] = ()
+    files: IntoFiles | None = None
 
 
 @dataclass(frozen=True)
@@ -32,15 +65,24 @@ class LoadJob:
         tasks: how many copy at the same time.
     """
 
-    vendor: str
     source: str
-    connection: str
+    origin: OfMaster | OfFiles
     sealed: str
-    snapshot_id: str
     chunks: tuple[Chunk, ...]
     binary: dict[TableName, bool]
     slaves: tuple[SlaveLoad, ...]
     tasks: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which of the tasks this is; what is shared out by numbers goes to them in turn."""
+
+    number: int = 0
+    of: int = 1
+
+
+ALL = Share()
 
 
 @dataclass(frozen=True)

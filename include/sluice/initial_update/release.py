@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sluice.context import Context
-from sluice.control import replications
+from sluice.control import replications, transfers
 from sluice.initial_update.inhibit import run_of
 from sluice.log import event
 from sluice.model.names import Pair
@@ -14,7 +14,9 @@ from sluice.state.replication import Event, Status
 
 
 def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
-    """INITIAL -> TRANSITION for every slave that was loaded; its drain delivers from now on.
+    """INITIAL -> TRANSITION for every slave that was dumped; its drain delivers from now on.
+
+    It does not while the data is on its way by hand: then the gate stays shut until that is loaded.
 
     An error that it stood on was of the data it held before. Whoever paused its drain decides when that goes on.
 
@@ -27,7 +29,9 @@ def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
         known = replications.get(context.store, pair)
         if known.status is Status.INITIAL:
             replications.happen(context.store, pair, Event.DUMPED, update_id=known.update_id)
-        if known.status in {Status.INITIAL, Status.TRANSITION}:
+        if transfers.awaited(context.store, pair):
+            event("waiting", slave=slave)
+        elif known.status in {Status.INITIAL, Status.TRANSITION}:
             _go_on(context, pair)
             replications.lift(context.store, pair, Hold.INITIAL, "the initial data is in")
             released.append(slave)
@@ -49,12 +53,14 @@ def _go_on(context: Context, pair: Pair) -> None:
 
 
 def abandon(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
-    """Give up what this DAG run began and did not end: INCONSISTENT. An update of another run is left alone."""
+    """Give up what this DAG run began and did not end: INCONSISTENT. An update of another run is left alone, and data
+    that is on its way by hand, which nothing has happened to."""
     abandoned = []
     for slave in slaves:
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
-        if known.status in {Status.INITIAL, Status.TRANSITION} and run_of(context.store, known.update_id):
+        ours = known.status in {Status.INITIAL, Status.TRANSITION} and run_of(context.store, known.update_id)
+        if ours and not (known.status is Status.TRANSITION and transfers.awaited(context.store, pair)):
             replications.happen(context.store, pair, Event.FAIL, "a step of the update failed, see its log")
             replications.lift(context.store, pair, Hold.INITIAL, "the update was given up")
             abandoned.append(slave)

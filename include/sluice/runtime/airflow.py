@@ -30,12 +30,13 @@ API_SERVER = "api-server"
 _WORKERS = 6
 # Slots of the pool for dumps and comparisons.
 _BULK_WORKERS = 2
-HEARTS = {"scheduler": "scheduler", "dag-processor": "dag_processor"}
+HEARTS = {"scheduler": "scheduler", "dag-processor": "dag_processor", "triggerer": "triggerer"}
 SERVICES: dict[str, tuple[str, ...]] = {
     API_SERVER: ("api-server", "--host", ports.LOOPBACK, "--workers", "1"),
     # Task logs are read from the disk, which the API server shares.
     "scheduler": ("scheduler", "--skip-serve-logs"),
     "dag-processor": ("dag-processor",),
+    "triggerer": ("triggerer", "--skip-serve-logs"),
 }
 
 

@@ -21,10 +21,12 @@ TRANSIENT = 75
 
 
 def arguments(description: str, *, slaves: str | None = None) -> argparse.ArgumentParser:
-    """A parser with ``--source``, and ``--slave`` once or, if `slaves` is ``+``, several times."""
+    """A parser with ``--source``, and ``--slave`` if `slaves` is ``1``, or several times if it is ``+``."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--source", required=True, help="name of the source in the configuration")
-    if slaves:
+    if slaves == "1":
+        parser.add_argument("--slave", required=True, help="name of the slave in the configuration")
+    elif slaves:
         parser.add_argument(
             "--slave", required=True, action="append", dest="slaves", help="name of a slave; repeatable"
         )

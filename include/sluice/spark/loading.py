@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from sluice.errors import SluiceError
 from sluice.initial_update.filling import load_chunks
-from sluice.initial_update.job import LoadJob, SlaveLoaded
+from sluice.initial_update.job import LoadJob, Share, SlaveLoaded
 from sluice.spark.failures import as_text, raise_any
 from sluice.spark.session import spark
 
@@ -28,12 +28,13 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
         return []
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for _ in batches:
-            try:
-                done: list[dict[str, object]] = [vars(one) for one in load_chunks(job)]
-            except SluiceError as error:
-                done = [{"failure": as_text(error)}]
-            yield pa.RecordBatch.from_pylist(done, schema=_SCHEMA)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                try:
+                    done: list[dict[str, object]] = [vars(one) for one in load_chunks(job, Share(number, tasks))]
+                except SluiceError as error:
+                    done = [{"failure": as_text(error)}]
+                yield pa.RecordBatch.from_pylist(done, schema=_SCHEMA)
 
     rows = spark().range(0, tasks, 1, tasks).mapInArrow(task, _RESULT).collect()
     raise_any(row.failure for row in rows if row.failure)

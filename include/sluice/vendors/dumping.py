@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sluice.apply.mapper import Mapper
@@ -11,6 +12,19 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+
+
+@dataclass
+class Fit:
+    """How tables of a slave take the rows of the master's.
+
+    Attributes:
+        as_text: those that take them as text alone, since the types of their columns are others.
+        warnings: what is worth knowing of them.
+    """
+
+    as_text: set[TableName] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
 
 
 class TableDefinition(Protocol):
@@ -27,6 +41,9 @@ class TableDefinition(Protocol):
     @property
     def undecoded(self) -> bool:
         """Whether rows may be copied without being decoded."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as a manifest keeps it."""
 
 
 class DumpSnapshot(Protocol):
@@ -52,11 +69,15 @@ class Rows(Protocol):
         """The buffers. In the text format each row is a line: values between tabs, escaped, NULL as ``\\N``."""
 
 
-class Reading(Protocol):
-    """A master's rows, as an exported snapshot shows them."""
+class Chunks(Protocol):
+    """Where the rows of a dump come from."""
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> Rows:
         """The rows of a chunk."""
+
+
+class Reading(Chunks, Protocol):
+    """A master's rows, as an exported snapshot shows them."""
 
     def table(self, name: TableName, columns: Sequence[str]) -> Rows:
         """Every row of a table, in the text format, in no order."""

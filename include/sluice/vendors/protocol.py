@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -22,7 +22,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Outcome, Statement, Traced
 from sluice.model.tolerance import Tolerated
 from sluice.model.wanted import Wanted, Watch
-from sluice.vendors.dumping import DumpSnapshot, Reading, Receiver, SlaveTables
+from sluice.vendors.dumping import DumpSnapshot, Fit, Reading, Receiver, SlaveTables, TableDefinition
 from sluice.vendors.sweeping import Purge, Sweep
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
@@ -185,8 +185,8 @@ class SlaveDatabase(Protocol):
     def capabilities(self) -> Capabilities:
         """What this slave and our role on it can do."""
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> list[str]:
-        """Look whether those of these tables that are there take every row of the master's; what is worth a warning.
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> Fit:
+        """Look whether those of these tables that are there take every row of the master's.
 
         Raises:
             SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
@@ -248,8 +248,8 @@ class SlaveDatabase(Protocol):
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk (R3)."""
 
-    def loading(self, epoch: int) -> SlaveTables:
-        """The tables, for a dump under an epoch of its own."""
+    def loading(self, epoch: int, earlier: int | None = None) -> SlaveTables:
+        """The tables, for a dump under an epoch of its own; what is in since an `earlier` one of the same may stay."""
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import (R10)."""
@@ -266,12 +266,14 @@ class Master:
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
         raw: for a type, how its values are read as bytes; None if they are texts.
+        definition: what `to_json` gave of a table of a dump.
     """
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
     resources: Callable[[str, str], Resources]
     read: Callable[[ConnectionInfo, str], AbstractContextManager[Reading]]
     raw: Callable[[str], Callable[[str], bytes] | None]
+    definition: Callable[[Any], TableDefinition]
 
 
 @dataclass(frozen=True)

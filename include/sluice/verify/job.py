@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import remedies, replications, standby
+from sluice.control import remedies, replications, standby, transfers
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
@@ -86,7 +86,11 @@ def verify(
 
 def _ready(context: Context, request: Request) -> tuple[list[str], dict[str, Status]]:
     wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
-    states = {slave: replications.get(context.store, Pair(request.source, slave)).status for slave in request.slaves}
+    pairs = [Pair(request.source, slave) for slave in request.slaves]
+    if request.initial:
+        # What is on its way by hand is compared when it is there.
+        pairs = [pair for pair in pairs if not transfers.awaited(context.store, pair)]
+    states = {pair.slave: replications.get(context.store, pair).status for pair in pairs}
     ready = [slave for slave, status in states.items() if status in wanted]
     done = {Status.NORMAL} if request.initial else set()
     return ready, {slave: status for slave, status in states.items() if status not in wanted | done}

@@ -23,6 +23,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
 from sluice.model.tolerance import Tolerated, oddities
+from sluice.vendors.dumping import Fit
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.loading import LakeTables
@@ -55,13 +56,13 @@ class ParquetSlave:
         """Nothing acts here by itself."""
         return Capabilities()
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> list[str]:
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> Fit:
         """Look whether the directory can be written to. Columns are compared when rows come."""
         directory = self.place.root.parents[1]
         with reachable(f"looking at the directory of {self.pair.slave}"):
             if not (directory.is_dir() and os.access(directory, os.W_OK)):
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
-        return []
+        return Fit(as_text=set(tables))
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Files have neither triggers nor foreign keys."""
@@ -147,7 +148,7 @@ class ParquetSlave:
     def make_durable(self) -> None:
         """Every version is."""
 
-    def loading(self, epoch: int) -> LakeTables:
+    def loading(self, epoch: int, earlier: int | None = None) -> LakeTables:
         """The tables of this slave, for a dump under an epoch of its own."""
         return LakeTables(self, epoch)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from psycopg import sql
+from pydantic import TypeAdapter
 
 from sluice.apply.mapper import Mapper
 from sluice.initial_update.plan import Leaf
@@ -70,6 +72,15 @@ class TableDefinition:
         columns = tuple(Column(one.name, one.type, one.not_null, one.generated) for one in self.columns)
         names = [column.name for column in columns]
         return Layout(0, self.name, columns, tuple(names.index(part) for part in self.key))
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest of a directory keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Any) -> TableDefinition:
+        """What `to_json` gave."""
+        return TypeAdapter(cls).validate_python(plain)
 
 
 def read(connection: Connection, name: TableName) -> TableDefinition:

@@ -44,6 +44,11 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
     return there
 
 
+def other_types(layout: Layout, there: Mapping[str, Column], names: SlaveNames) -> bool:
+    """Whether a column of a table that is there has another type than the master's, so that rows go in as text."""
+    return bool(there) and any(there[one.name].type != names.within(one.type) for one in layout.columns)
+
+
 def _unfit(columns: Sequence[Column], there: Mapping[str, Column], names: SlaveNames) -> Iterator[str]:
     for column in columns:
         own = there[column.name]

@@ -16,7 +16,7 @@ from sluice.vendors.postgresql import catalog, definition, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
 from sluice.vendors.postgresql.echoes import Echoes
-from sluice.vendors.postgresql.fitting import fitting
+from sluice.vendors.postgresql.fitting import fitting, other_types
 from sluice.vendors.postgresql.mapping import mapped
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
@@ -35,15 +35,17 @@ class SlaveTables:
         as_text: tables whose columns have wider types here, so that rows cannot travel in the binary format.
     """
 
-    def __init__(self, slave: PostgresSlave, epoch: int) -> None:
+    def __init__(self, slave: PostgresSlave, epoch: int, earlier: int | None) -> None:
         self._slave = slave
         self._epoch = epoch
+        self._earlier = earlier
+        self._goes_on = False
         self._unfinished: dict[TableName, TableDefinition] = {}
         self.mapper = slave.mapper
         self.as_text: set[TableName] = set()
 
     def prepare(self, tables: Sequence[TableDefinition]) -> None:
-        """Fence out whoever was at work, create what is missing, empty what is there.
+        """Fence out whoever was at work, create what is missing, empty what is there, unless this load goes on.
 
         Raises:
             SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
@@ -54,36 +56,45 @@ class SlaveTables:
         with translated("preparing the slave's tables"), self._connect() as session:
             self._fence(session)
             echoes = Echoes(session, self._slave.masters)
+            if self._earlier is not None:
+                carried = {**self._values(), "earlier": self._earlier}
+                claimed = session.execute(composed("initial_update/carry_over", **self._slave.parts), carried)
+                self._goes_on = claimed.rowcount > 0
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
             names = names_of(session, self.mapper)
-            emptied = []
+            emptied, made = [], []
             for table in tables:
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name
                 usertypes.provide(session, table.types, names)
-                if catalog.comment(session, name) == _UNFINISHED:
+                unfinished = catalog.comment(session, name) == _UNFINISHED
+                if unfinished and self._goes_on:
+                    self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
+                elif unfinished:
                     # Ours, and perhaps of another shape than the master's table is now.
                     session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
                 there = fitting(session, layout, names)
                 if there:
-                    if any(there[column.name].type != names.within(column.type) for column in layout.columns):
+                    if other_types(layout, there, names):
                         self.as_text.add(table.name)
                     self._check_guards(session, name)
                     emptied.append(catalog.rows_of(session, name))
                 else:
-                    made = mapped(session, for_slave(table, names), self.mapper)
-                    for statement in definition.make(made, name):
+                    made.append(name)
+                    self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
+                    for statement in definition.make(self._unfinished[table.name], name):
                         session.execute(statement)
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
-                    self._unfinished[table.name] = made
-            if emptied:
+            if emptied and not self._goes_on:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
-            echoes.record([self.mapper.table(name) for name in self._unfinished])
+            echoes.record(made)
             echoes.remove()
 
     def expect(self, chunks: int) -> None:
-        """Write down the chunks that are to come, for tasks to claim."""
+        """Write down the chunks that are to come, for tasks to claim; those of a load that goes on are."""
+        if self._goes_on:
+            return
         with translated("planning the load"), self._connect() as session:
             self._fence(session)
             planned = {**self._values(), "chunks": chunks}

@@ -22,13 +22,14 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Statement
 from sluice.model.tolerance import Tolerated
+from sluice.vendors.dumping import Fit
 from sluice.vendors.postgresql import catalog, commands, searching, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.commands import Answered
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fencing import raised
-from sluice.vendors.postgresql.fitting import fitting
+from sluice.vendors.postgresql.fitting import fitting, other_types
 from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
@@ -64,18 +65,20 @@ class PostgresSlave:
         self._open()
         return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> list[str]:
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> Fit:
         """Look whether those of these tables that are there take every row of the master's; what is odd about them."""
-        warnings: list[str] = []
+        found = Fit()
         with translated("looking at the slave's tables"):
             refuse_standby(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():
                 layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
-                if fitting(self._open(), layout, names):
-                    warnings += searching.searched(self._open(), layout)[1]
-        return warnings
+                if there := fitting(self._open(), layout, names):
+                    found.warnings.extend(searching.searched(self._open(), layout)[1])
+                if other_types(layout, there, names):
+                    found.as_text.add(name)
+        return found
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""
@@ -171,9 +174,9 @@ class PostgresSlave:
                 raise self._fenced() from error
             raise
 
-    def loading(self, epoch: int) -> SlaveTables:
+    def loading(self, epoch: int, earlier: int | None = None) -> SlaveTables:
         """The tables of this slave, for a dump under an epoch of its own."""
-        return SlaveTables(self, epoch)
+        return SlaveTables(self, epoch, earlier)
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import."""

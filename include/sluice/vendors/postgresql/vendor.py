@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sluice.vendors.postgresql import capturing
 from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import PostgresReceiver
+from sluice.vendors.postgresql.definition import TableDefinition
 from sluice.vendors.postgresql.reading import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
@@ -22,5 +23,8 @@ def _of_hex(text: str) -> bytes:
 
 
 VENDOR = Vendor(
-    PostgresSlave, PostgresReceiver, compare_table, Master(PostgresSource, capturing.resources, reading, _raw)
+    PostgresSlave,
+    PostgresReceiver,
+    compare_table,
+    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json),
 )

@@ -1,0 +1,56 @@
+"""DAG `receive_initial_files`: load initial data that was carried to a slave by hand."""
+
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG
+
+from sluice import config
+from sluice_airflow import conventions, pools
+from sluice_airflow.arrival import ArrivalSensor
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### The other half of a manual transfer
+
+`initial_update` with *store_initial_data* left a directory at the master's place. Somebody copies it to the slave's.
+
+| task | what it does | afterwards |
+|---|---|---|
+| `expected` | tells which directory the slave waits for, and how many files | TRANSITION, dispatcher STANDBY |
+| `arrived` | waits until all are there and have settled; takes no worker's slot, for as long as it takes | the same |
+| `receive` | checks every file, then loads them; does not ask the master | the same |
+| `release` | opens the gate: changes newer than the dump are delivered | TRANSITION, dispatcher ACTIVE |
+| `verify` | compares value by value at one point of the stream | NORMAL |
+
+Trigger it before the files are there, and it starts with them; or afterwards, when you want it to start. Whatever fails
+here leaves the slave waiting: mend the cause and trigger it again. What is loaded already is not loaded again.
+
+* **source**, **slave**: which one
+"""
+
+settings = config.load()
+SLAVE = {"source": "{{ params.source }}", "slave": "{{ params.slave }}"}
+# Slaves wait beside each other.
+BESIDE = {**conventions.DAG_SETTINGS, "max_active_runs": max(1, len(settings.replications))}
+
+with DAG(
+    dag_id="receive_initial_files",
+    description="load initial data that was carried to a slave by hand",
+    doc_md=DOC,
+    tags=["sluice", "initial_update"],
+    schedule=None,
+    params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
+    **BESIDE,
+):
+    expected, receive, release = (
+        SluiceSparkOperator(task_id=job, job=job, arguments=SLAVE, pool=pools.BULK)
+        for job in ("expected", "receive", "release")
+    )
+    arrived = ArrivalSensor(
+        task_id="arrived",
+        expected="{{ ti.xcom_pull(task_ids='expected') }}",
+        timeout=conventions.IN_THE_POST,
+    )
+    verify = conventions.ending_verification(SLAVE)
+    finished = EmptyOperator(task_id="finished")
+
+    expected >> arrived >> receive >> release >> verify >> finished

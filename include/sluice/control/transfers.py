@@ -1,0 +1,87 @@
+"""Initial data on its way to a slave by hand: what was stored where, until it is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.control import replications
+from sluice.control.store import Store
+from sluice.control.tables import transfer
+from sluice.model.names import Pair
+from sluice.state.replication import Status
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A directory that a slave waits for.
+
+    Attributes:
+        update: the initial update that it belongs to.
+        url: where it was stored.
+        name: what it is called there, and where it is to be copied to.
+        sha256: of its manifest.
+        files: how many there are in it.
+        epoch: under which a load of it began, if one did.
+    """
+
+    pair: Pair
+    update: int
+    url: str
+    name: str
+    sha256: str
+    files: int
+    epoch: int | None = None
+    since: datetime | None = None
+
+
+def begin(store: Store, waiting: Transfer) -> None:
+    """The data is stored: the slave waits for it from now on."""
+    values = {
+        "update_id": waiting.update,
+        "url": waiting.url,
+        "name": waiting.name,
+        "sha256": waiting.sha256,
+        "files": waiting.files,
+        "epoch": None,
+        "since": func.clock_timestamp(),
+    }
+    there = {"source": waiting.pair.source, "slave": waiting.pair.slave}
+    with store.begin() as connection:
+        wanted = insert(transfer).values({**there, **values})
+        connection.execute(wanted.on_conflict_do_update(index_elements=list(there), set_=values))
+
+
+def awaited(store: Store, pair: Pair) -> Transfer | None:
+    """What a slave waits for; nothing if its update was given up since, or another one was begun."""
+    with store.begin() as connection:
+        row = connection.execute(select(transfer).where(_of(pair))).one_or_none()
+    known = replications.get(store, pair)
+    if row is None or known.update_id != row.update_id or known.status not in {Status.INITIAL, Status.TRANSITION}:
+        return None
+    return Transfer(pair, row.update_id, row.url, row.name, row.sha256, row.files, row.epoch, row.since)
+
+
+def loading(store: Store, pair: Pair, epoch: int) -> None:
+    """A load began, whose chunks another one may go on with."""
+    with store.begin() as connection:
+        connection.execute(transfer.update().where(_of(pair)).values(epoch=epoch))
+
+
+def end(store: Store, pair: Pair) -> None:
+    """The slave waits for nothing any more."""
+    with store.begin() as connection:
+        connection.execute(transfer.delete().where(_of(pair)))
+
+
+def others(store: Store, ended: Transfer) -> bool:
+    """Whether another slave waits for the same directory."""
+    with store.begin() as connection:
+        return bool(connection.execute(select(transfer).where(transfer.c.name == ended.name).limit(1)).one_or_none())
+
+
+def _of(pair: Pair) -> ColumnElement[bool]:
+    return and_(transfer.c.source == pair.source, transfer.c.slave == pair.slave)

@@ -1,0 +1,150 @@
+"""The copy itself, whatever it is from and wherever it goes: tables made, chunks shared out to tasks, keys after the
+data. A target that fails is left out, and the others go on (R8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from sqlalchemy import func
+
+from sluice.apply.view import view
+from sluice.connections import sealed_text
+from sluice.context import Context
+from sluice.control.store import Store
+from sluice.control.tables import initial_update
+from sluice.errors import SluiceError
+from sluice.initial_update.job import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
+from sluice.initial_update.plan import Chunk
+from sluice.initial_update.progress import Progress
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.vendors.dumping import SlaveTables, TableDefinition
+
+Load = Callable[[LoadJob], list[SlaveLoaded]]
+
+
+@dataclass(frozen=True)
+class Dumped:
+    """What is copied: tables as a snapshot shows them, and where their rows come from.
+
+    Attributes:
+        snapshot, position: what is visible in it, and where the log ended before (R5).
+        binary: whether rows of a table travel in the binary format; where that is open, if their types allow it.
+    """
+
+    definitions: Sequence[TableDefinition]
+    sequences: Sequence[SequenceValue]
+    snapshot: Snapshot
+    position: Position
+    origin: OfMaster | OfFiles
+    chunks: Sequence[Chunk]
+    binary: Mapping[TableName, bool] | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where rows go: a slave, or a directory for slaves that get the same rows.
+
+    Attributes:
+        plan: what tasks are told of it; its views are still to come.
+    """
+
+    pairs: tuple[Pair, ...]
+    tables: SlaveTables
+    plan: SlaveLoad
+
+    @property
+    def name(self) -> str:
+        """What its failures are told by."""
+        return self.plan.slave
+
+
+def copy(
+    context: Context, source: str, update: int, dumped: Dumped, targets: Sequence[Target], load: Load
+) -> tuple[list[Target], dict[str, str]]:
+    """Copy everything to every target; those that have all of it, and what went wrong with the others, by name."""
+    failed: dict[str, str] = {}
+    names, count = [one.name for one in dumped.definitions], len(dumped.chunks)
+    ready = _each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
+    ready = _each(ready, lambda target: target.tables.prepare(dumped.definitions), failed)
+    ready = _each(ready, lambda target: target.tables.expect(count), failed)
+    job = LoadJob(
+        source=source,
+        origin=dumped.origin,
+        sealed=sealed_text(),
+        chunks=tuple(dumped.chunks),
+        binary=dict(dumped.binary or {one.name: _binary(one, ready) for one in dumped.definitions}),
+        slaves=tuple(_told(target, dumped) for target in ready),
+        tasks=context.config.bulk_tasks,
+    )
+    _progress(context.store, update, dumped, count)
+    with Progress(context.store, update, [target.tables for target in ready], count):
+        for done in load(job) if ready else []:
+            if done.error:
+                failed.setdefault(done.slave, done.error)
+    loaded = [target for target in ready if target.name not in failed]
+    loaded = _each(loaded, lambda target: _whole(target, count), failed)
+    loaded = _each(loaded, lambda target: target.tables.finish(dumped.definitions), failed)
+    loaded = _each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
+    return loaded, failed
+
+
+def finish(store: Store, update: int, state: str) -> None:
+    """The update has ended, and how."""
+    with store.begin() as connection:
+        ended = initial_update.update().where(initial_update.c.id == update)
+        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))
+
+
+def _told(target: Target, dumped: Dumped) -> SlaveLoad:
+    views = {one.name: view(target.tables.mapper, one.layout) for one in dumped.definitions}
+    if isinstance(dumped.origin, OfFiles):
+        # What shapes rows did so when they were stored.
+        views = {name: one.of_shaped_rows for name, one in views.items()}
+    return replace(target.plan, views=views)
+
+
+def _whole(target: Target, chunks: int) -> None:
+    done, _ = target.tables.progress()
+    if done != chunks:
+        raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again")
+
+
+def _binary(table: TableDefinition, targets: Sequence[Target]) -> bool:
+    """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
+    return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
+
+
+def _each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict[str, str]) -> list[Target]:
+    """Do one step on all targets at once; those that fail are noted and left out."""
+
+    def attempt(target: Target) -> Target | None:
+        try:
+            step(target)
+        except SluiceError as error:
+            failed[target.name] = str(error)
+            return None
+        return target
+
+    with ThreadPoolExecutor(max(len(targets), 1)) as pool:
+        return [target for target in pool.map(attempt, targets) if target]
+
+
+def _progress(store: Store, update: int, dumped: Dumped, count: int) -> None:
+    with store.begin() as connection:
+        connection.execute(
+            initial_update.update()
+            .where(initial_update.c.id == update)
+            .values(
+                state="DUMPING" if isinstance(dumped.origin, OfMaster) else "LOADING",
+                snapshot=dumped.snapshot.text,
+                segment=dumped.position.segment,
+                ordinal=dumped.position.ordinal,
+                chunks=count,
+                chunks_done=0,
+                started_at=func.clock_timestamp(),
+            )
+        )

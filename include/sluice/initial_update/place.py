@@ -1,0 +1,123 @@
+"""A directory in which initial data travels by hand: a path, or the URL of an object store, as pyarrow opens it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+import pyarrow as pa
+from pyarrow import fs
+
+from sluice.changelog.files import Hashing
+from sluice.errors import TransientError
+
+
+class Place:
+    """One directory; nothing is looked at or made until it is needed."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def within(self, name: str) -> Place:
+        """A directory in this one."""
+        path, mark, options = self.url.partition("?")
+        return Place(f"{path.rstrip('/')}/{name}{mark}{options}")
+
+    def make(self) -> None:
+        """Make the directory, and those that it is in."""
+        with self.reachable("made"):
+            self._files.create_dir(self._path)
+
+    def files(self) -> dict[str, int]:
+        """The files that are there, with their sizes in bytes; none if there is no such directory.
+
+        Those of directories in it are told with their way. What a file manager hides is passed over.
+        """
+        with self.reachable("looked at"):
+            found = self._files.get_file_info(fs.FileSelector(self._path, recursive=True, allow_not_found=True))
+        begin = len(self._path.rstrip("/")) + 1
+        sizes = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
+        return {name: sizes[name] for name in sorted(sizes) if not name.rpartition("/")[2].startswith(".")}
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Hashing]:
+        """A new file, which is hashed as it is written."""
+        with self.reachable("written to"), self._files.open_output_stream(self._at(name), compression=None) as stream:
+            yield Hashing(stream)
+
+    def flush(self, names: list[str]) -> None:
+        """Wait until files, and that they are there, are on the disk. An object store does so by itself."""
+        if self._files.type_name == "local":
+            with self.reachable("flushed"):
+                for path in [*map(self._at, names), self._path]:
+                    descriptor = os.open(path, os.O_RDONLY)
+                    try:
+                        os.fsync(descriptor)
+                    finally:
+                        os.close(descriptor)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file that is there as a whole, or not at all."""
+        with self.reachable("written to"):
+            with self._files.open_output_stream(self._at(f".{name}"), compression=None) as stream:
+                stream.write(content)
+            self.flush([f".{name}"])
+            self._files.move(self._at(f".{name}"), self._at(name))
+        self.flush([name])
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[pa.NativeFile]:
+        """The bytes of a file."""
+        with self.reachable("read"), self._files.open_input_stream(self._at(name), compression=None) as stream:
+            yield stream
+
+    def read(self, name: str) -> bytes:
+        """All bytes of a file."""
+        with self.reading(name) as stream:
+            content: bytes = stream.read()
+        return content
+
+    def remove(self, names: list[str]) -> None:
+        """Delete files."""
+        with self.reachable("written to"):
+            for name in names:
+                self._files.delete_file(self._at(name))
+
+    def remove_all(self) -> None:
+        """Delete the directory with all that is in it."""
+        with self.reachable("written to"):
+            self._files.delete_dir(self._path)
+
+    @contextmanager
+    def reachable(self, done: str) -> Iterator[None]:
+        """Let errors of the filesystem be ours.
+
+        Raises:
+            TransientError: SLC-180, the directory cannot be reached, or its disk is full.
+        """
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            raise TransientError(
+                180,
+                f"the directory {self.url} cannot be {done}: {error}",
+                "mount it, make room or mend its rights on every machine that runs tasks; then run this again",
+            ) from None
+
+    def _at(self, name: str) -> str:
+        return f"{self._path.rstrip('/')}/{name}"
+
+    @property
+    def _files(self) -> fs.FileSystem:
+        return self._opened[0]
+
+    @property
+    def _path(self) -> str:
+        return self._opened[1]
+
+    @cached_property
+    def _opened(self) -> tuple[fs.FileSystem, str]:
+        files, path = fs.FileSystem.from_uri(self.url)
+        return files, str(path)

@@ -1,0 +1,133 @@
+"""The other half of an update that is carried by hand: files are checked, loaded, and the slave joins the stream."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from sluice.apply.view import view
+from sluice.config import at_home
+from sluice.context import Context
+from sluice.control import answers, leases, remedies, transfers
+from sluice.control.transfers import Transfer
+from sluice.crash import CrashPoint, reached
+from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.checking import check
+from sluice.initial_update.copying import Dumped, Load, copy, finish
+from sluice.initial_update.job import OfFiles
+from sluice.initial_update.place import Place
+from sluice.initial_update.stored import StoredDump, fingerprints, opened
+from sluice.initial_update.targets import slave_target
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.vendors.registry import master
+
+
+def expected(context: Context, source: str, slave: str) -> dict[str, object]:
+    """Where the files of a slave are to arrive: the directory, as this side sees it, and how many there will be.
+
+    Raises:
+        SluiceError: SLC-181, it waits for none.
+    """
+    awaited = _awaited(context, Pair(source, slave))
+    settings = context.config.slave(slave).initial_files
+    return {"url": _place(context, awaited).url, "files": awaited.files, "settle_s": settings.settle_s}
+
+
+def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, object]:
+    """Load the files that a slave waits for. Nothing here asks the master.
+
+    What an earlier attempt has loaded of them stays. An error leaves the slave waiting, with its gate shut.
+
+    Raises:
+        SluiceError: SLC-181 to SLC-187, these files are not what it waits for; its tables are as they were.
+        TransientError: SLC-188, not all of it could be loaded.
+    """
+    pair = Pair(source, slave)
+    awaited = _awaited(context, pair)
+    place = _place(context, awaited)
+    stored = opened(place, awaited)
+    dumped = _dumped(context, stored, place, awaited)
+    _refuse_changed(context, stored, dumped, pair)
+    check(place, stored, awaited, context.config.bulk_tasks)
+    event("checked", directory=place.url, chunks=len(stored.chunks), files=awaited.files)
+    with ExitStack() as stack:
+        held = leases.acquire(context.store, f"drain {pair}", force=True)
+        stack.callback(leases.release, context.store, held)
+        transfers.loading(context.store, pair, held.epoch)
+        target = slave_target(context, pair, held, awaited.epoch)
+        stack.callback(target.tables.close)
+        loaded, failed = copy(context, source, awaited.update, dumped, [target], load)
+        if not loaded:
+            raise TransientError(
+                188,
+                f"not all of {place.url} is in: {failed[target.name]}",
+                "mend what is said; what is in stays, and receive_initial_files, triggered again, loads the rest",
+            )
+        rows = target.tables.progress()[1]
+        reached(CrashPoint.DUMPED)
+        target.tables.begin_stream(dumped.position, dumped.snapshot)
+    answers.covered(context.store, pair, dumped.snapshot)
+    transfers.end(context.store, pair)
+    finish(context.store, awaited.update, "LOADED")
+    _clear_away(context, place, awaited)
+    return {"update": awaited.update, "rows": rows, "chunks": len(stored.chunks)}
+
+
+def _awaited(context: Context, pair: Pair) -> Transfer:
+    context.config.replication(pair.source, pair.slave)
+    if (awaited := transfers.awaited(context.store, pair)) is None:
+        raise SluiceError(
+            181,
+            f"slave {pair.slave} waits for no files of {pair.source}: they are loaded, or its update was given up",
+            f"see `./sluice status`; to fill it anew, type: {remedies.update(pair.source, [pair.slave])}",
+        )
+    return awaited
+
+
+def _place(context: Context, awaited: Transfer) -> Place:
+    """Where the slave's side finds what was stored."""
+    return Place(at_home(context.config.slave(awaited.pair.slave).initial_files.location)).within(awaited.name)
+
+
+def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfer) -> Dumped:
+    define = master(context.config.source(stored.source).vendor).definition
+    return Dumped(
+        [define(one) for one in stored.definitions],
+        stored.values(),
+        stored.seen,
+        stored.position,
+        OfFiles(place.url, awaited.sha256),
+        stored.plan,
+        {chunk.table: chunk.binary for chunk in stored.chunks},
+    )
+
+
+def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: Pair) -> None:
+    """The stream goes on with what the slave sees now, so its data must be what it saw then."""
+    mapper = context.mapper(pair)
+    now = fingerprints({table.name: view(mapper, table.layout) for table in dumped.definitions})
+    then = stored.slaves[pair.slave]
+    slave = context.slave(pair)
+    try:
+        as_text = slave.fit({table.name: table.layout.columns for table in dumped.definitions}).as_text
+    finally:
+        slave.close()
+    differ = [name for name in now if now[name] != then.get(name)]
+    differ += [str(name) for name in as_text if (dumped.binary or {}).get(name)]
+    if differ:
+        raise SluiceError(
+            187,
+            f"what slave {pair.slave} sees of {', '.join(sorted(set(differ)))} is not what it saw when that was stored",
+            "put the configuration, or the types of its columns, back to what they were. Or have it dumped again: "
+            "trigger initial_update with `force`",
+        )
+
+
+def _clear_away(context: Context, place: Place, awaited: Transfer) -> None:
+    """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
+    if context.config.slave(awaited.pair.slave).initial_files.keep or transfers.others(context.store, awaited):
+        return
+    try:
+        place.remove_all()
+    except TransientError as error:
+        event("left behind", directory=place.url, why=error.fact)

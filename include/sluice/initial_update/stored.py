@@ -1,0 +1,154 @@
+"""What a directory of initial data says of itself: its manifest, written last, and read as coming from a stranger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sluice.apply.view import TableView
+from sluice.control.transfers import Transfer
+from sluice.errors import SluiceError
+from sluice.initial_update.place import Place
+from sluice.initial_update.plan import Chunk, Leaf
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+
+MANIFEST = "manifest.json"
+_MORE = 5
+
+Views = Mapping[TableName, TableView]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StoredFile(_Part):
+    """A piece of a chunk: at most so many bytes of what COPY gave as the configuration says, compressed."""
+
+    name: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.\-]*$")]
+    bytes: int
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class StoredChunk(_Part):
+    """Rows of one table; its files, one after the other, are one COPY."""
+
+    table: TableName
+    binary: bool
+    rows: int
+    files: tuple[StoredFile, ...]
+
+
+class StoredDump(_Part):
+    """The manifest.
+
+    Attributes:
+        slaves: which may load it, each with what it sees of the tables, see `fingerprints`.
+        snapshot, segment, ordinal: what the dump saw, and where the log ended before (R5).
+        definitions: how the master's tables are made, as its vendor writes it.
+        chunks: in the order of delivery.
+    """
+
+    version: Literal[1] = 1
+    source: str
+    update: int
+    slaves: dict[str, dict[str, str]]
+    snapshot: Annotated[str, Field(pattern=r"^\d+:\d+:[\d,]*$")]
+    segment: int
+    ordinal: int
+    definitions: list[Any]
+    sequences: list[Any]
+    chunks: tuple[StoredChunk, ...]
+
+    @property
+    def position(self) -> Position:
+        """Where the log ended before the snapshot."""
+        return Position(self.segment, self.ordinal)
+
+    @property
+    def seen(self) -> Snapshot:
+        """What the dump saw."""
+        return Snapshot(self.snapshot)
+
+    @property
+    def files(self) -> Iterator[StoredFile]:
+        """Every file of every chunk."""
+        return (file for chunk in self.chunks for file in chunk.files)
+
+    @property
+    def plan(self) -> list[Chunk]:
+        """The chunks as they are claimed."""
+        return [Chunk(number, Leaf(one.table, one.table, 0), 0, None) for number, one in enumerate(self.chunks)]
+
+    def values(self) -> list[SequenceValue]:
+        """How far the master's sequences had come."""
+        return [SequenceValue.from_json(one) for one in self.sequences]
+
+    def written(self) -> bytes:
+        """The manifest as a file."""
+        return self.model_dump_json(indent=1).encode()
+
+
+def fingerprints(views: Views) -> dict[str, str]:
+    """What a slave sees of each table, as a hash: equal for views that make the same rows."""
+    return {str(name): hashlib.sha256(_described(one).encode()).hexdigest() for name, one in views.items()}
+
+
+def _described(view: TableView) -> str:
+    """What decides about the rows, and nothing that another version of Sluice would write otherwise."""
+    said = view.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
+    style = view.style.text.hex() if view.style else None
+    return json.dumps([str(view.layout.name), view.read, view.written, said, style], sort_keys=True, default=sorted)
+
+
+def opened(place: Place, awaited: Transfer) -> StoredDump:
+    """The manifest of the directory that a slave waits for.
+
+    Raises:
+        SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
+            dump.
+    """
+    if MANIFEST not in place.files():
+        raise incomplete(place, [MANIFEST], awaited)
+    content = place.read(MANIFEST)
+    try:
+        stored = StoredDump.model_validate_json(content)
+    except ValidationError as error:
+        raise altered(place, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
+    if (stored.source, stored.update) != (awaited.pair.source, awaited.update) or (
+        awaited.pair.slave not in stored.slaves
+    ):
+        raise SluiceError(
+            184,
+            f"{place.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
+            f"{awaited.pair} waits for update {awaited.update}",
+            f"nothing was loaded; remove it, copy {awaited.url} instead, and run this again",
+        )
+    if hashlib.sha256(content).hexdigest() != awaited.sha256:
+        raise altered(place, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
+    return stored
+
+
+def incomplete(place: Place, missing: Collection[str], awaited: Transfer) -> SluiceError:
+    """Not all of a directory has come, or nothing of it."""
+    return SluiceError(
+        182,
+        f"{place.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
+        f"the slave keeps what it has; copy the rest from {awaited.url}, then run this again",
+    )
+
+
+def altered(place: Place, faults: list[str], awaited: Transfer) -> SluiceError:
+    """Something in a directory is not as it was written: nothing of it is believed."""
+    more = f" and {len(faults) - _MORE} more" if len(faults) > _MORE else ""
+    return SluiceError(
+        183,
+        f"{place.url} is not as it was written: {'; '.join(faults[:_MORE])}{more}",
+        f"the slave keeps what it has; copy these again from {awaited.url}, then run this again",
+    )

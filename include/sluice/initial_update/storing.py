@@ -1,0 +1,214 @@
+"""A directory as a dump fills it, in place of a slave: chunks in files that sort as they are to be delivered."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from secrets import token_hex
+
+import pyarrow as pa
+
+from sluice.apply.mapper import Mapper
+from sluice.control.transfers import Transfer
+from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.job import IntoFiles, LoadJob, Share
+from sluice.initial_update.place import Place
+from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredFile, Views, fingerprints
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.parts import Outgoing
+from sluice.vendors.dumping import TableDefinition
+
+# The guide's priority of initial data: before all else that is sent to a slave.
+_PRIORITY = 9
+_DONE = re.compile(r"^(\d+)\.(\d+)\.done$")
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A slave that a directory is for.
+
+    Attributes:
+        as_text: tables whose rows it takes as text alone.
+    """
+
+    pair: Pair
+    mapper: Mapper
+    views: Views
+    as_text: set[TableName]
+
+    def gets_like(self, other: Destination) -> bool:
+        """Whether both get the same rows, in the same format."""
+        alike = all(one.reads_like(other.views[name]) for name, one in self.views.items())
+        return alike and self.as_text == other.as_text
+
+
+class StoredTables:
+    """See `sluice.vendors.dumping.SlaveTables`: what becomes of rows until they are loaded elsewhere."""
+
+    def __init__(self, place: Place, name: str, settings: Outgoing, update: int, slaves: Sequence[Destination]) -> None:
+        self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", settings.max_bytes)
+        self.mapper: Mapper = slaves[0].mapper
+        self.as_text: set[TableName] = slaves[0].as_text
+        self._place = place
+        self._name = name
+        self._update = update
+        self._slaves = slaves
+        self._written = b""
+        self._files = 0
+
+    def prepare(self, tables: Sequence[TableDefinition]) -> None:
+        """Make the directory."""
+        self._place.make()
+
+    def expect(self, chunks: int) -> None:
+        """Tasks share chunks out by their numbers."""
+
+    def finish(self, tables: Sequence[TableDefinition]) -> None:
+        """How the tables are made is written into the manifest."""
+        self._definitions = tables
+
+    def follow(self, sequences: Sequence[SequenceValue]) -> None:
+        """So is how far sequences have come."""
+        self._sequences = sequences
+
+    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
+        """All is stored: write the manifest. Before it there is nothing that a slave could load."""
+        done = self._done()
+        stored = StoredDump(
+            source=self._slaves[0].pair.source,
+            update=self._update,
+            slaves={one.pair.slave: fingerprints(one.views) for one in self._slaves},
+            snapshot=snapshot.text,
+            segment=position.segment,
+            ordinal=position.ordinal,
+            definitions=[one.to_json() for one in self._definitions],
+            sequences=[one.to_json() for one in self._sequences],
+            chunks=tuple(StoredChunk.model_validate_json(self._place.read(done[number])) for number in sorted(done)),
+        )
+        kept = {file.name for file in stored.files}
+        # What tasks left that were tried again, and what they told us.
+        self._place.remove([name for name in self._place.files() if name not in kept])
+        self._files = len(kept) + 1
+        self._written = stored.written()
+        self._place.write(MANIFEST, self._written)
+
+    def transfer(self, pair: Pair) -> Transfer:
+        """What a slave waits for from now on."""
+        sha256 = hashlib.sha256(self._written).hexdigest()
+        return Transfer(pair, self._update, self._place.url, self._name, sha256, self._files)
+
+    def progress(self) -> tuple[int, int]:
+        """Chunks and rows stored so far."""
+        told = [_DONE.match(name) for name in self._done().values()]
+        return len(told), sum(int(one[2]) for one in told if one)
+
+    def close(self) -> None:
+        """Leave nothing behind of a dump that was not ended."""
+        if not self._written:
+            try:
+                self._place.remove_all()
+            except TransientError as error:
+                event("left behind", directory=self._place.url, why=error.fact)
+
+    def _done(self) -> dict[int, str]:
+        """What tasks said of the chunks that they ended, by chunk; one that is in twice counts once."""
+        return {int(found[1]): name for name in self._place.files() if (found := _DONE.match(name))}
+
+
+class FilesReceiver:
+    """See `sluice.vendors.dumping.Receiver`: the chunks of one task's share, each in one or several files."""
+
+    def __init__(self, job: LoadJob, into: IntoFiles, share: Share) -> None:
+        self._into = into
+        self._place = Place(into.url)
+        self._mine = range(share.number, len(job.chunks), share.of)
+        self._chunk = 0
+        self._file: _File | None = None
+
+    def open(self) -> None:
+        """Look what an earlier attempt has done."""
+        self._ended = {int(found[1]) for name in self._place.files() if (found := _DONE.match(name))}
+
+    def claim_next(self) -> int | None:
+        """The next chunk of this task's share."""
+        chunk = next((chunk for chunk in self._mine if chunk not in self._ended), None)
+        self._chunk = self._chunk if chunk is None else chunk
+        return chunk
+
+    def claim(self, chunk: int) -> bool:
+        """This very chunk, which is in the share of whoever asks."""
+        self._chunk = chunk
+        return chunk not in self._ended
+
+    def begin(self, table: TableName, *, binary: bool) -> None:
+        """Begin a chunk."""
+        self._table, self._binary = table, binary
+        self._files: list[StoredFile] = []
+        # Never the name of an earlier attempt, whose last bytes may still be on their way.
+        self._attempt = token_hex(4)
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows, over as many files as they take."""
+        rest = memoryview(buffer)
+        while rest:
+            if self._file is None:
+                name = f"{self._into.begin}-{self._chunk:08}-{len(self._files):08}-{self._attempt}.zst"
+                self._file = _File(self._place, name, self._into.max_bytes)
+            rest = self._file.write(rest)
+            if not self._file.room:
+                self._end_file()
+
+    def end(self, chunk: int, rows: int) -> None:
+        """Make the chunk durable, and say so."""
+        self._end_file()
+        self._place.flush([file.name for file in self._files])
+        stored = StoredChunk(table=self._table, binary=self._binary, rows=rows, files=tuple(self._files))
+        self._place.write(f"{chunk:08}.{rows}.done", stored.model_dump_json().encode())
+        self._ended.add(chunk)
+
+    def close(self) -> None:
+        """End. What belongs to no chunk that was ended, the driver removes."""
+        if self._file is not None:
+            with suppress(SluiceError):
+                self._file.close()
+
+    def _end_file(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            self._files.append(file.close())
+
+
+class _File:
+    """One file as it is written.
+
+    Attributes:
+        room: how many bytes may still come.
+    """
+
+    def __init__(self, place: Place, name: str, max_bytes: int) -> None:
+        self.room = max_bytes
+        self._place = place
+        self._name = name
+        self._open = ExitStack()
+        self._hashing = self._open.enter_context(place.writing(name))
+        self._compressed = pa.CompressedOutputStream(pa.PythonFile(self._hashing, "w"), "zstd")
+
+    def write(self, rest: memoryview) -> memoryview:
+        """Write what there is room for; returns what is left."""
+        taken = rest[: self.room]
+        with self._place.reachable("written to"):
+            self._compressed.write(taken)
+        self.room -= len(taken)
+        return rest[len(taken) :]
+
+    def close(self) -> StoredFile:
+        """End the file."""
+        with self._open, self._place.reachable("written to"):
+            self._compressed.close()
+        return StoredFile(name=self._name, bytes=self._hashing.size, sha256=self._hashing.digest.hexdigest())

@@ -1,0 +1,91 @@
+"""Waiting for a directory that somebody copies: in the triggerer, so that nobody's slot is held for days."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import Context
+from airflow.sdk.bases.sensor import BaseSensorOperator
+from airflow.triggers.base import BaseTrigger, TriggerEvent
+from pyarrow import ArrowException, fs
+
+POLL_S = 5.0
+
+
+class FilesArrived(BaseTrigger):
+    """Fires when a directory has all of its files, and none of them has changed for a while.
+
+    Whether they are the right ones is for the job that follows to say.
+
+    Args:
+        url: the directory, as the triggerer sees it.
+        files: how many there will be; a file in a directory of it is none of them.
+        settle_s: seconds without any change.
+    """
+
+    def __init__(self, url: str, files: int, settle_s: float, poll_s: float = POLL_S) -> None:
+        super().__init__()
+        self.url = url
+        self.files = files
+        self.settle_s = settle_s
+        self.poll_s = poll_s
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        told = {"url": self.url, "files": self.files, "settle_s": self.settle_s, "poll_s": self.poll_s}
+        return f"{type(self).__module__}.{type(self).__qualname__}", told
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        before: frozenset[tuple[Any, ...]] | None = None
+        settled = 0.0
+        while True:
+            there = await asyncio.to_thread(self._look)
+            if there != before:
+                self.log.info("directory=%s files=%d/%d", self.url, len(there), self.files)
+                before, settled = there, 0.0
+            elif len(there) >= self.files and settled >= self.settle_s:
+                yield TriggerEvent({"files": len(there)})
+                return
+            await asyncio.sleep(self.poll_s)
+            settled += self.poll_s
+
+    def _look(self) -> frozenset[tuple[Any, ...]]:
+        """Names, sizes and times of the files that are there; none while the directory cannot be reached."""
+        try:
+            files, path = fs.FileSystem.from_uri(self.url)
+            found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        except (OSError, ArrowException) as error:
+            self.log.warning("directory=%s cannot be reached: %s", self.url, error)
+            return frozenset()
+        seen = (one for one in found if one.type == fs.FileType.File and not one.base_name.startswith("."))
+        return frozenset((one.base_name, one.size, one.mtime_ns) for one in seen)
+
+
+class ArrivalSensor(BaseSensorOperator):
+    """Wait for the files that a slave is to be loaded from; deferred at once.
+
+    Args:
+        expected: what the job of that name returned, templated.
+    """
+
+    template_fields: Sequence[str] = ("expected",)
+
+    def __init__(self, *, expected: Mapping[str, Any] | str, **kwargs: Any) -> None:
+        kwargs.setdefault("render_template_as_native_obj", True)
+        super().__init__(**kwargs)
+        self.expected = expected
+
+    def execute(self, context: Context) -> None:
+        assert isinstance(self.expected, Mapping), "it is rendered"
+        self.log.info("waiting for %s files in %s", self.expected["files"], self.expected["url"])
+        self.defer(
+            trigger=FilesArrived(**self.expected),
+            method_name="arrived",
+            timeout=timedelta(seconds=float(self.timeout)),
+        )
+
+    def arrived(self, context: Context, event: Mapping[str, Any]) -> dict[str, Any]:
+        """All is there and has settled."""
+        return dict(event)

@@ -1,0 +1,51 @@
+"""The sensor of a manual transfer: it takes no slot, and fires when all files are there and have settled."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from airflow.sdk.exceptions import TaskDeferred
+
+from sluice_airflow.arrival import ArrivalSensor, FilesArrived
+
+
+def test_the_sensor_defers_to_a_trigger_that_can_be_made_again():
+    expected = {"url": "/arrived/x", "files": 3, "settle_s": 10.0}
+    with pytest.raises(TaskDeferred) as deferred:
+        ArrivalSensor(task_id="arrived", expected=expected).execute({"ti": SimpleNamespace()})
+    path, told = deferred.value.trigger.serialize()
+    assert path == "sluice_airflow.arrival.FilesArrived"
+    assert vars(FilesArrived(**told)).items() >= expected.items()
+
+
+def test_a_directory_fires_when_it_has_all_files_and_they_have_settled(tmp_path):
+    place = tmp_path / "arrives"
+    looks = []
+
+    class Copied(FilesArrived):
+        """Between two looks somebody copies on: by parts, with a nap, and not in the order of names."""
+
+        def _look(self):
+            steps = [
+                lambda: None,
+                lambda: place.mkdir(),
+                lambda: (place / "manifest.json").write_text("m"),
+                lambda: None,
+                lambda: None,
+                lambda: (place / ".half").write_text("hidden"),
+                lambda: (place / "a").write_text("1"),
+                lambda: (place / "b").write_text("2"),
+                lambda: (place / "b").write_text("22"),
+            ]
+            if len(looks) < len(steps):
+                steps[len(looks)]()
+            looks.append(1)
+            return super()._look()
+
+    async def fires():
+        return await anext(Copied(str(place), files=3, settle_s=0.02, poll_s=0.01).run())
+
+    assert asyncio.run(fires()).payload == {"files": 3}
+    assert (place / "b").read_text() == "22", "not before the last change"

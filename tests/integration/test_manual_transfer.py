@@ -1,0 +1,265 @@
+"""Initial data that is carried to slaves by hand: stored beside the master, copied by a person, loaded, and exact."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from support import traffic
+from support.updating import UpdatingWorld, background, load_here
+from support.world import SOURCE
+
+from sluice.control import status, transfers
+from sluice.errors import SluiceError
+from sluice.initial_update import plan
+from sluice.initial_update.dump import dump
+from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.receive import expected, receive
+from sluice.publish.retention import trim
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres]
+
+LIMIT = 20_000
+ROWS = """
+CREATE TABLE rows (id int PRIMARY KEY, note text, day date);
+INSERT INTO rows SELECT g, repeat(md5(g::text), 3), '2024-01-01'::date + g FROM generate_series(1, 3000) AS g;
+INSERT INTO rows VALUES (0, E'a\\tb\\\\c\\n' || repeat('long', 20000), NULL);
+CREATE TABLE others (a int, b text);
+INSERT INTO others SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 400) AS g;
+"""
+TABLES = ["public.rows", "public.others"]
+KEPT = "CREATE TABLE rows (id int PRIMARY KEY, note text, day date); INSERT INTO rows VALUES (-1, 'kept', NULL)"
+
+
+class Carried:
+    """A world whose slaves have places of their own, and what a person does between them and the master's."""
+
+    def __init__(self, world: UpdatingWorld, path: Path) -> None:
+        self.world = world
+        self.stored = path / "stored"
+        self.arrived = {slave: path / slave for slave in world.slaves}
+        world.configure(self._configured)
+
+    def _configured(self, settings: dict[str, Any]) -> None:
+        settings["sources"][SOURCE]["initial_files"] = {"location": str(self.stored), "max_bytes": LIMIT}
+        for slave, location in self.arrived.items():
+            settings["slaves"][slave]["initial_files"] = {"location": str(location), "keep": True}
+
+    def store(self, *slaves: str, force: bool = False) -> dict[str, Any]:
+        """An initial update up to where somebody has to carry it."""
+        inhibit(self.world.context, SOURCE, slaves or self.world.slaves, force=force)
+        done = dump(self.world.context, SOURCE, slaves or self.world.slaves, load_here, store=True)
+        self.world.release(*slaves)
+        return done
+
+    def awaited(self, slave: str) -> transfers.Transfer:
+        found = transfers.awaited(self.world.context.store, self.world.pair(slave))
+        assert found
+        return found
+
+    def carry(self, slave: str) -> Path:
+        """Copy what a slave waits for to where it waits; the copy."""
+        awaited = self.awaited(slave)
+        there = self.arrived[slave] / awaited.name
+        shutil.rmtree(there, ignore_errors=True)
+        return Path(shutil.copytree(awaited.url, there))
+
+    def receive(self, slave: str, load: Any = load_here) -> dict[str, Any]:
+        done = receive(self.world.context, SOURCE, slave, load)
+        self.world.release(slave)
+        return done
+
+    def holds_everything(self) -> None:
+        """Every slave is what the master is, when all changes are delivered."""
+        self.world.catch_up()
+        assert self.world.differences() == {}
+
+
+@pytest.fixture
+def carried(updating, tmp_path, monkeypatch) -> Iterator[Callable[..., Carried]]:
+    """Makes such worlds, in which small tables are several chunks: ``carried(ROWS, TABLES)``."""
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
+    return lambda ddl, tables, **more: Carried(updating(ddl, tables, **more), tmp_path)
+
+
+def unpacked(directory: Path) -> dict[str, bytes]:
+    """What is in the files of a directory, in the order of their names."""
+    return {path.name: pa.input_stream(str(path)).read() for path in sorted(directory.glob("*.zst"))}
+
+
+def test_what_is_carried_by_hand_under_constant_writes_leaves_no_difference(carried):
+    carried = carried(traffic.DDL, traffic.TABLES)
+    world = carried.world
+    with background(*traffic.jobs(world.session)):
+        assert carried.store()["failed"] == {}
+        world.publish()
+        for slave in world.slaves:
+            carried.carry(slave)
+            carried.receive(slave)
+        assert {world.status(slave) for slave in world.slaves} == {Status.TRANSITION}
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    carried.holds_everything()
+
+
+def test_a_slave_that_waits_keeps_its_data_its_gate_shut_and_its_place_in_the_log(carried):
+    carried = carried(ROWS, TABLES)
+    world = carried.world
+    world.reader("zurich").execute(KEPT)
+    carried.store()
+    world.master.execute("DELETE FROM rows WHERE id < 100")
+    world.publish()
+    world.master.execute("DELETE FROM rows WHERE id < 200")
+    world.publish()
+    assert trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9) == 0
+    zurich, _ = status.standings(world.context)
+    assert (zurich.status, zurich.dispatcher) == (Status.TRANSITION, "STANDBY (INITIAL)")
+    awaited = carried.awaited("zurich")
+    assert f"Manual Data transfer: WAITING (stored on '{awaited.url}')" in zurich.why
+    assert str(carried.arrived["zurich"]) in zurich.why
+    assert world.drain("zurich")["changes"] == 0
+    assert world.rows("zurich", "public.rows").total() == 1
+    with pytest.raises(SluiceError, match="SLC-189"):
+        carried.store("zurich")
+    assert world.verify("zurich", initial=True) == {}, "there is nothing to compare yet"
+    for slave in world.slaves:
+        carried.carry(slave)
+        carried.receive(slave)
+    carried.holds_everything()
+
+
+def test_files_are_small_sort_in_the_order_of_delivery_and_are_shared_by_slaves_that_get_the_same_rows(carried):
+    carried = carried(ROWS, TABLES)
+    done = carried.store()
+    (directory,) = carried.stored.iterdir()
+    assert carried.awaited("zurich").url == carried.awaited("geneva").url == str(directory)
+    files = unpacked(directory)
+    assert set(files) == {path.name for path in directory.iterdir()} - {"manifest.json"}
+    assert len(files) == carried.awaited("zurich").files - 1 > done["chunks"] > 4
+    assert max(map(len, files.values())) == LIMIT, "a row larger than that is in several"
+    assert all(name.startswith(f"9-{directory.name}-") for name in files)
+    chunks = [int(name.split("-")[2]) for name in files]
+    assert chunks == sorted(chunks)
+
+
+def test_what_a_slave_is_not_to_see_is_in_no_file_for_it(carried):
+    carried = carried(ROWS, TABLES)
+    world = carried.world
+    masked = {"public.rows": {"mask": {"note": "redact"}, "where": "id < 50"}}
+    world.configure(lambda settings: settings["slaves"]["geneva"].update(tables=masked))
+    carried.store()
+    assert len(list(carried.stored.iterdir())) == 2
+    for_geneva = b"".join(unpacked(Path(carried.awaited("geneva").url)).values())
+    assert b"longlong" not in for_geneva
+    assert b"longlong" in b"".join(unpacked(Path(carried.awaited("zurich").url)).values())
+    carried.carry("geneva")
+    carried.receive("geneva")
+    world.catch_up()
+    assert world.verify("geneva", initial=True) == {"geneva": 0}
+    assert world.rows("geneva", "public.rows").total() == 50
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=masked))
+    carried.carry("zurich")
+    with pytest.raises(SluiceError, match="SLC-187"):
+        carried.receive("zurich")
+
+
+def test_a_copy_that_is_not_what_was_stored_is_named_and_touches_nothing(carried):
+    carried = carried(ROWS, TABLES)
+    world = carried.world
+    world.reader("zurich").execute(KEPT)
+    carried.store("zurich")
+    old = carried.awaited("zurich").url
+    carried.store("zurich", force=True)
+    for code, named, harm in harms(old, carried.awaited("zurich").name):
+        harm(carried.carry("zurich"))
+        with pytest.raises(SluiceError, match=named) as refused:
+            carried.receive("zurich")
+        assert refused.value.code == code
+    assert world.rows("zurich", "public.rows").total() == 1
+    carried.carry("zurich")
+    carried.receive("zurich")
+    assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
+    with pytest.raises(SluiceError, match="SLC-181"):
+        carried.receive("zurich")
+
+
+def harms(old: str, name: str) -> Iterator[tuple[int, str, Callable[[Path], object]]]:
+    """What may be wrong with a copy: the code and the words that name it, and what brings it about."""
+    first = "-00000000-00000000-"
+
+    def file(copy: Path) -> Path:
+        return next(copy.glob(f"*{first}*"))
+
+    def altered(copy: Path) -> None:
+        content = bytearray(file(copy).read_bytes())
+        content[len(content) // 2] ^= 1
+        file(copy).write_bytes(content)
+
+    def other_manifest(copy: Path) -> None:
+        manifest = copy / "manifest.json"
+        manifest.write_text(manifest.read_text().replace('"rows"', '"rowz"', 1))
+
+    yield 182, "manifest.json", shutil.rmtree
+    yield 182, "manifest.json", lambda copy: (copy / "manifest.json").unlink()
+    yield 182, first, lambda copy: file(copy).unlink()
+    yield 183, first, lambda copy: file(copy).write_bytes(file(copy).read_bytes()[:-1])
+    yield 183, first, altered
+    yield 183, "manifest.json", other_manifest
+    yield 183, "manifest.json", lambda copy: (copy / "manifest.json").write_text("{")
+    yield 184, "waits for update", lambda copy: shutil.copytree(old, copy, dirs_exist_ok=True)
+    yield 185, "copy of", lambda copy: shutil.copy(file(copy), copy / f"copy of {file(copy).name}")
+    yield 185, name, lambda copy: shutil.copytree(old, copy / name)
+
+
+def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
+    carried = carried(ROWS, TABLES)
+    world = carried.world
+    chunks = carried.store("zurich")["chunks"]
+    copy = carried.carry("zurich")
+    last = sorted(copy.glob("*.zst"))[-1]
+    content = last.read_bytes()
+    loaded: list[int] = []
+
+    def breaking(job):
+        last.unlink()
+        return load_here(job)
+
+    def counting(job):
+        done = load_here(job)
+        loaded.append(sum(one.rows for one in done))
+        return done
+
+    with pytest.raises(SluiceError, match="SLC-180"):
+        carried.receive("zurich", load=breaking)
+    assert world.status("zurich") is Status.TRANSITION
+    there = sum(world.rows("zurich", table).total() for table in TABLES)
+    assert there
+    last.write_bytes(content)
+    rows = carried.receive("zurich", load=counting)["rows"]
+    assert (loaded, chunks > 2) == ([rows - there], True)
+    assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
+    keys = "SELECT count(*) FROM pg_index WHERE indrelid = 'rows'::regclass AND indisprimary"
+    assert world.reader("zurich").execute(keys).fetchone() == (1,), "keys come after the data, also then"
+
+
+def test_a_slave_that_is_off_line_is_dumped_for_and_tables_of_its_own_are_filled(carried):
+    carried = carried(ROWS, TABLES)
+    world = carried.world
+    there = world.infos["zurich"]
+    world.infos["zurich"] = replace(there, port=1)
+    world.configure(lambda settings: None)
+    assert carried.store("zurich")["failed"] == {}
+    world.infos["zurich"] = there
+    world.configure(lambda settings: settings["slaves"]["zurich"]["initial_files"].update(keep=False))
+    world.reader("zurich").execute("CREATE TABLE rows (id bigint PRIMARY KEY, note text, day date)")
+    copy = carried.carry("zurich")
+    assert expected(world.context, SOURCE, "zurich")["url"] == str(copy)
+    carried.receive("zurich")
+    assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
+    assert not copy.exists(), "what was loaded is deleted, unless it is to be kept"
