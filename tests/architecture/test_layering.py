@@ -21,6 +21,7 @@ OFFERED = {
     "apply.order",
     "apply.shapes",
     "apply.view",
+    "changelog.cutting",
     "changelog.files",
     "changelog.manifest",
     "changelog.schema",

@@ -38,11 +38,12 @@ def transactions(world):
     return [[row["new"][0] for row in rows if row["new"]] for _, rows in whole]
 
 
-def dies_at(monkeypatch, point, meanwhile=None):
-    """Let the publisher end at a point, or let something else happen there once."""
+def dies_at(monkeypatch, point, meanwhile=None, turn=1):
+    """Let the publisher end at a point when it is there for that time, or let something else happen."""
+    turns = iter(range(1, turn + 1))
 
     def reached(at):
-        if at is point:
+        if at is point and next(turns) == turn:
             monkeypatch.undo()
             if meanwhile is None:
                 raise RuntimeError(CRASHED)
@@ -161,6 +162,34 @@ def test_what_was_listed_and_not_purged_is_purged_by_its_keys_alone(world, monke
     assert len(world.queued()) == 3
     world.catch_up()
     assert transactions(world) == [["1"], ["3"], ["2"]]
+    assert world.differences() == {}
+
+
+def test_slaves_have_the_first_part_of_a_sweep_while_the_others_are_still_published(build, monkeypatch):
+    world = bounded(build, 16)
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'a'), (3, 'a')")
+    for number in (4, 5):
+        world.master.execute("INSERT INTO t VALUES (%s, 'b')", [number])
+    found = []
+    dies_at(monkeypatch, CrashPoint.LISTED, lambda: found.append((world.drain()["changes"], len(world.queued()))))
+    assert world.publish() == {"source": SOURCE, "transactions": 3, "changes": 5, "segments": 2, "ordinal": 3}
+    assert (found, world.queued()) == ([(3, 5)], set())
+    assert world.drain()["changes"] == 2
+    assert world.differences() == {}
+
+
+def test_parts_of_a_sweep_that_were_listed_and_not_purged_are_purged_and_the_rest_is_swept_again(build, monkeypatch):
+    world = bounded(build, 16)
+    world.master.execute("INSERT INTO t VALUES (0, 'before')")
+    world.publish()
+    for number in range(1, 8):
+        world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])
+    dies_at(monkeypatch, CrashPoint.LISTED, turn=2)
+    with pytest.raises(RuntimeError, match=CRASHED):
+        world.publisher().publish(16)
+    assert (len(transactions(world)), len(world.queued())) == (5, 7)
+    world.catch_up()
+    assert transactions(world) == [[str(number)] for number in range(8)]
     assert world.differences() == {}
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, Select, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.changelog.files import Written
+from sluice.control import news
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.control.tables import barrier, layout, lease, point, segment
@@ -58,6 +59,12 @@ class Manifest:
         tail = self.tail()
         return tail.end if tail else START
 
+    def beyond(self, number: int) -> list[Segment]:
+        """The segments after that one, in order."""
+        later = self._all().where(segment.c.number > number).order_by(segment.c.number)
+        with self._store.begin() as connection:
+            return [_segment(row) for row in connection.execute(later)]
+
     def list_segment(
         self, held: Lease, new: Segment, layouts: Mapping[int, Layout], answered: tuple[int, str] | None = None
     ) -> None:
@@ -96,6 +103,7 @@ class Manifest:
             )
             if answered:
                 answer(connection, *answered, new.end)
+            news.tell(connection, self._source)
 
     def answer_at(self, request: int, snapshot_id: str, at: Position) -> None:
         """Answer a request for a point when nothing was queued: the point is where the log ends already."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from psycopg import Error
+import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
 from sqlalchemy import Connection, Engine, create_engine, exc
 from sqlalchemy.pool import QueuePool
@@ -58,6 +58,10 @@ class Store:
                 61, f"the control store refuses a statement: {error.orig}", "let the role own its database"
             ) from None
 
+    def session(self) -> psycopg.Connection[tuple[object, ...]]:
+        """A session of its own, in autocommit. Raises psycopg.Error."""
+        return psycopg.connect(autocommit=True, **self._how)
+
     def migrate(self) -> None:
         """Bring the store to this version's tables; does nothing if they are there. Safe to run twice at once."""
         from alembic import command
@@ -79,7 +83,7 @@ class Store:
         """A login that is wrong stays so; a server that is down does not."""
         said = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
         fact = f"the control store does not answer: {said}"
-        state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, Error) else None
+        state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         if (state or "").startswith(_REFUSED):
             return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")

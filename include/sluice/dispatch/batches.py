@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.changelog.cutting import Cut
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
@@ -57,52 +59,21 @@ def batches(
         most_bytes: a batch ends as well where it is that large.
         snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
     """
-    held: list[pa.RecordBatch] = []
-    rows = weight = 0
+    ends = [segment.last_ordinal for segment in segments]
     done = position.ordinal
-    for segment in segments:
-        for record in files.read(segment.written, done):
-            record = _beyond(record, done)
-            while len(record):
-                cut = _cut(record, held, size - rows if weight < most_bytes else 0)
-                if cut:
-                    held.append(record.slice(0, cut))
-                    rows += cut
-                    weight += held[-1].nbytes
-                    record = record.slice(cut)
-                if len(record):
-                    yield _batch(held, segment.number, done, snapshot)
-                    done = held[-1].column("ordinal")[-1].as_py()
-                    held, rows, weight = [], 0, 0
-        if rows >= size or weight >= most_bytes:
-            yield _batch(held, segment.number, done, snapshot)
-            done, held, rows, weight = segment.last_ordinal, [], 0, 0
-    if held:
-        yield _batch(held, segments[-1].number, done, snapshot)
+    cut = Cut((_beyond(record, done) for record in files.read(one.written, done)) for one in segments)
+    while cut.more:
+        changes = pa.Table.from_batches(list(cut.piece(size, most_bytes)), CHANGES)
+        end = Position(segments[bisect_left(ends, cut.ordinal)].number, cut.ordinal)
+        if snapshot is not None:
+            changes = _without_obsolete(changes, snapshot)
+        yield Batch(changes, end, end.ordinal - done)
+        done = end.ordinal
 
 
 def _beyond(record: pa.RecordBatch, ordinal: int) -> pa.RecordBatch:
     first = int(np.searchsorted(record.column("ordinal").to_numpy(), ordinal, side="right"))
     return record.slice(first)
-
-
-def _cut(record: pa.RecordBatch, held: list[pa.RecordBatch], room: int) -> int:
-    """How many rows of `record` still belong to the batch in hand."""
-    ordinals = record.column("ordinal").to_numpy()
-    if room >= len(ordinals):
-        return len(ordinals)
-    if room > 0:
-        return int(np.searchsorted(ordinals, ordinals[room - 1], side="right"))
-    last = held[-1].column("ordinal")[-1].as_py() if held else None
-    return int(np.searchsorted(ordinals, last, side="right")) if last == ordinals[0] else 0
-
-
-def _batch(held: list[pa.RecordBatch], segment: int, done: int, snapshot: Snapshot | None) -> Batch:
-    changes = pa.Table.from_batches(held, schema=CHANGES)
-    end = Position(segment, changes["ordinal"][-1].as_py())
-    if snapshot is not None:
-        changes = _without_obsolete(changes, snapshot)
-    return Batch(changes, end, end.ordinal - done)
 
 
 def _without_obsolete(changes: pa.Table, snapshot: Snapshot) -> pa.Table:

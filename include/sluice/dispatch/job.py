@@ -10,6 +10,7 @@ from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.control import answers, leases, rejections, remedies, replications
 from sluice.control.leases import Lease
+from sluice.control.news import News
 from sluice.control.store import Store
 from sluice.dispatch.drain import Delivered, Drain
 from sluice.dispatch.gate import Gate, Shut
@@ -107,22 +108,24 @@ class _Run:
         self._renewed = self._durable_at = time.monotonic()
         self._durable = drain_.begin(held.epoch)
         self._tolerated = Tolerated()
+        self._news = News(store, pair.source)
 
     def until(self, end: float, poll_s: float) -> Shut | None:
-        """Deliver, then sleep, until the time is over or the gate shuts."""
+        """Deliver, then wait for more, until the time is over or the gate shuts."""
         shut = None
         try:
             while not shut:
                 delivered = self._drain.deliver()
                 if delivered:
                     self._count(delivered)
-                elif time.monotonic() >= end:
+                elif (left := end - time.monotonic()) <= 0:
                     break
                 else:
-                    time.sleep(poll_s)
+                    self._news.wait(min(left, poll_s))
                 self._keep_up()
                 shut = self._gate.shut()
         finally:
+            self._news.close()
             self._record()
         return shut
 

@@ -67,8 +67,8 @@ def _strange(batch: pa.RecordBatch, place: int, why: str, sweep: Sweep) -> Sluic
     return SluiceError(
         68,
         f"the change {key} of ITEMS, action {action}, is not one that Sluice wrote: {why}",
-        f"nothing was published, and nothing is lost; on the source: {sweep.deletion('repl_key', key)}; then the next "
-        "run goes on. Find out who may write to that table",
+        "nothing of its transaction was published, and nothing is lost; on the source: "
+        f"{sweep.deletion('repl_key', key)}; then the next run goes on. Find out who may write to that table",
     )
 
 

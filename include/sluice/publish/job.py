@@ -130,17 +130,9 @@ class _Run:
         event("point", source=self._source, request=request, snapshot=exported[0])
 
     def _count(self, published: Published) -> None:
-        if published.changes:
-            self.transactions += published.transactions
-            self.changes += published.changes
-            self.segments += 1
-            event(
-                "segment",
-                source=self._source,
-                number=published.segment,
-                transactions=published.transactions,
-                changes=published.changes,
-            )
+        self.transactions += published.transactions
+        self.changes += published.changes
+        self.segments += published.segments
 
     def _heal(self) -> None:
         now = time.monotonic()

@@ -39,7 +39,7 @@ class Outgoing:
         """A swept batch as it is published: as many changes, columns as in `SENT`.
 
         Raises:
-            SluiceError: SLC-054, the transformer failed; nothing of this sweep is published.
+            SluiceError: SLC-054, the transformer failed; nothing of what it was asked about is published.
         """
         keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_unchanged(batch)
         said = [pa.nulls(len(batch), ATTRIBUTES)] * 2
@@ -96,8 +96,8 @@ def _asked(transformer: Transformer, batch: pa.RecordBatch, layouts: Mapping[int
             54,
             f"the transformer failed on a batch of {len(batch)} changes from key {batch.column('repl_key')[0]} on: "
             f"{type(error).__name__}: {error}",
-            "nothing of this source is published and nothing is lost, changes wait in ITEMS; mend the transformer, or "
-            "take it out of the configuration, the next run goes on",
+            "nothing is lost, these and what follows them wait in ITEMS; mend the transformer, or take it out of the "
+            "configuration, the next run goes on",
         ) from error
 
 

@@ -7,14 +7,13 @@ the disk can no longer be lost by the source.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import chain, islice
 
 import numpy as np
 import pyarrow as pa
 
+from sluice.changelog.cutting import Cut
 from sluice.changelog.files import SegmentFiles, absent
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import LOGGED
@@ -29,12 +28,15 @@ from sluice.publish.outgoing import EVERYTHING, Outgoing
 from sluice.vendors.protocol import SourceDatabase
 from sluice.vendors.sweeping import Purge, SourceState, Sweep
 
+# A sweep is listed in about so many parts, so that slaves have the first while the publisher goes on.
+SEGMENTS_A_SWEEP = 8
+
 
 @dataclass(frozen=True)
 class Published:
     """What one sweep put into the log; `more`: its bound left some of ITEMS for the next."""
 
-    segment: int = 0
+    segments: int = 0
     transactions: int = 0
     changes: int = 0
     more: bool = False
@@ -54,7 +56,6 @@ class _Counted:
     """Gives each transaction its ordinal, across the batches of one sweep."""
 
     ordinal: int
-    changes: int = 0
     _last: int = field(default=-1)
 
     def number(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -62,7 +63,6 @@ class _Counted:
         begins = np.concatenate(([last[0] != self._last], last[1:] != last[:-1]))
         ordinals = self.ordinal + np.cumsum(begins)
         self.ordinal, self._last = int(ordinals[-1]), int(last[-1])
-        self.changes += len(last)
         columns = [batch.column(name) for name in LOGGED.names[1:]]
         return pa.RecordBatch.from_arrays([pa.array(ordinals), *columns], schema=LOGGED)
 
@@ -122,16 +122,21 @@ class Publisher:
                 self._database.sweep(self._held.epoch, max_changes, asked.snapshot if asked else None)
             )
             tail = self._manifest.tail()
-            if self._purge_was_missed(sweep.state, tail):
+            if unpurged := self._unpurged(sweep.state, tail):
                 stack.pop_all().close()
-                self._heal(tail)  # type: ignore[arg-type]
+                self._heal(unpurged)
                 return self.publish(max_changes, asked)
-            return self._append(sweep, tail, (asked.request, asked.snapshot_id) if asked and not sweep.more else None)
+            size = max_changes and -(-max_changes // SEGMENTS_A_SWEEP)
+            return self._append(
+                sweep, tail, size, (asked.request, asked.snapshot_id) if asked and not sweep.more else None
+            )
 
-    def _append(self, sweep: Sweep, tail: Segment | None, answered: tuple[int, str] | None) -> Published:
-        end = tail.end if tail else START
-        counted = _Counted(end.ordinal)
-        name = f"{self._source}-{end.segment + 1:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
+    def _append(
+        self, sweep: Sweep, tail: Segment | None, size: int | None, answered: tuple[int, str] | None
+    ) -> Published:
+        """List what is swept, a segment as soon as it is written; then purge all of it."""
+        begin = tail.end if tail else START
+        counted = _Counted(begin.ordinal)
 
         def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
             if self._genuine:
@@ -139,33 +144,40 @@ class Publisher:
             return counted.number(self._outgoing.of(batch, sweep.layouts()))
 
         # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.
-        batches = map(logged, sweep.batches())
-        first = list(islice(batches, 1))
-        if not first:
+        cut = Cut([map(logged, sweep.batches())])
+        if not cut.more:
             if answered:
-                self._manifest.answer_at(*answered, end)
+                self._manifest.answer_at(*answered, begin)
             return Published()
         reached(CrashPoint.SWEPT)
         moved = self._moved()
         sweep.make_durable()
-        written = self._files.write(name, chain(_given_away(first), batches))
-        reached(CrashPoint.WRITTEN)
-        segment = Segment(
-            number=end.segment + 1,
-            written=written,
-            first_ordinal=end.ordinal + 1,
-            last_ordinal=counted.ordinal,
-            changes=counted.changes,
-            incarnation=sweep.state.incarnation,
-            snapshot=sweep.snapshot.text,
-            sequences=tuple(moved),
-        )
-        self._manifest.list_segment(self._held, segment, sweep.layouts(), answered)
-        self._sequences.update((value.use, value) for value in moved)
-        reached(CrashPoint.LISTED)
-        sweep.purge(Purge(segment.number, written.sha256), segment.changes)
+        end, changes = begin, 0
+        while cut.more:
+            number, first = end.segment + 1, end.ordinal + 1
+            name = f"{self._source}-{number:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
+            written = self._files.write(name, cut.piece(size))
+            reached(CrashPoint.WRITTEN)
+            segment = Segment(
+                number=number,
+                written=written,
+                first_ordinal=first,
+                last_ordinal=cut.ordinal,
+                changes=cut.rows,
+                incarnation=sweep.state.incarnation,
+                snapshot=sweep.snapshot.text,
+                sequences=tuple(moved),
+            )
+            whole = answered and not cut.more
+            self._manifest.list_segment(self._held, segment, sweep.layouts(), answered if whole else None)
+            event("segment", source=self._source, number=number, end=segment.end, changes=segment.changes)
+            self._sequences.update((value.use, value) for value in moved)
+            moved = []
+            end, changes = segment.end, changes + segment.changes
+            reached(CrashPoint.LISTED)
+        sweep.purge(Purge(end.segment, written.sha256), changes)
         reached(CrashPoint.PURGED)
-        return Published(segment.number, counted.ordinal - end.ordinal, counted.changes, sweep.more)
+        return Published(end.segment - begin.segment, end.ordinal - begin.ordinal, changes, sweep.more)
 
     def _moved(self) -> list[SequenceValue]:
         """Sequences that went on since the last segment; read after the snapshot, none is behind its rows."""
@@ -176,14 +188,15 @@ class Publisher:
             return []
         return [value for value in values if self._sequences.get(value.use) != value]
 
-    def _purge_was_missed(self, state: SourceState, tail: Segment | None) -> bool:
-        """Whether the log is one segment ahead of what the source purged; anything else but equal is another source."""
-        recorded = (state.segment, state.sha256)
-        if recorded == ((tail.number, tail.written.sha256) if tail else (0, "")):
-            if tail is None or tail.incarnation == state.incarnation:
-                return False
-        elif tail and tail.incarnation == state.incarnation and state.segment == tail.number - 1:
-            return True
+    def _unpurged(self, state: SourceState, tail: Segment | None) -> list[Segment]:
+        """The segments of a sweep whose purge was missed, if it was. Any other difference tells of another source."""
+        ours = tail is None or tail.incarnation == state.incarnation
+        if ours and (state.segment, state.sha256) == ((tail.number, tail.written.sha256) if tail else (0, "")):
+            return []
+        if ours and tail and state.segment < tail.number:
+            unpurged = self._manifest.beyond(state.segment)
+            if all(one.snapshot == tail.snapshot for one in unpurged):
+                return unpurged
         raise SluiceError(
             48,
             f"source {self._source} is not where its change log ends: it purged segment {state.segment} as "
@@ -193,15 +206,11 @@ class Publisher:
             "the bootstrap DAG with rebase, then initial_update for all slaves of this source",
         )
 
-    def _heal(self, tail: Segment) -> None:
-        read = self._files.read(tail.written, tail.first_ordinal - 1)
-        keys = (batch.column("repl_key").to_pylist() for batch in read)
-        self._database.heal(self._held.epoch, Purge(tail.number, tail.written.sha256), keys)
-
-
-def _given_away(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    while batches:
-        yield batches.pop(0)
+    def _heal(self, unpurged: list[Segment]) -> None:
+        batches = (batch for one in unpurged for batch in self._files.read(one.written, one.first_ordinal - 1))
+        keys = (batch.column("repl_key").to_pylist() for batch in batches)
+        last = unpurged[-1]
+        self._database.heal(self._held.epoch, Purge(last.number, last.written.sha256), keys)
 
 
 def _epoch(name: str, source: str) -> int:

@@ -27,7 +27,7 @@ from sluice.vendors.postgresql.session import Connection, composed, connect
 from sluice.vendors.postgresql.unchanged import Unchanged
 from sluice.vendors.sweeping import Purge, SourceState
 
-BLOCK_BYTES = 16 * 1024 * 1024
+BLOCK_BYTES = 4 * 1024 * 1024
 # From this length on a look at a queue that is empty takes milliseconds.
 _LONG_BYTES = 64 * 1024 * 1024
 # What a change that belongs to no table names as its relation.
