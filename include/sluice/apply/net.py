@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sluice.model.action import Command
 from sluice.model.layout import Layout
 from sluice.taking import taken
 
@@ -59,6 +60,9 @@ class CountedNet:
 
 
 Net = KeyedNet | CountedNet
+# Of tables that have one layout each: the net effect on each, and the changes that its places point into.
+Run = Sequence[tuple[Net, pa.Table]]
+Step = Run | Command
 
 
 def net(layout: Layout, changes: pa.Table) -> Net:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import ColumnElement, and_, null, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, null, select
 from sqlalchemy.dialects.postgresql import insert
 
+from sluice.apply.net import Step
 from sluice.changelog.schema import CHANGES
 from sluice.context import Context
 from sluice.control import replications
@@ -59,23 +62,7 @@ def keep(store: Store, pair: Pair, changes: Sequence[Rejected]) -> None:
 def kept(store: Store, pair: Pair) -> list[Kept]:
     """What is kept of a slave, in the order of the stream."""
     with store.begin() as connection:
-        rows = connection.execute(select(rejected).where(_of(pair)).order_by(*_IN_ORDER))
-        return [
-            Kept(
-                row.id,
-                row.at,
-                Rejected(
-                    Layout.from_json(row.layout),
-                    Oddity(row.reason),
-                    row.action,
-                    row.ordinal,
-                    row.repl_key,
-                    row.new,
-                    row.old,
-                ),
-            )
-            for row in rows
-        ]
+        return _kept(connection, select(rejected), pair)
 
 
 def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int, int]:
@@ -90,44 +77,72 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
     Raises:
         SluiceError: SLC-122, one of them is not kept; or what the slave refuses. Nothing was changed.
     """
-    chosen = _chosen(context.store, pair, numbers)
+    slave = context.slave(pair)
+    try:
+        with _chosen(context.store, pair, numbers, "rejected changes carried out") as (chosen, there):
+            # Whoever is interrupted from here on is told by the slave, the next time, what it has already (R3).
+            found = slave.carry_out(
+                [one.id for one in chosen],
+                [one.id for one in there],
+                lambda left: _steps([one for one in chosen if one.id in left]),
+            )
+    finally:
+        slave.close()
+    return len(chosen), found.total()
+
+
+def drop(store: Store, pair: Pair, numbers: Sequence[int]) -> int:
+    """Forget what was rejected; how many changes that is. Raises SluiceError SLC-122 if one of them is not kept."""
+    with _chosen(store, pair, numbers, "rejected changes dropped") as (chosen, _):
+        return len(chosen)
+
+
+@contextmanager
+def _chosen(store: Store, pair: Pair, numbers: Sequence[int], done: str) -> Iterator[tuple[list[Kept], list[Kept]]]:
+    """Those that are named, and all that are kept; the former are forgotten when the block ends well. Who else wants to
+    deal with them waits for it."""
+    with store.begin() as connection:
+        there = _kept(connection, select(rejected).with_for_update(), pair)
+        if unknown := set(numbers) - {one.id for one in there}:
+            raise SluiceError(
+                122,
+                f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
+                f"name those that `./sluice rejected {pair.source} {pair.slave}` lists; nothing was changed",
+            )
+        chosen = [one for one in there if one.id in numbers or not numbers]
+        yield chosen, there
+        connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in chosen])))
+        replications.note(connection, pair, done, ", ".join(str(one.id) for one in chosen))
+
+
+def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[Kept]:
+    rows = connection.execute(selected.where(_of(pair)).order_by(*_IN_ORDER))
+    return [
+        Kept(
+            row.id,
+            row.at,
+            Rejected(
+                Layout.from_json(row.layout),
+                Oddity(row.reason),
+                row.action,
+                row.ordinal,
+                row.repl_key,
+                row.new,
+                row.old,
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _steps(chosen: Sequence[Kept]) -> Iterator[Step]:
     rows = [
         {"ordinal": one.change.ordinal, "trans_key": "", "repl_key": one.change.repl_key, "layout": place}
         | {"action": one.change.action, "new": one.change.new, "old": one.change.old}
         for place, one in enumerate(chosen, 1)
     ]
     layouts = {place: one.change.layout for place, one in enumerate(chosen, 1)}
-    slave = context.slave(pair)
-    try:
-        found = slave.apply(steps(pa.Table.from_pylist(rows, CHANGES), layouts), None)
-    finally:
-        slave.close()
-    _forget(context.store, pair, chosen, "rejected changes carried out")
-    return len(chosen), found.total()
-
-
-def drop(store: Store, pair: Pair, numbers: Sequence[int]) -> int:
-    """Forget what was rejected; how many changes that is. Raises SluiceError SLC-122 if one of them is not kept."""
-    chosen = _chosen(store, pair, numbers)
-    _forget(store, pair, chosen, "rejected changes dropped")
-    return len(chosen)
-
-
-def _chosen(store: Store, pair: Pair, numbers: Sequence[int]) -> list[Kept]:
-    there = kept(store, pair)
-    if unknown := set(numbers) - {one.id for one in there}:
-        raise SluiceError(
-            122,
-            f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
-            f"name those that `./sluice rejected {pair.source} {pair.slave}` lists; nothing was changed",
-        )
-    return [one for one in there if one.id in numbers or not numbers]
-
-
-def _forget(store: Store, pair: Pair, chosen: Sequence[Kept], what: str) -> None:
-    with store.begin() as connection:
-        connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in chosen])))
-        replications.note(connection, pair, what, ", ".join(str(one.id) for one in chosen))
+    return steps(pa.Table.from_pylist(rows, CHANGES), layouts)
 
 
 def _of(pair: Pair) -> ColumnElement[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sluice.dispatch.steps import Step
+from sluice.apply.net import Step
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import Command, Policies, Policy

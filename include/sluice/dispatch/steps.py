@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.net import Net, net
+from sluice.apply.net import Run, Step, net
 from sluice.model.action import COMMANDS, Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.taking import kept, taken
 
-Step = list[tuple[Net, pa.Table]] | Command
 _COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
@@ -58,9 +57,7 @@ def _cuts(numbers: np.ndarray[tuple[int], np.dtype[np.int64]], layouts: Mapping[
     return cuts
 
 
-def _run(
-    changes: pa.Table, numbers: np.ndarray[tuple[int], np.dtype[np.int64]], layouts: Mapping[int, Layout]
-) -> list[tuple[Net, pa.Table]]:
+def _run(changes: pa.Table, numbers: np.ndarray[tuple[int], np.dtype[np.int64]], layouts: Mapping[int, Layout]) -> Run:
     by_table: dict[TableName, list[int]] = {}
     for number in np.unique(numbers).tolist():
         by_table.setdefault(layouts[number].name, []).append(number)

@@ -10,10 +10,9 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from sluice.apply.mapper import Mapper
-from sluice.apply.net import Net
+from sluice.apply.net import Step
 from sluice.connections import ConnectionInfo
 from sluice.initial_update.job import LoadJob, SlaveLoad
-from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
@@ -200,8 +199,8 @@ class SlaveDatabase(Protocol):
 
     def apply(
         self,
-        steps: Iterable[Sequence[tuple[Net, pa.Table]] | Command],
-        end: Position | None,
+        steps: Iterable[Step],
+        end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Callable[[Statement, Outcome], None] | None = None,
         manners: Manners = EASY,
@@ -209,7 +208,6 @@ class SlaveDatabase(Protocol):
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
         Args:
-            end: None if these are changes of earlier, and the slave's position stays.
             answered: told what became of each statement; without it statements are passed over.
             manners: how changes of some tables are carried out.
 
@@ -218,6 +216,12 @@ class SlaveDatabase(Protocol):
             Unfit: a table of the slave does not take its rows.
             FencedError: somebody took over; the transaction is rolled back.
         """
+
+    def carry_out(
+        self, numbers: Collection[int], kept: Collection[int], steps: Callable[[Collection[int]], Iterable[Step]]
+    ) -> Tolerated:
+        """Changes of earlier in one transaction that is durable then, but for those that were carried out before and
+        are still kept; `steps` makes the steps of those that are left. Returns which rows were not as expected."""
 
     def replay(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psycopg import sql
@@ -26,6 +27,18 @@ class TargetColumn:
     generated: bool
     numbered: bool
     equality: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class LateKey:
+    """A unique or an exclusion constraint that is checked late.
+
+    Attributes:
+        columns: each with schema and name of the operator by which two rows are alike; None is an expression.
+    """
+
+    name: str
+    columns: tuple[tuple[str | None, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -87,12 +100,17 @@ def required(connection: Connection, name: TableName) -> tuple[str, ...]:
     return tuple(column for (column,) in rows)
 
 
-def has_deferrable_key(connection: Connection, name: TableName) -> bool:
-    """Whether a unique constraint of the table is checked later than its statement."""
-    row = connection.execute(
-        composed("catalog/deferrable_key"), {"schema": name.schema, "table": name.table}
-    ).fetchone()
+def enforced(connection: Connection, name: TableName, key: Sequence[str]) -> bool:
+    """Whether an index lets no two rows of a table bear one key of these columns, and says so at once."""
+    wanted = {"schema": name.schema, "table": name.table, "key": list(key)}
+    row = connection.execute(composed("catalog/enforced"), wanted).fetchone()
     return bool(row and row[0])
+
+
+def late_keys(connection: Connection, name: TableName) -> list[LateKey]:
+    """The constraints of a table that are checked later than their statement."""
+    rows = connection.execute(composed("catalog/late_keys"), {"schema": name.schema, "table": name.table})
+    return [LateKey(constraint, tuple(zip(*alike, strict=True))) for constraint, *alike in rows]
 
 
 def acting(connection: Connection, name: TableName) -> list[Acting]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from psycopg import Copy, sql
 from pyarrow import csv
 
-from sluice.apply.net import CountedNet, KeyedNet, cells
+from sluice.apply.net import CountedNet, KeyedNet, Net, cells
 from sluice.model.tolerance import Tolerated, oddities
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
@@ -36,6 +36,20 @@ def stage_counted(connection: Connection, target: Target, net: CountedNet) -> No
         images, added, least = zip(*net.effects, strict=True)
         columns = [pa.array([image[place] for image in images], pa.string()) for place in target.written]
         _copy(connection, target, [pa.array(added), pa.array(least), *columns])
+
+
+def doubled(connection: Connection, target: Target, net: KeyedNet) -> bool:
+    """Whether writing in place would leave two rows of one key, and no index of the slave would tell."""
+    return not (target.enforced or net.emptied) and _run(connection, "doubled", target) > 0
+
+
+def broken(connection: Connection, target: Target, net: Net) -> str | None:
+    """A constraint that is checked late, and that rows which came have broken; its name, if there is one."""
+    came = "stage.sluice_op <> 'D'" if isinstance(net, KeyedNet) else "stage.sluice_a > 0 OR stage.sluice_b > 0"
+    for name, same in target.late:
+        if _run(connection, "late", target, same=same, came=sql.SQL(came)):
+            return name
+    return None
 
 
 def delete_gone(connection: Connection, target: Target, net: KeyedNet) -> Tolerated:
@@ -94,8 +108,8 @@ def write_counts(connection: Connection, target: Target, net: CountedNet) -> Tol
     return oddities(target.name, missing=came - gone - sum(added for _, added, _ in net.effects))
 
 
-def _run(connection: Connection, name: str, target: Target, op: str | None = None) -> int:
-    more = {"op": sql.Literal(op)} if op else {}
+def _run(connection: Connection, name: str, target: Target, op: str | None = None, **parts: sql.Composable) -> int:
+    more = parts | ({"op": sql.Literal(op)} if op else {})
     with translated(f"writing to {target.name}"):
         # Planned each time: a plan made for a large batch would read the whole table for each small one after it.
         return connection.execute(composed(f"slave/{name}", **target.parts, **more), prepare=False).rowcount

@@ -7,6 +7,7 @@ that as many rows change as did there. The end is that of a net effect, and so i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 
 import psycopg
 from psycopg import sql
@@ -39,8 +40,13 @@ class Prepared:
         # What an UPDATE of the other columns leaves as it is.
         self._fixed = sorted({*told, *numbered})
         self._others = [place for place in target.written if place not in self._fixed]
-        # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone.
-        self._moves = not numbered
+        # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone, and where
+        # there are rules no UPDATE tells whether it found its row.
+        self._moves = not numbered and not target.ruled
+        if target.ruled and not target.key:
+            self._others = []
+        # No index lets a key be there once at most.
+        self._doubling = bool(target.key) and not (target.enforced or target.searched)
         self._prepare(connection)
 
     def statements(self, change: RowChange, *, replace: bool = False) -> Iterator[Sent]:
@@ -58,33 +64,42 @@ class Prepared:
     def _carried_out(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
         new, old = change.new, change.old
         rejects = change if self._manner.missing in _REJECTING else None
+        # Several rows may bear one key, of which one is to be left.
+        by_key = replace and self._doubling
         if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif change.action == Action.DELETE:
-            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING, rejects)
+            yield self._removed(change, rejects, by_key=by_key)
         elif change.action == Action.INSERT:
             yield from self._inserted(change, replace=replace)
-        elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
-            yield self._updated("update", change, rejects)
+        elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed) and not by_key:
+            yield from self._updated("update", change, rejects)
         elif self._moves and not replace:
-            yield self._updated("move", change, rejects)
+            yield from self._updated("move", change, rejects)
         else:
-            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING)
+            yield self._removed(change, None, by_key=by_key)
             yield from self._inserted(change, replace=replace)
 
-    def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Sent:
-        old = self._of(change.old, self._old)
-        if rejects:
-            places = self._others if kind == "update" else self.target.written
-            return self._sent(f"{kind}_found", self._of(change.new, places) + old, 1, Oddity.MISSING, rejects)
-        return self._sent(kind, self._of(change.new, self.target.written) + old, 0, Oddity.MISSING)
+    def _removed(self, change: RowChange, rejects: RowChange | None, *, by_key: bool) -> Sent:
+        kind, places = ("free", self.target.key) if by_key else ("delete", self._old)
+        return self._sent(kind, self._of(change.old, places), 1, Oddity.MISSING, rejects)
+
+    def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Iterator[Sent]:
+        old, whole = self._of(change.old, self._old), self._of(change.new, self.target.written)
+        if not rejects and not self.target.ruled:
+            yield self._sent(kind, whole + old, 0, Oddity.MISSING)
+            return
+        some = self._of(change.new, self._others) if kind == "update" else whole
+        yield self._sent(f"{kind}_found", some + old, 1, Oddity.MISSING, rejects)
+        if not rejects:
+            yield self._sent("put_back", whole)
 
     def _inserted(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
         if self._manner.duplicate in _REJECTING:
             yield self._sent("new", self._of(change.new, self.target.written), 1, Oddity.DUPLICATE, change)
             return
-        if replace and self.target.key:
-            yield self._sent("make_room", self._of(change.new, self.target.key), 0, Oddity.DUPLICATE)
+        if self.target.key and (replace or not self.target.enforced):
+            yield self._sent("free", self._of(change.new, self.target.key), 0, Oddity.DUPLICATE)
         yield self._sent("insert", self._of(change.new, self.target.written))
 
     def _sent(
@@ -107,16 +122,22 @@ class Prepared:
         parts = {**self.target.parts, "values": _list(values.values())}
         self._made(connection, "empty", composed("slave/empty", **parts))
         self._made(connection, "insert", composed("slave/replay_insert", **parts))
-        self._made(connection, "new", composed("slave/replay_new", **parts))
         self._made(connection, "delete", composed("slave/replay_delete", **parts, same=self._same(1)))
         if self.target.key:
-            self._made(connection, "make_room", composed("slave/replay_delete", **parts, same=self._by_key(1)))
+            by_key = self._by_key(map(_parameter, count(1)))
+            self._made(connection, "free", composed("slave/replay_delete", **parts, same=by_key))
+        if self.target.key and self.target.ruled:
+            there = self._by_key(values[place] for place in self.target.key)
+            self._made(connection, "put_back", composed("slave/replay_put_back", **parts, same=there))
+        if self._manner.duplicate in _REJECTING:
+            self._made(connection, "new", composed("slave/replay_new", **parts))
         for kind, places in (("update", self._others), ("move", written if self._moves else ())):
             if places:
                 named = _list(sql.Identifier(self.target.columns[place].name) for place in places)
                 some = {"set": named, "set_values": _list(values[place] for place in places)}
                 whole = {**parts, **some, "same": self._same(fixed + 1)}
-                self._made(connection, kind, composed("slave/replay_update", **whole))
+                if not self.target.ruled:
+                    self._made(connection, kind, composed("slave/replay_update", **whole))
                 alone = {"set_values": _list(map(_parameter, range(1, len(places) + 1)))}
                 found = {**parts, **some, **alone, "same": self._same(len(places) + 1)}
                 self._made(connection, f"{kind}_found", composed("slave/replay_found", **found))
@@ -138,7 +159,10 @@ class Prepared:
     def _same(self, first: int) -> sql.Composable:
         """What tells the row of an old image, whose values are the parameters from that one on."""
         if self.target.key and not self.target.searched:
-            return self._by_key(first)
+            key = map(_parameter, count(first))
+            if self.target.enforced:
+                return self._by_key(key)
+            return composed("slave/replay_one", rows=self.target.parts["rows"], same=self._by_key(key, "one"))
         columns = {place: self.target.columns[place] for place in self._old}
         values = {
             place: sql.SQL("{}::{}").format(_parameter(number), sql.SQL(columns[place].type))
@@ -159,11 +183,12 @@ class Prepared:
         )
         return composed("slave/replay_searched", **parts, searched=sql.SQL(" AND ").join(found))
 
-    def _by_key(self, first: int) -> sql.Composable:
+    def _by_key(self, values: Iterable[sql.Composable], alias: str = "target") -> sql.Composable:
+        """What tells the rows that bear the key of these values."""
         columns = [self.target.columns[place] for place in self.target.key]
         return sql.SQL(" AND ").join(
-            sql.SQL("target.{} {} {}").format(sql.Identifier(column.name), _equal(column), _parameter(number))
-            for number, column in enumerate(columns, first)
+            sql.SQL("{} {} {}").format(sql.Identifier(alias, column.name), _equal(column), value)
+            for column, value in zip(columns, values, strict=False)
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import psycopg
@@ -10,6 +10,7 @@ import pyarrow as pa
 from psycopg import sql
 
 from sluice.apply.mapper import Mapper
+from sluice.apply.net import Step
 from sluice.apply.view import view
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
@@ -34,10 +35,8 @@ from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
-from sluice.vendors.postgresql.writing import Run, Writer
+from sluice.vendors.postgresql.writing import Writer
 from sluice.vendors.protocol import Capabilities, Replayed
-
-Step = Run | Command
 
 
 class PostgresSlave:
@@ -108,7 +107,7 @@ class PostgresSlave:
     def apply(
         self,
         steps: Iterable[Step],
-        end: Position | None,
+        end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
         manners: Manners = EASY,
@@ -120,27 +119,51 @@ class PostgresSlave:
             FencedError: SLC-050, somebody took over; the transaction is rolled back.
         """
         session = self._open()
-        tolerated = Tolerated()
         assert self._writer is not None
         with translated(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
-            if end:
-                self._hold_fence(session)
-            if not self._silent:
-                session.execute("SET CONSTRAINTS ALL DEFERRED")
-            echoes = Echoes(session, self.masters)
-            first = True
-            for step in steps:
-                if isinstance(step, Command):
-                    if commands.execute(session, step, self.mapper, echoes, answered, silent=self._silent):
-                        self._writer.look_up()
-                    continue
-                tolerated += self._writer.write(step, manners, first=first)
-                first = False
-            following.follow(session, self.mapper, sequences)
-            echoes.remove()
+            self._hold_fence(session)
+            tolerated = self._written(session, steps, sequences, answered, manners)
             reached(CrashPoint.MERGED)
-            if end:
-                self._advance(session, end)
+            self._advance(session, end)
+        return tolerated
+
+    def carry_out(
+        self, numbers: Collection[int], kept: Collection[int], steps: Callable[[Collection[int]], Iterable[Step]]
+    ) -> Tolerated:
+        """Changes of earlier, each once, in one transaction that is on the disk when this returns."""
+        self.install()
+        session = self._open()
+        assert self._writer is not None
+        told = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
+        with translated(f"carrying out changes on {self.pair.slave}"), self._writer.stages.transaction():
+            session.execute("SET LOCAL synchronous_commit = on")
+            session.execute(composed("slave/forget_carried_out", **self.parts), told)
+            left = session.execute(composed("slave/carried_out", **self.parts), told).fetchall()
+            return self._written(session, steps([number for (number,) in left]))
+
+    def _written(
+        self,
+        session: Connection,
+        steps: Iterable[Step],
+        sequences: Sequence[SequenceValue] = (),
+        answered: Answered | None = None,
+        manners: Manners = EASY,
+    ) -> Tolerated:
+        assert self._writer is not None
+        tolerated = Tolerated()
+        if not self._silent:
+            session.execute("SET CONSTRAINTS ALL DEFERRED")
+        echoes = Echoes(session, self.masters)
+        first = True
+        for step in steps:
+            if isinstance(step, Command):
+                if commands.execute(session, step, self.mapper, echoes, answered, silent=self._silent):
+                    self._writer.look_up()
+                continue
+            tolerated += self._writer.write(step, manners, first=first)
+            first = False
+        following.follow(session, self.mapper, sequences)
+        echoes.remove()
         return tolerated
 
     def replay(

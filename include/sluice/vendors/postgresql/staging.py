@@ -15,7 +15,7 @@ from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog, searching
-from sluice.vendors.postgresql.catalog import TargetColumn
+from sluice.vendors.postgresql.catalog import LateKey, TargetColumn
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed
@@ -34,8 +34,11 @@ class Target:
         numbered: there are columns that it cannot: identities that are GENERATED ALWAYS.
         unchecked: a unique constraint is deferrable on either side. A session that silences triggers silences the
             check of such a constraint with them, so nothing would tell that a key is there already.
-        by_row: changes can be written one by one: rules and keys that are checked late do not stand against it.
-        acting: triggers of the slave are to see each of them.
+        late: names of such constraints of the slave, and when a staged row and one of the table are alike by them.
+        enforced: an index lets no two rows bear one key, and says so at once.
+        by_row: changes can be written one by one: no key is checked late.
+        acting: triggers or rules of the slave are to see each of them.
+        ruled: there are such rules.
     """
 
     name: TableName
@@ -47,8 +50,11 @@ class Target:
     updated: bool
     numbered: bool
     unchecked: bool
+    late: tuple[tuple[str, sql.Composable], ...]
+    enforced: bool
     by_row: bool
     acting: bool
+    ruled: bool
     parts: Mapping[str, sql.Composable]
 
 
@@ -120,9 +126,9 @@ class Stages:
         }
         kind = "stage" if layout.key else "stage_counted"
         self._connection.execute(composed(f"slave/{kind}", **parts))
-        unchecked = layout.deferrable or catalog.has_deferrable_key(self._connection, name)
-        acting = catalog.acting(self._connection, name)
-        by_row = not unchecked and not any(one.kind == "rule" for one in acting)
+        late = catalog.late_keys(self._connection, name)
+        unchecked = layout.deferrable or bool(late)
+        firing = {one.kind for one in catalog.acting(self._connection, name) if one.fires}
         searched, warnings = searching.searched(self._connection, layout)
         for warning in warnings:
             event("searchable", warning=warning)
@@ -136,8 +142,11 @@ class Stages:
             updated=any(not columns[place].numbered for place in beside),
             numbered=any(columns[place].numbered for place in beside),
             unchecked=unchecked,
-            by_row=by_row,
-            acting=by_row and any(one.fires for one in acting if one.kind == "trigger"),
+            late=tuple(_late(late, columns, written, layout.key_names)),
+            enforced=catalog.enforced(self._connection, name, layout.key_names),
+            by_row=not unchecked,
+            acting=not unchecked and not firing.isdisjoint({"trigger", "rule"}),
+            ruled="rule" in firing,
             parts=parts,
         )
 
@@ -152,6 +161,24 @@ class Stages:
         wanted = {"schemas": [name.schema for name in names], "tables": [name.table for name in names]}
         rows = self._connection.execute(composed("slave/shape"), wanted)
         return {TableName(schema, table): shape for schema, table, shape in rows}
+
+
+def _late(
+    keys: Sequence[LateKey], columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[str]
+) -> Iterator[tuple[str, sql.Composable]]:
+    """Those that writing may break: not those on columns that it does not write, nor those that the key implies."""
+    staged = {columns[place].name: sql.Identifier("stage", f"c{place}") for place in written}
+    for one in keys:
+        names = [name for name, _, _ in one.columns if name in staged]
+        if len(names) == len(one.columns) and not (key and set(key) <= set(names)):
+            alike = (
+                sql.SQL("{} OPERATOR({}.{}) {}").format(
+                    sql.Identifier("target", name), sql.Identifier(schema), sql.SQL(operator), staged[name]
+                )
+                for name, schema, operator in one.columns
+                if name
+            )
+            yield one.name, sql.SQL(" AND ").join(alike)
 
 
 def missing(fact: str) -> SluiceError:

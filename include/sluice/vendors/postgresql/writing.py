@@ -15,7 +15,7 @@ from psycopg import sql
 
 from sluice.apply.grouping import Image, RowChange, row_changes
 from sluice.apply.mapper import Mapper
-from sluice.apply.net import KeyedNet, Net
+from sluice.apply.net import KeyedNet, Net, Run
 from sluice.apply.order import parents_first
 from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
@@ -29,9 +29,9 @@ from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.staging import Stages, Target
 
 _PLAIN = Manner()
+# What an index or an exclusion constraint says of values that another row has.
+_TAKEN = (psycopg.errors.UniqueViolation, psycopg.errors.ExclusionViolation)
 _SAID = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
-
-Run = Sequence[tuple[Net, pa.Table]]
 
 
 @dataclass(frozen=True)
@@ -99,20 +99,21 @@ class Writer:
             with self._connection.transaction():
                 return self._written(order, manners, replace=False)
         except SluiceError as error:
-            if not isinstance(error.__cause__, psycopg.errors.UniqueViolation):
+            if not isinstance(error.__cause__, (*_TAKEN, psycopg.errors.CardinalityViolation)):
                 raise
         try:
             with self._connection.transaction():
                 return self._written(order, manners, replace=True)
         except SluiceError as error:
-            if isinstance(error.__cause__, psycopg.errors.UniqueViolation):
-                raise _conflict(error) from error
+            if isinstance(error.__cause__, _TAKEN):
+                raise _conflict(error.fact) from error
             raise
 
     def _written(self, order: Sequence[_Part], manners: Manners, *, replace: bool) -> Tolerated:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
         tolerated = Tolerated()
+        replaced: set[TableName] = set()
         for part in reversed(order):
             target, net = part.target, part.net
             if part.by_row:
@@ -120,7 +121,9 @@ class Writer:
             if net.emptied:
                 merging.empty(session, target)
             if isinstance(net, KeyedNet):
-                remove = merging.delete_all if replace or target.unchecked else merging.delete_gone
+                if replace or target.unchecked or merging.doubled(session, target, net):
+                    replaced.add(target.name)
+                remove = merging.delete_all if target.name in replaced else merging.delete_gone
                 unexpected = remove(session, target, net)
                 tolerated += Tolerated() if net.emptied else unexpected
         for part in order:
@@ -129,11 +132,13 @@ class Writer:
                 tolerated += self._replayed(part, manners, replace=replace)
             elif not isinstance(net, KeyedNet):
                 tolerated += merging.write_counts(session, target, net)
-            elif replace or target.unchecked:
+            elif target.name in replaced:
                 merging.insert_all(session, target, net)
             else:
                 tolerated += merging.write_changed(session, target, net)
                 merging.write_fresh(session, target, net)
+            if not part.by_row and (broken := merging.broken(session, target, net)):
+                raise _conflict(f"writing to {target.name}: rows that came, and others, would break {broken}")
         return tolerated
 
     def _replayed(self, part: _Part, manners: Manners, *, replace: bool) -> Tolerated:
@@ -164,20 +169,23 @@ def _texts(image: Image) -> list[str | None] | None:
 
 def _expect_alone(part: _Part) -> None:
     """Raises SluiceError SLC-121 if changes of a table have to be carried out one by one, and cannot be."""
-    numbered = part.target.numbered or any(part.target.columns[place].numbered for place in part.target.key)
-    if not part.target.by_row or (part.manner.strict and numbered):
+    target = part.target
+    numbered = target.numbered or any(target.columns[place].numbered for place in target.key)
+    untold = numbered or target.ruled or (target.key and not target.enforced)
+    if not target.by_row or (part.manner.strict and untold):
         raise SluiceError(
             121,
-            f"{part.target.name} cannot be written row by row, as searchable, on_missing, on_duplicate, before or "
-            "after demand: it has a key that is checked late, a rule, or a column GENERATED ALWAYS AS IDENTITY",
+            f"{target.name} cannot be written row by row, as searchable, on_missing, on_duplicate, before or after "
+            "demand: it has a key that is checked late, or by no index there, a rule that fires always, or a column "
+            "GENERATED ALWAYS AS IDENTITY",
             "take these settings out of the configuration, or alter the table there; nothing is lost",
         )
 
 
-def _conflict(error: SluiceError) -> KeyConflict:
+def _conflict(fact: str) -> KeyConflict:
     return KeyConflict(
         72,
-        error.fact,
+        fact,
         "a row of the slave that did not come from the master bears this key: remove it, or fill the slave anew by "
         "initial_update; nothing is lost",
     )

@@ -1,0 +1,116 @@
+"""What may happen to a slave's server: no room, no answer, a deadlock, a value that one of its indexes refuses (R8)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from psycopg import sql
+
+from sluice.errors import SluiceError, TransientError
+from sluice.runtime import ports
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def world(build):
+    return build("CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE u (id int)", ["public.t", "public.u"])
+
+
+@pytest.fixture
+def small():
+    """A filesystem of 4 MB that the server may use."""
+    place = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=777", "tmpfs", place], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("no filesystem can be mounted here")
+    inside = place / "space"
+    inside.mkdir(mode=0o700)
+    yield inside
+    subprocess.run(["umount", place], check=True)
+    place.rmdir()
+
+
+def test_a_disk_of_a_slave_that_is_full_is_waited_for(world, small):
+    slave = world.reader("zurich")
+    (data,) = slave.execute("SHOW data_directory").fetchone()
+    shutil.chown(small, Path(data).owner())
+    slave.execute(sql.SQL("CREATE TABLESPACE small LOCATION {}").format(sql.Literal(str(small))))
+    try:
+        slave.execute("ALTER TABLE t SET TABLESPACE small")
+        world.master.execute("INSERT INTO t SELECT g, repeat(md5(g::text), 20) FROM generate_series(1, 10000) AS g")
+        world.publish()
+        with pytest.raises(TransientError, match=r"SLC-035: .*No space left on device") as full:
+            world.drain()
+        assert "tries again by itself" in full.value.hint
+        assert (world.position().ordinal, world.rows("zurich", "public.t").total()) == (0, 0)
+    finally:
+        slave.execute("ALTER TABLE t SET TABLESPACE pg_default")
+        slave.execute("DROP TABLESPACE small")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_slave_that_is_down_is_waited_for_and_gets_what_came_meanwhile(world):
+    there = world.infos["zurich"]
+    world.infos["zurich"] = replace(there, port=ports.choose("nobody", 45_000))
+    for number in range(3):
+        world.master.execute(
+            "INSERT INTO t SELECT g, 'x' FROM generate_series(%s::int, %s) AS g", [number * 100, number * 100 + 99]
+        )
+        world.master.execute("UPDATE t SET v = v || 'y'; INSERT INTO u VALUES (1)")
+        world.publish()
+        with pytest.raises(TransientError, match="SLC-030") as down:
+            world.drain()
+        assert "tries again by itself" in down.value.hint
+    world.infos["zurich"] = there
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_deadlock_on_a_slave_is_tried_again(world):
+    """A session of the slave's own holds a table, and wants another that the drain holds by then."""
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); INSERT INTO u VALUES (1)")
+    world.publish()
+    other = world.session("zurich")
+    other.execute("SET deadlock_timeout = '1h'; BEGIN; LOCK TABLE u")
+    waiting = "SELECT count(*) FROM pg_locks WHERE relation = '{}'::regclass AND NOT granted AND pid <> %s"
+
+    def crosswise():
+        while world.reader("zurich").execute(waiting.format("u").encode(), [other.info.backend_pid]).fetchone() == (0,):
+            time.sleep(0.01)
+        other.execute("LOCK TABLE t")
+        other.execute("ROLLBACK")
+
+    thread = threading.Thread(target=crosswise)
+    thread.start()
+    with pytest.raises(TransientError, match=r"SLC-034: .*deadlock detected"):
+        world.drain()
+    thread.join()
+    assert world.position().ordinal == 0
+    world.catch_up()
+    assert world.differences() == {}
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_a_value_that_is_too_long_for_an_index_of_the_slave_stops_it(world, mode):
+    world.settings["replications"][0]["mode"] = mode
+    world.configure(lambda plain: None)
+    world.reader("zurich").execute("CREATE INDEX long ON t (v)")
+    world.master.execute("INSERT INTO t VALUES (1, 'short')")
+    world.master.execute("INSERT INTO t SELECT 2, string_agg(md5(g::text), '') FROM generate_series(1, 500) AS g")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-039: writing to public\.t: index row requires \d+ bytes") as refused:
+        world.drain()
+    assert "goes on when its drain DAG is unpaused" in refused.value.hint
+    assert world.position().ordinal == (1 if mode == "one_to_one" else 0)
+    world.reader("zurich").execute("DROP INDEX long")
+    world.catch_up()
+    assert world.differences() == {}
