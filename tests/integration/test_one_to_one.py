@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from support.issuing import execute
 
 from sluice.control import status
 from sluice.crash import CrashPoint
@@ -114,6 +115,16 @@ def test_what_cannot_be_replayed_is_applied_at_its_place(build):
     world.master.execute("UPDATE late SET id = id + 1; UPDATE t SET v = v || '!'")
     world.master.execute("TRUNCATE heap")
     world.master.execute("INSERT INTO heap VALUES (9, 'after')")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_an_issued_statement_may_give_up_what_the_session_has_prepared(world):
+    with pytest.raises(SluiceError, match="SLC-100"):
+        execute(world, "DEALLOCATE ALL")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    execute(world, "DO $$ BEGIN EXECUTE 'DEALLOCATE ALL'; END $$", varying=True)
+    world.master.execute("UPDATE t SET v = 'b'")
     world.catch_up()
     assert world.differences() == {}
 

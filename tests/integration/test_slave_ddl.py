@@ -144,6 +144,30 @@ def test_a_slave_that_sees_a_table_otherwise_gets_it_altered_and_made_so(updatin
         world.drain("geneva")
 
 
+def test_a_table_that_is_filtered_and_computed_is_altered_and_stops_where_it_loses_that(build):
+    entry = {"where": "n > 0", "compute": {"double": "n * 2"}}
+    world = build(
+        "CREATE TABLE t (id int PRIMARY KEY, n int, v text)", ["public.*"], slave={"tables": {"public.t": entry}}
+    )
+    slave = world.reader("zurich")
+    slave.execute("ALTER TABLE t ADD double bigint")
+    world.master.execute("INSERT INTO t VALUES (1, 1, 'a'), (2, 0, 'b'), (3, 3, 'c')")
+    world.catch_up()
+    for statement in (
+        "ALTER TABLE t ALTER n TYPE bigint; UPDATE t SET n = 3000000000 WHERE id = 1",
+        "ALTER TABLE t ADD w int DEFAULT 7, DROP v; UPDATE t SET w = 8, n = 1 WHERE id = 2; DELETE FROM t WHERE id = 3",
+        "ALTER TABLE t RENAME TO other; INSERT INTO other VALUES (4, 0, 1), (5, 5, 1)",
+    ):
+        world.master.execute(statement)
+        world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-145: .*rows that it did not get"):
+        world.drain()
+    world.configure(lambda all_: all_["slaves"]["zurich"]["tables"].update({"public.other": entry}))
+    world.catch_up()
+    rows = slave.execute("SELECT id, n, w, double FROM other ORDER BY 1").fetchall()
+    assert rows == [(1, 3000000000, 7, 6000000000), (2, 1, 8, 2), (5, 5, 1, 10)]
+
+
 def test_what_the_slave_has_already_or_wider_stays(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v varchar(5), w int)", ["public.t"])
     zurich = world.reader("zurich")

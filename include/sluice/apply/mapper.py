@@ -17,6 +17,8 @@ from sluice.model.wanted import Pattern, chosen, split_name
 from sluice.parts import SlaveTable
 
 _PLAIN = SlaveTable()
+# What of an entry decides about rows and changes as a whole.
+_CHOOSING = ("where", "actions", "plugin", "stylesheet", "when", "veto")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class Mapper:
         """Whether the slave has every row of this table, and no row that the master has not."""
         entry = self.entry(name)
         return not entry.chooses and entry.where is None
+
+    def same_rows(self, one: TableName, other: TableName) -> bool:
+        """Whether the same is said of which rows of these tables there are, and what they are made of."""
+        said, also = self.entry(one), self.entry(other)
+        return all(getattr(said, key) == getattr(also, key) for key in _CHOOSING)
 
     def column(self, table: TableName, column: str) -> str | None:
         """What the slave calls a column that holds there what it holds on the master; None if there is no such one."""

@@ -119,11 +119,14 @@ class _Defining:
         unseen = {one.number for one in before.columns} - {one.number for one in was.columns}
         # What the slave computes of rows that it has is not known here.
         unseen |= {one.number for one in becomes.columns if one.number < 0} - {one.number for one in was.columns}
-        if (shown := [one.name for one in becomes.columns if one.number in unseen]) and not becomes.rewritten:
+        shown = [one.name for one in becomes.columns if one.number in unseen]
+        if not self._mapper.same_rows(before.name, after.name):
+            shown.append("rows that it did not get")
+        if shown and not becomes.rewritten:
             raise SluiceError(
                 145,
-                f"as the master altered {after.name}, the slave is to get columns that it did not get, and does not "
-                f"know them of the rows that it has: {', '.join(shown)}",
+                f"as the master altered {after.name}, the slave is to get what it did not get, and does not know it of "
+                f"what it has: {', '.join(shown)}",
                 "if the table was renamed, add an entry for its new name to `tables` of the slave; or let "
                 "initial_update bring the rows",
             )

@@ -15,7 +15,7 @@ from sluice.apply.view import view
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
-from sluice.model.action import Command
+from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
 from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
@@ -159,6 +159,10 @@ class PostgresSlave:
             if isinstance(step, Command):
                 if commands.execute(session, step, self.mapper, echoes, answered, silent=self._silent):
                     self._writer.look_up()
+                if step.action is Action.STATEMENT:
+                    # A function of a user may have given up what is prepared here.
+                    self._writer.forget()
+                    self._one_to_one = None
                 continue
             tolerated += self._writer.write(step, manners, first=first)
             first = False

@@ -62,6 +62,11 @@ class Writer:
         """Learn which tables refer to which; again after DDL."""
         self._parents = catalog.parents(self._connection)
 
+    def forget(self) -> None:
+        """Nothing is prepared in this session any more."""
+        self._connection.execute("DEALLOCATE ALL")
+        self._prepared.clear()
+
     def prepared(self, target: Target, manner: Manner = _PLAIN) -> Prepared:
         """The statements by which changes of a table are written one by one; how does not change in a session."""
         if target.stage not in self._prepared:
