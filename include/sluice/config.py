@@ -108,7 +108,7 @@ class Slave(Part):
     """A slave database, and how it names what the master calls otherwise."""
 
     connection: str
-    vendor: Literal["postgresql", "parquet"] = "postgresql"
+    vendor: Literal["postgresql", "parquet", "iceberg"] = "postgresql"
     keeps: Annotated[Literal["rows", "history"], Field(description="rows as they are, or every change of them")] = (
         "rows"
     )

@@ -22,6 +22,7 @@ class CrashPoint(StrEnum):
     GATED = "gated"
     STAGED = "staged"
     MERGED = "merged"
+    COMMITTED = "committed"
     REPLAYED = "replayed"
     DELIVERED = "delivered"
     CHUNK_LOADED = "chunk_loaded"

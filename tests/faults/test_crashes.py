@@ -46,11 +46,13 @@ def change(world):
 
 
 def test_jobs_are_killed_at_every_point():
-    """Those of the initial update where that is tested."""
-    elsewhere = (Path(__file__).parents[1] / "integration" / "test_update_outcomes.py").read_text()
-    dumps = re.search(r'parametrize\("point", \[(.*?)\]\)', elsewhere)
-    assert dumps is not None
-    assert set(KILLED) | {CrashPoint[name] for name in re.findall(r"CrashPoint\.(\w+)", dumps[1])} == set(CrashPoint)
+    """Those of the initial update, and of a slave that is told to Iceberg, where these are tested."""
+    elsewhere = set()
+    for name in ("test_update_outcomes.py", "test_iceberg.py"):
+        text = (Path(__file__).parents[1] / "integration" / name).read_text()
+        (points,) = re.findall(r'parametrize\("point", \[(.*?)\]\)', text)
+        elsewhere |= {CrashPoint[point] for point in re.findall(r"CrashPoint\.(\w+)", points)}
+    assert set(KILLED) | elsewhere == set(CrashPoint)
 
 
 @pytest.mark.parametrize("point", KILLED)

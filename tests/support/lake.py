@@ -1,4 +1,4 @@
-"""A world whose slaves are directories of Parquet files."""
+"""A world whose slaves are directories of files."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ def files(version: dict[str, Any]) -> list[dict[str, Any]]:
 class Lake:
     """A world whose slaves are directories: zurich keeps rows, geneva a history."""
 
-    def __init__(self, world: UpdatingWorld, path: Path) -> None:
+    def __init__(self, world: UpdatingWorld, path: Path, vendor: str) -> None:
         self.world = world
         self.path = path
+        self.vendor = vendor
 
     def configured(self, settings: dict[str, Any]) -> None:
         """What the configuration says of the two."""
         for name, keeps in (("zurich", "rows"), ("geneva", "history")):
-            settings["slaves"][name] = {"connection": name, "vendor": "parquet", "keeps": keeps}
+            settings["slaves"][name] = {"connection": name, "vendor": self.vendor, "keeps": keeps}
 
     def version(self, slave: str) -> dict[str, Any]:
         """What is current."""
@@ -79,7 +80,7 @@ def lake(
 ) -> Callable[..., Lake]:
     """Makes such worlds, with the initial update done."""
 
-    def made(ddl: str = DDL, tables: Sequence[str] = TABLES, *, update: bool = True) -> Lake:
+    def made(ddl: str = DDL, tables: Sequence[str] = TABLES, *, vendor: str = "parquet", update: bool = True) -> Lake:
         world = updating(ddl, tables)
         path = tmp_path / "lake"
         path.mkdir()
@@ -87,7 +88,7 @@ def lake(
             world.infos[f"unused_{name}"] = world.infos[name]
             world.infos[name] = ConnectionInfo("fs", extra={"path": str(path)})
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
-        there = Lake(world, path)
+        there = Lake(world, path, vendor)
         world.configure(there.configured)
         if update:
             world.update()

@@ -32,6 +32,7 @@ class History:
     """See `sluice.vendors.parquet.kinds.Kind`."""
 
     name = "history"
+    lasting = True
 
     def fitting(self, known: Table | None, layout: Layout) -> Table:
         """Any table takes any columns from here on; a new one begins here."""

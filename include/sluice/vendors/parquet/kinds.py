@@ -16,9 +16,14 @@ from sluice.vendors.parquet.versions import Table
 
 
 class Kind(Protocol):
-    """How changes become files, and files rows again."""
+    """How changes become files, and files rows again.
+
+    Attributes:
+        lasting: whether the files of before stay at an initial update.
+    """
 
     name: str
+    lasting: bool
 
     def fitting(self, known: Table | None, layout: Layout) -> Table | None:
         """The table that takes rows of this layout; None if it has to be filled before.

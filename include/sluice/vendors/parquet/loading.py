@@ -60,13 +60,15 @@ class LakeTables:
             self._tables[table.name] = Table(layout.name, layout.columns)
             self.as_text.add(table.name)
         self._slave.take_over(self._epoch)
+        for one in self._tables.values():
+            self._slave.admit(one)
         with reachable("preparing the load"):
             for old in self._slave.place.root.joinpath("loading").iterdir():
                 shutil.rmtree(old, ignore_errors=True)
             self._slave.versions.sweep(self._slave.version)
             self._loading.mkdir()
             known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
-            create(self._loading / _PLAN, {"keeps": self._slave.kind.name, "tables": known})
+            create(self._loading / _PLAN, json.dumps({"keeps": self._slave.kind.name, "tables": known}))
 
     def expect(self, chunks: int) -> None:
         """Chunks are claimed by their numbers."""
@@ -162,7 +164,8 @@ class LakeReceiver:
             self._fence()
             if not rows:
                 self._place.path(file).unlink()
-            create(self._done(chunk), {"table": list(asdict(self._table).values()), "rows": rows, "file": asdict(file)})
+            done = {"table": list(asdict(self._table).values()), "rows": rows, "file": asdict(file)}
+            create(self._done(chunk), json.dumps(done))
         self._release()
         reached(CrashPoint.CHUNK_LOADED)
 

@@ -7,14 +7,12 @@ SLAVE/SOURCE/loading/EPOCH/...              an initial update under way
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -87,10 +85,7 @@ class Place:
 
     def make(self) -> None:
         """Make the directories. Raises FileNotFoundError if the slave's own is not there: perhaps it is not mounted."""
-        for directory in (self.root.parent, self.root, self.versions, self.root / "data", self.root / "loading"):
-            if not directory.is_dir():
-                directory.mkdir()
-                _flush(directory.parent)
+        ensure(self.root.parent, self.root, self.versions, self.root / "data", self.root / "loading")
 
     def path(self, file: File) -> Path:
         """Where a data file is. Raises ValueError if it is gone, and the directory is not."""
@@ -106,9 +101,7 @@ class Place:
     def writer(self, table: TableName, epoch: int, schema: pa.Schema) -> Writer:
         """A new data file of a table; its name is nobody else's."""
         folder = self.root / "data" / ".".join(quote(part, safe="") for part in (table.schema, table.table))
-        if not folder.is_dir():
-            folder.mkdir(exist_ok=True)
-            _flush(folder.parent)
+        ensure(folder)
         return Writer(self.root, folder / f"{epoch}-{uuid4().hex}.parquet", schema)
 
 
@@ -155,7 +148,7 @@ class Writer:
         self._disk.flush()
         os.fsync(self._disk.fileno())
         self._disk.close()
-        _flush(self._path.parent)
+        flush(self._path.parent)
         self.file = File(str(self._path.relative_to(self._root)), self._rows, self._path.stat().st_size)
 
     def discard(self) -> None:
@@ -182,7 +175,8 @@ def place_of(info: ConnectionInfo, pair: Pair) -> Place:
         hours = float(info.extra.get("keep_hours", _KEEP_HOURS))
     except ValueError:
         hours = -1
-    if not named.startswith("/") or hours < 0:
+    # Whoever reads a path as a URL would end at these.
+    if not named.startswith("/") or set("#?") & set(named) or hours < 0:
         raise ConfigError(
             151,
             f"the connection of slave {pair.slave} names no directory by its whole path, or no number of hours: "
@@ -192,31 +186,51 @@ def place_of(info: ConnectionInfo, pair: Pair) -> Place:
     return Place(Path(named) / pair.slave / pair.source, hours)
 
 
-def create(path: Path, content: Any) -> bool:
-    """Write a JSON document under a name that nobody used: whole, flushed, or not at all.
+def create(path: Path, text: str) -> bool:
+    """Write a document under a name that nobody used: whole, flushed, or not at all.
 
     Returns:
         whether it was free.
     """
-    draft = path.with_name(f".{uuid4().hex}")
-    try:
-        with draft.open("x", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
+    with _draft(path, text) as draft:
         try:
             os.link(draft, path)
         except FileExistsError:
             return False
-        _flush(path.parent)
+        flush(path.parent)
         return True
-    finally:
-        draft.unlink(missing_ok=True)
 
 
-def _flush(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
+def put(path: Path, text: str) -> None:
+    """Write a document in the place of the one that bears the name: readers find one of the two, whole."""
+    with _draft(path, text) as draft:
+        draft.replace(path)
+        flush(path.parent)
+
+
+def ensure(*directories: Path) -> None:
+    """Make directories. Raises FileNotFoundError if what one of them is to be in is not there."""
+    for directory in directories:
+        if not directory.is_dir():
+            directory.mkdir(exist_ok=True)
+            flush(directory.parent)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or a directory's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def _draft(path: Path, text: str) -> Iterator[Path]:
+    draft = path.with_name(f".{uuid4().hex}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        flush(draft)
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)

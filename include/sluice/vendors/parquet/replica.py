@@ -19,6 +19,7 @@ class Replica:
     """See `sluice.vendors.parquet.kinds.Kind`."""
 
     name = "rows"
+    lasting = False
 
     def fitting(self, known: Table | None, layout: Layout) -> Table | None:
         """The table as it is known, if its files have the columns of the layout."""

@@ -75,8 +75,9 @@ class ParquetSlave:
             before = self.versions.current()
             if before.epoch > epoch:
                 raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
-            self.version = self.versions.commit(before, replace(before, epoch=epoch))
-            self.versions.tidy()
+            self.version = before
+            self._become(replace(before, epoch=epoch))
+            self._tidy(self.versions.oldest())
         return self.version.position, self.version.snapshot
 
     def apply(
@@ -125,8 +126,7 @@ class ParquetSlave:
             raise
         reached(CrashPoint.MERGED)
         # What fails from here on may have become a version: then others rely on its files.
-        after = replace(self.version, position=end, tables=tables)
-        self.version = self.versions.commit(self.version, after)
+        self._become(replace(self.version, position=end, tables=tables))
         return tolerated
 
     def carry_out(
@@ -158,6 +158,9 @@ class ParquetSlave:
         """The tables of this slave, for a dump under an epoch of its own."""
         return LakeTables(self, epoch)
 
+    def admit(self, table: Table) -> None:
+        """Look whether a table can be kept under these columns. Files can have any."""
+
     def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
         """Let an initial update be what is current, at once. Raises FencedError SLC-050 if somebody took over."""
         before = self.version.tables if self.version.keeps == self.kind.name else {}
@@ -168,7 +171,7 @@ class ParquetSlave:
         after = replace(
             self.version, keeps=self.kind.name, position=position, snapshot=snapshot, tables={**before, **tables}
         )
-        self.version = self.versions.commit(self.version, after)
+        self._become(after)
 
     @contextmanager
     def _aligned(self, waiting: Waiting) -> Iterator[str]:
@@ -190,8 +193,16 @@ class ParquetSlave:
             raise SluiceError(
                 155, f"slave {self.pair.slave} has no rows of {name}", "make and fill the table by initial_update"
             )
+        if found != tables.get(name):
+            self.admit(found)
         tables[name] = found
         return found
+
+    def _become(self, after: Version) -> None:
+        self.version = self.versions.commit(self.version, after)
+
+    def _tidy(self, oldest: int) -> None:
+        self.versions.tidy(oldest)
 
     def _files(self, table: Table) -> Files:
         return Files(self.place, table.name, self.version.epoch, table.files)

@@ -131,15 +131,28 @@ class Versions:
         made = replace(after, number=before.number + 1, removed=tuple(path for path in listed if path not in kept))
         with reachable(f"writing version {made.number}"):
             # The number of one who slept for long may be free again, since old versions are removed.
-            if not create(self.path(made.number), made.to_json()) or self._numbers()[-1] != made.number:
+            text = json.dumps(made.to_json(), indent=1)
+            if not create(self.path(made.number), text) or self._numbers()[-1] != made.number:
                 raise FencedError(50, f"somebody took over {self._pair} (our epoch was {after.epoch})")
         return made
 
-    def tidy(self) -> None:
-        """Remove versions that were replaced long ago, and files that only they list."""
+    def oldest(self) -> int:
+        """The first version that is current, or was not long ago."""
         since = time.time() - self._place.keep_hours * 3600
-        for number, after in itertools.pairwise(self._numbers()):
+        numbers = self._numbers()
+        for number, after in itertools.pairwise(numbers):
             if self.path(after).stat().st_mtime > since:
+                return number
+        return numbers[-1]
+
+    def renew(self, version: Version) -> None:
+        """Let what a version replaced stay as long as if it were made now."""
+        self.path(version.number).touch()
+
+    def tidy(self, oldest: int) -> None:
+        """Remove versions before that one, and files that only they list."""
+        for number, after in itertools.pairwise(self._numbers()):
+            if number >= oldest:
                 return
             self._remove(self.read(after).removed)
             self.path(number).unlink(missing_ok=True)

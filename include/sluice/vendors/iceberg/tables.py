@@ -1,0 +1,176 @@
+"""A replication's tables as Iceberg has them: what a version lists, no more and no less.
+
+Files are told as they are. They bear no numbers of columns, so Iceberg finds columns by their names. A table follows
+its files: while some of them stay it gets columns and wider types, and it begins anew when all were replaced by files
+with other columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.exceptions import CommitFailedException, ValidationError
+from pyiceberg.io.pyarrow import parquet_files_to_data_files
+from pyiceberg.manifest import ManifestFile
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table import TableProperties, Transaction
+from pyiceberg.table.snapshots import Operation, Snapshot
+from pyiceberg.table.update.snapshot import _OverwriteFiles
+
+from sluice.crash import CrashPoint, reached
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.vendors.iceberg.metadata import Metadata, uri
+from sluice.vendors.parquet.kinds import KINDS
+from sluice.vendors.parquet.place import Place
+from sluice.vendors.parquet.versions import Table, Version
+
+# In the summary of each snapshot: where it comes from.
+_VERSION, _EPOCH, _POSITION = "sluice.version", "sluice.epoch", "sluice.position"
+
+
+class IcebergTables:
+    """What Iceberg has been told by this process, and what it is to be told."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._told: dict[TableName, Table] = {}
+
+    def tell(self, version: Version) -> bool:
+        """Let Iceberg list what a version lists. Returns whether it did not yet."""
+        told = False
+        for name, table in version.tables.items():
+            if self._told.get(name) != table:
+                told |= self._tell(version, table)
+                self._told[name] = table
+        return told
+
+    def admit(self, name: TableName, columns: pa.Schema, *, beside: bool) -> None:
+        """Look whether a table may have these columns, and those that it has if they are to stand beside them.
+
+        Raises:
+            SluiceError: SLC-198, it may not.
+        """
+        metadata = Metadata(self._place, name)
+        found = metadata.current() if beside else None
+        _shaped(found or metadata.anew(), [columns])
+
+    def expire(self, oldest: int) -> None:
+        """Forget what only versions before that one had."""
+        for name in self._told:
+            # Somebody else is at work there if it fails, who forgets them as well.
+            with suppress(CommitFailedException):
+                Metadata(self._place, name).forget(lambda after: _said(after, _VERSION) <= oldest)
+
+    def _tell(self, version: Version, table: Table) -> bool:
+        metadata = Metadata(self._place, table.name)
+        while True:
+            # Whoever is overtaken looks again at what is there.
+            with suppress(CommitFailedException):
+                found = metadata.current()
+                change = self._change(metadata, found, version, table)
+                if change:
+                    reached(CrashPoint.COMMITTED)
+                    change.commit_transaction()
+                return change is not None
+
+    def _change(
+        self, metadata: Metadata, found: IcebergTable | None, version: Version, table: Table
+    ) -> Transaction | None:
+        """What makes a table list these files and no others; None if it does, or if a successor of ours is at work."""
+        if found and _said(found.current_snapshot(), _EPOCH) > version.epoch:
+            return None
+        with metadata.readable():
+            listed = {task.file.file_path: task.file for task in found.scan().plan_files()} if found else {}
+        wanted = {uri(self._place.root / file.path): file for file in table.files}
+        added = [path for path in wanted if path not in listed]
+        schemas = [pq.read_schema(self._place.path(wanted[path])) for path in added]
+        schemas = list(dict.fromkeys([*schemas, KINDS[version.keeps].schema(table.kept)]))
+        change = _shaped(metadata.anew(), schemas)
+        had = _columns(found.schema()) if found else {}
+        if found and (listed.keys() & wanted.keys() or had == _columns(change.table_metadata.schema())):
+            change = _shaped(found, schemas)
+            if listed.keys() == wanted.keys() and had == _columns(change.table_metadata.schema()):
+                return None
+        else:
+            listed = {}
+        metadata.make()
+        said = {_VERSION: version.number, _EPOCH: version.epoch, _POSITION: version.position}
+        properties = {name: str(value) for name, value in said.items()}
+        gone = [file for path, file in listed.items() if path not in wanted]
+        replaced = _Replaced(Operation.OVERWRITE, change, metadata.files, snapshot_properties=properties)
+        added_alone = change.update_snapshot(properties).merge_append()
+        with metadata.readable(), replaced if gone else added_alone as snapshot:
+            for file in gone:
+                snapshot.delete_data_file(file)
+            for file in parquet_files_to_data_files(metadata.files, change.table_metadata, iter(added)):
+                snapshot.append_data_file(file)
+        return change
+
+
+class _Replaced(_OverwriteFiles):
+    """Some files in the place of others. The library would keep lists for ever of whose files none is left."""
+
+    def _existing_manifests(self) -> list[ManifestFile]:
+        found = super()._existing_manifests()
+        return [one for one in found if one.has_added_files() or one.has_existing_files()]
+
+
+def _shaped(table: IcebergTable, schemas: Iterable[pa.Schema]) -> Transaction:
+    """A change of a table that gives it the columns of these schemas besides its own.
+
+    Raises:
+        SluiceError: SLC-198, they cannot stand in one table, or a name is none for Iceberg.
+    """
+    change = table.transaction()
+    every = [_columns(table.schema())]
+    try:
+        for schema in schemas:
+            with change.update_schema() as update:
+                update.union_by_name(schema)
+            every.append({field.name: field.type for field in schema})
+    except (ValidationError, ValueError) as error:
+        raise _unfit(table, str(error)) from None
+    merged = change.table_metadata.schema()
+    columns = _columns(merged)
+    # The library takes some for wider that are not.
+    for name, kind in ((name, kind) for some in every for name, kind in some.items()):
+        if not _holds(columns[name], kind):
+            raise _unfit(table, f"{name} is {kind} and {columns[name]}")
+    mapping = merged.name_mapping.model_dump_json()
+    if change.table_metadata.properties.get(TableProperties.DEFAULT_NAME_MAPPING) != mapping:
+        change.set_properties({TableProperties.DEFAULT_NAME_MAPPING: mapping})
+    return change
+
+
+def _columns(schema: Schema) -> dict[str, pa.DataType]:
+    return {field.name: field.type for field in schema.as_arrow()}
+
+
+def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
+    """Whether every value of a column's type is one of the other as well. What is nested has the row's columns."""
+    if pa.types.is_decimal(wide) and pa.types.is_decimal(narrow):
+        return bool(wide.scale == narrow.scale and wide.precision >= narrow.precision)
+    for alike in (pa.types.is_integer, pa.types.is_floating):
+        if alike(wide) and alike(narrow):
+            return bool(wide.bit_width >= narrow.bit_width)
+    # How long a text of Arrow may be is nothing that Iceberg knows.
+    return bool(pa.types.is_nested(narrow)) or str(wide).removeprefix("large_") == str(narrow).removeprefix("large_")
+
+
+def _said(snapshot: Snapshot | None, name: str) -> int:
+    """A number of ours in a snapshot's summary; 0 if somebody else made it."""
+    found = snapshot.summary.additional_properties.get(name) if snapshot and snapshot.summary else None
+    return int(found or 0)
+
+
+def _unfit(table: IcebergTable, why: str) -> SluiceError:
+    return SluiceError(
+        198,
+        f"Iceberg cannot keep {'.'.join(table.name())} with these columns: {why}",
+        "let the slave call the column otherwise (`slaves.<name>.tables`), or leave it out, or use `vendor: parquet`",
+    )

@@ -1,0 +1,12 @@
+"""What a directory of Iceberg tables offers to the core: what one of Parquet files does, since it is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from sluice.vendors.iceberg.slave import IcebergSlave
+from sluice.vendors.parquet.kinds import KINDS
+from sluice.vendors.parquet.vendor import VENDOR as FILES
+
+VENDOR = replace(FILES, slave=partial(IcebergSlave, KINDS["rows"]), history=partial(IcebergSlave, KINDS["history"]))

@@ -1,0 +1,106 @@
+"""A slave of Iceberg tables: what their readers find is what its versions list, and so what the master has."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+
+import pytest
+from pyiceberg.table import StaticTable
+from support.lake import CHANGES, TABLES
+from support.world import SOURCE
+
+from sluice.crash import CrashPoint
+from sluice.errors import SluiceError
+
+pytestmark = [pytest.mark.postgres]
+
+
+def opened(there, slave, table):
+    return StaticTable.from_metadata(str(there.path / slave / SOURCE / "iceberg" / table.replace(".", "/")))
+
+
+def said(value):
+    """A row without what is NULL in it: a file of earlier does not have columns of later."""
+    if isinstance(value, dict):
+        return str({name: said(part) for name, part in sorted(value.items()) if part is not None})
+    return str(value)
+
+
+def read(there, slave, table, **scan):
+    return Counter(map(said, opened(there, slave, table).scan(**scan).to_arrow().to_pylist()))
+
+
+def listed(there, slave, table):
+    """What the version that is current says; the same as the master, as `verify` finds."""
+    return Counter(map(said, there.read(slave, table)))
+
+
+def assert_equal(there):
+    assert there.world.verify() == {"zurich": 0, "geneva": 0}
+    for slave in there.world.slaves:
+        for table in TABLES:
+            assert read(there, slave, table) == listed(there, slave, table), (slave, table)
+
+
+def test_readers_find_what_the_master_has_and_what_it_had(lake):
+    there = lake(vendor="iceberg")
+    world = there.world
+    before = read(there, "zurich", "public.heap")
+    assert sum(before.values()) == 100
+    assert_equal(there)
+    world.master.execute(CHANGES)
+    assert_equal(there)
+    heap = Counter((row["a"], row["b"]) for row in opened(there, "zurich", "public.heap").scan().to_arrow().to_pylist())
+    assert heap == Counter(world.master.execute("SELECT a, b FROM heap").fetchall())
+    assert sum(read(there, "zurich", "public.keyed", row_filter="id = 7").values()) == 1, "files are left out rightly"
+    world.master.execute("TRUNCATE heap")
+    assert_equal(there)
+    snapshots = opened(there, "zurich", "public.heap").snapshots()
+    assert read(there, "zurich", "public.heap", snapshot_id=snapshots[0].snapshot_id) == before
+    world.master.execute("ALTER TABLE keyed DROP note, ADD more bigint; INSERT INTO heap VALUES (1, 'new')")
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    assert_equal(there)
+
+
+@pytest.mark.parametrize("point", [CrashPoint.COMMITTED])
+def test_what_a_killed_drain_did_not_tell_is_told_by_the_next(lake, point):
+    there = lake(vendor="iceberg")
+    world = there.world
+    world.master.execute(CHANGES)
+    world.publish()
+    before = read(there, "zurich", "public.heap")
+    killed = world.job("drain", "--slave", "zurich", "--once", crash_at=point)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert read(there, "zurich", "public.heap") == before != listed(there, "zurich", "public.heap")
+    world.let_leases_expire()
+    assert world.drain("zurich")["changes"] == 0
+    assert_equal(there)
+
+
+def test_a_history_takes_new_columns_and_wider_types_and_refuses_others(lake):
+    there = lake(
+        "CREATE TABLE keyed (id int PRIMARY KEY, note text); INSERT INTO keyed VALUES (1, 'a')",
+        TABLES[:1],
+        vendor="iceberg",
+    )
+    world = there.world
+    world.master.execute("ALTER TABLE keyed ADD more int; UPDATE keyed SET more = 5")
+    world.master.execute("ALTER TABLE keyed ALTER id TYPE bigint, DROP note; INSERT INTO keyed VALUES (5000000000, 6)")
+    world.publish()
+    world.drain("geneva")
+    found = opened(there, "geneva", "public.keyed").scan().to_arrow()
+    assert sorted(zip(*(found[name].to_pylist() for name in ("id", "note", "more")), strict=True), key=str) == [
+        (1, "a", 5),
+        (1, "a", None),
+        (1, None, 5),
+        (5000000000, None, 6),
+        *[(None, None, None)] * 2,
+    ], "a TRUNCATE stands before the rows of an update, and of an ALTER that computed them anew"
+    before = there.version("geneva")
+    world.master.execute("ALTER TABLE keyed ALTER more TYPE text; INSERT INTO keyed VALUES (7, 'x')")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-198: Iceberg cannot keep public\.keyed .*more: int -> string"):
+        world.drain("geneva")
+    assert there.version("geneva")["tables"] == before["tables"]
