@@ -188,8 +188,10 @@ def test_the_triggers_of_a_slave_do_not_fire_and_cascades_arrive_once(build):
 
 def test_the_result_does_not_depend_on_where_batches_are_cut_even_where_rows_were_not_as_expected(build):
     sizes = {"one": 1, "three": 3, "seven": 7, "all": 1000, "each": 1000, "some": 1000}
-    world = build(f"{FAMILY}; {NO_KEY}; {SHIFT.replace(' t ', ' shift ')}",
-                  ["public.parent", "public.child", "public.t", "public.shift"], slaves=sizes)  # fmt: skip
+    tables = ("parent", "child", "t", "shift", "loose")
+    loose = "CREATE TABLE loose (id int PRIMARY KEY, v text)"
+    world = build(f"{FAMILY}; {NO_KEY}; {SHIFT.replace(' t ', ' shift ')}; {loose}",
+                  [f"public.{table}" for table in tables], slaves=sizes)  # fmt: skip
     for name, size in sizes.items():
         world.settings["slaves"][name]["max_batch"] = size
     one_to_one(world, "each")
@@ -198,13 +200,16 @@ def test_the_result_does_not_depend_on_where_batches_are_cut_even_where_rows_wer
     world.master.execute("INSERT INTO child SELECT g, 1 + g % 9 FROM generate_series(1, 20) AS g")
     world.master.execute("INSERT INTO t SELECT g % 3, 'x', NULL FROM generate_series(1, 9) AS g")
     world.master.execute("INSERT INTO shift SELECT g, 'alike', g FROM generate_series(1, 6) AS g")
+    world.master.execute("INSERT INTO loose SELECT g, 'l' FROM generate_series(1, 9) AS g")
     world.catch_up()
     for name in sizes:
         world.session(name).execute(
             "DELETE FROM child WHERE id IN (3, 4, 5); INSERT INTO child VALUES (31, 1), (32, 1);"
             "UPDATE parent SET v = 'odd'; DELETE FROM t WHERE a = 1;"
             "INSERT INTO t VALUES (2, 'x', NULL); DELETE FROM shift WHERE id = 2;"
-            "INSERT INTO shift VALUES (9, 'odd', 99)"
+            "INSERT INTO shift VALUES (9, 'odd', 99);"
+            "ALTER TABLE loose DROP CONSTRAINT loose_pkey; INSERT INTO loose SELECT * FROM loose WHERE id < 7;"
+            "INSERT INTO loose VALUES (24, 'odd'), (25, 'odd'); DELETE FROM loose WHERE id = 8"
         )
     for number in range(12):
         world.master.execute(f"INSERT INTO child VALUES ({30 + number}, 1); DELETE FROM child WHERE id = {number}")
@@ -212,10 +217,14 @@ def test_the_result_does_not_depend_on_where_batches_are_cut_even_where_rows_wer
         world.master.execute(f"UPDATE t SET b = 'y{number}' WHERE a = {number % 3}")
         world.master.execute("INSERT INTO t VALUES (1, 'x', NULL)")
         world.master.execute("UPDATE shift SET id = id + 1" if number % 2 else "UPDATE shift SET id = id - 1")
+        world.master.execute(
+            f"INSERT INTO loose VALUES ({20 + number}, 'l'); DELETE FROM loose WHERE id = {number - 6}"
+        )
+        world.master.execute(f"UPDATE loose SET v = v || {number}, id = id + 100 * (id / 4) WHERE id BETWEEN 3 AND 9")
     world.publish()
     tolerated = {name: world.drain(name)["tolerated"] for name in sizes}
     assert all(tolerated.values())
-    for table in ("parent", "child", "t", "shift"):
+    for table in tables:
         first, *others = (world.rows(name, f"public.{table}") for name in sizes)
         assert all(other == first for other in others), table
 

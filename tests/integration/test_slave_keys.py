@@ -100,6 +100,7 @@ def test_a_row_stays_the_only_one_of_its_key_where_no_index_of_the_slave_says_so
         assert world.drain(name)["tolerated"] == 3
         rows = there(world, name, "SELECT id, v FROM t ORDER BY 1, 2")
         assert rows == [(1, "d"), (2, "d"), (4, "e")]
+        assert there(world, name, "SELECT own FROM t WHERE id = 1") == [(1,)]
 
 
 RULES = """

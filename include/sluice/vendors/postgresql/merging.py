@@ -38,9 +38,10 @@ def stage_counted(connection: Connection, target: Target, net: CountedNet) -> No
         _copy(connection, target, [pa.array(added), pa.array(least), *columns])
 
 
-def doubled(connection: Connection, target: Target, net: KeyedNet) -> bool:
-    """Whether writing in place would leave two rows of one key, and no index of the slave would tell."""
-    return not (target.enforced or net.emptied) and _run(connection, "doubled", target) > 0
+def delete_doubled(connection: Connection, target: Target) -> Tolerated:
+    """Where no index would tell, let no row be in the way of writing in place. Returns those that were there."""
+    found = 0 if target.enforced else _run(connection, "delete_doubled", target)
+    return oddities(target.name, duplicate=found)
 
 
 def broken(connection: Connection, target: Target, net: Net) -> str | None:

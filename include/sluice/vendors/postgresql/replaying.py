@@ -46,7 +46,7 @@ class Prepared:
         if target.ruled and not target.key:
             self._others = []
         # No index lets a key be there once at most.
-        self._doubling = bool(target.key) and not (target.enforced or target.searched)
+        self._doubling = bool(target.key) and not target.enforced
         self._prepare(connection)
 
     def statements(self, change: RowChange, *, replace: bool = False) -> Iterator[Sent]:
@@ -64,25 +64,23 @@ class Prepared:
     def _carried_out(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
         new, old = change.new, change.old
         rejects = change if self._manner.missing in _REJECTING else None
-        # Several rows may bear one key, of which one is to be left.
-        by_key = replace and self._doubling
+        if self._doubling and change.action in "UD" and not self.target.searched:
+            yield self._sent("alone", self._of(old, self.target.key), 0, Oddity.DUPLICATE)
         if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif change.action == Action.DELETE:
-            yield self._removed(change, rejects, by_key=by_key)
+            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING, rejects)
         elif change.action == Action.INSERT:
             yield from self._inserted(change, replace=replace)
-        elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed) and not by_key:
+        elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
             yield from self._updated("update", change, rejects)
         elif self._moves and not replace:
+            if self._doubling and (key := self._of(new, self.target.key)) != self._of(old, self.target.key):
+                yield self._sent("free", key, 0, Oddity.DUPLICATE)
             yield from self._updated("move", change, rejects)
         else:
-            yield self._removed(change, None, by_key=by_key)
+            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING)
             yield from self._inserted(change, replace=replace)
-
-    def _removed(self, change: RowChange, rejects: RowChange | None, *, by_key: bool) -> Sent:
-        kind, places = ("free", self.target.key) if by_key else ("delete", self._old)
-        return self._sent(kind, self._of(change.old, places), 1, Oddity.MISSING, rejects)
 
     def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Iterator[Sent]:
         old, whole = self._of(change.old, self._old), self._of(change.new, self.target.written)
@@ -98,7 +96,7 @@ class Prepared:
         if self._manner.duplicate in _REJECTING:
             yield self._sent("new", self._of(change.new, self.target.written), 1, Oddity.DUPLICATE, change)
             return
-        if self.target.key and (replace or not self.target.enforced):
+        if self.target.key and (replace or self._doubling):
             yield self._sent("free", self._of(change.new, self.target.key), 0, Oddity.DUPLICATE)
         yield self._sent("insert", self._of(change.new, self.target.written))
 
@@ -126,6 +124,9 @@ class Prepared:
         if self.target.key:
             by_key = self._by_key(map(_parameter, count(1)))
             self._made(connection, "free", composed("slave/replay_delete", **parts, same=by_key))
+        if self._doubling:
+            other = self._by_key(map(_parameter, count(1)), "one")
+            self._made(connection, "alone", composed("slave/replay_alone", **parts, same=by_key, same_one=other))
         if self.target.key and self.target.ruled:
             there = self._by_key(values[place] for place in self.target.key)
             self._made(connection, "put_back", composed("slave/replay_put_back", **parts, same=there))
@@ -159,10 +160,7 @@ class Prepared:
     def _same(self, first: int) -> sql.Composable:
         """What tells the row of an old image, whose values are the parameters from that one on."""
         if self.target.key and not self.target.searched:
-            key = map(_parameter, count(first))
-            if self.target.enforced:
-                return self._by_key(key)
-            return composed("slave/replay_one", rows=self.target.parts["rows"], same=self._by_key(key, "one"))
+            return self._by_key(map(_parameter, count(first)))
         columns = {place: self.target.columns[place] for place in self._old}
         values = {
             place: sql.SQL("{}::{}").format(_parameter(number), sql.SQL(columns[place].type))

@@ -104,7 +104,7 @@ class Writer:
             with self._connection.transaction():
                 return self._written(order, manners, replace=False)
         except SluiceError as error:
-            if not isinstance(error.__cause__, (*_TAKEN, psycopg.errors.CardinalityViolation)):
+            if not isinstance(error.__cause__, _TAKEN):
                 raise
         try:
             with self._connection.transaction():
@@ -118,7 +118,6 @@ class Writer:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
         tolerated = Tolerated()
-        replaced: set[TableName] = set()
         for part in reversed(order):
             target, net = part.target, part.net
             if part.by_row:
@@ -126,10 +125,10 @@ class Writer:
             if net.emptied:
                 merging.empty(session, target)
             if isinstance(net, KeyedNet):
-                if replace or target.unchecked or merging.doubled(session, target, net):
-                    replaced.add(target.name)
-                remove = merging.delete_all if target.name in replaced else merging.delete_gone
-                unexpected = remove(session, target, net)
+                if replace or target.unchecked:
+                    unexpected = merging.delete_all(session, target, net)
+                else:
+                    unexpected = merging.delete_gone(session, target, net) + merging.delete_doubled(session, target)
                 tolerated += Tolerated() if net.emptied else unexpected
         for part in order:
             target, net = part.target, part.net
@@ -137,7 +136,7 @@ class Writer:
                 tolerated += self._replayed(part, manners, replace=replace)
             elif not isinstance(net, KeyedNet):
                 tolerated += merging.write_counts(session, target, net)
-            elif target.name in replaced:
+            elif replace or target.unchecked:
                 merging.insert_all(session, target, net)
             else:
                 tolerated += merging.write_changed(session, target, net)
