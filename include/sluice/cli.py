@@ -89,6 +89,18 @@ def parser() -> argparse.ArgumentParser:
     then.add_argument("--drop", action="store_true", help="forget them")
     rejected.set_defaults(run=_rejected)
 
+    gate = commands.add_parser("dispatcher", help="show what a slave stands in front of, and decide about it")
+    gate.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    gate.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    decision = gate.add_mutually_exclusive_group()
+    decision.add_argument(
+        "--remove-first", type=_ordinal, metavar="ORDINAL", help="keep this transaction aside, and go past it"
+    )
+    decision.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
+    decision.add_argument("--approve", type=int, metavar="KEY", help="have that command of the master carried out")
+    decision.add_argument("--reject", type=int, metavar="KEY", help="pass over that command of the master, and keep it")
+    gate.set_defaults(run=_dispatcher)
+
     grants = commands.add_parser("grants", help="print the script that gives a source's role what capture needs")
     grants.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     grants.set_defaults(run=_grants)
@@ -174,6 +186,20 @@ def _rejected(options: argparse.Namespace) -> int:
     if options.drop:
         return shell.drop_rejected(options.source, options.slave, options.numbers)
     return shell.show_rejected(options.source, options.slave, options.numbers)
+
+
+def _dispatcher(options: argparse.Namespace) -> int:
+    from sluice import shell
+    from sluice.state.question import Answer
+
+    if options.remove_first:
+        return shell.remove_first(options.source, options.slave, options.remove_first)
+    if options.skip:
+        return shell.skip(options.source, options.slave, options.skip)
+    for answer in Answer:
+        if (key := getattr(options, answer)) is not None:
+            return shell.decide(options.source, options.slave, key, answer)
+    return shell.show_dispatcher(options.source, options.slave)
 
 
 def _grants(options: argparse.Namespace) -> int:

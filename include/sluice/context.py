@@ -151,6 +151,10 @@ class Context:
         """The pause switch of the DAG that publishes a source."""
         return self._switch(f"publish__{source}")
 
-    def _switch(self, dag: str) -> PauseSwitch:
+    def airflow_api(self) -> AirflowApi | None:
+        """Airflow's REST API, if its connection was handed over."""
         info = self.connections.get(self.config.airflow_api)
-        return PauseSwitch(AirflowApi(info) if info else None, dag)
+        return AirflowApi(info) if info else None
+
+    def _switch(self, dag: str) -> PauseSwitch:
+        return PauseSwitch(self.airflow_api(), dag)

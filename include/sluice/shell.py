@@ -12,21 +12,24 @@ from sluice import config as configuration
 from sluice.config import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
 from sluice.context import Context
-from sluice.control import answers, check, rejections, statements, status
+from sluice.control import answers, check, rejections, remedies, statements, status
 from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
+from sluice.dispatch import deciding
 from sluice.errors import ConfigError
 from sluice.messages import export as exporting
+from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
 from sluice.runtime.layout import Layout
 from sluice.runtime.up import running
+from sluice.state.question import Answer
 
 
 def show_status(*, as_json: bool) -> int:
-    """Print where every replication stands. 0 if all are NORMAL and active."""
+    """Print where every replication stands. 0 if all are NORMAL and active, and no table is left out."""
     rows = status.standings(_context())
     print(status.as_json(rows) if as_json else status.as_table(rows))
-    return 0 if all(row.status == "NORMAL" and row.dispatcher == "ACTIVE" for row in rows) else 1
+    return 0 if all(row.well for row in rows) else 1
 
 
 def show_check() -> int:
@@ -81,15 +84,51 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     found = [one for one in rejections.kept(context.store, Pair(source, slave)) if one.id in numbers or not numbers]
     for one in found:
         change = one.change
-        print(
-            f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {change.layout.name}  {change.oddity}"
-        )
+        table = change.layout.name if change.layout else "no table"
+        why = change.oddity or f"{Action(change.action).name}, removed"
+        print(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}")
+        if change.action in COMMANDS:
+            print(f"  {''.join(filter(None, change.new or ()))}")
+            continue
         for sign, image in (("-", change.old), ("+", change.new)):
-            if image is not None:
+            if image is not None and change.layout:
                 names = (column.name for column in change.layout.columns)
                 pairs = zip(names, image, strict=True)
                 print(f"  {sign} " + "  ".join(f"{name}={'NULL' if value is None else value}" for name, value in pairs))
     return 1 if found else 0
+
+
+def show_dispatcher(source: str, slave: str) -> int:
+    """Print what keeps a slave from going on, and what it goes on without. 0 if there is neither."""
+    (one,) = status.standings(_context(), Pair(source, slave))
+    print(f"slave {slave} of {source}: {one.status}, {one.dispatcher}, at {one.position}")
+    if one.why:
+        print(one.why)
+    return 0 if one.well else 1
+
+
+def remove_first(source: str, slave: str, ordinal: int) -> int:
+    """Move a slave past the transaction that it stands in front of."""
+    count = deciding.remove_first(_context(), pair := Pair(source, slave), ordinal)
+    print(f"removed transaction {ordinal}: {count} changes are kept, see ./sluice rejected {source} {slave}")
+    print(f"To go on, type: {remedies.unpause(pair)}")
+    return 0
+
+
+def skip(source: str, slave: str, table: str) -> int:
+    """Leave a table of the master out for a slave."""
+    name = deciding.skip(_context(), pair := Pair(source, slave), table)
+    print(f"{name} is left out for {slave} until it is filled anew: {remedies.update(source, [slave])}")
+    print(f"To go on, type: {remedies.unpause(pair)}")
+    return 0
+
+
+def decide(source: str, slave: str, key: int, said: Answer) -> int:
+    """Say what becomes of a command of the master that a slave waits in front of."""
+    about = deciding.decide(_context(), pair := Pair(source, slave), key, said)
+    print(f"{said}: {about}")
+    print(f"If its drain was paused by that, type: {remedies.unpause(pair)}")
+    return 0
 
 
 def carry_out_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:

@@ -23,6 +23,9 @@ IN_THE_POST = timedelta(days=30)
 
 DEFAULT_ARGS: dict[str, Any] = {"owner": "sluice", "retries": 2, "retry_delay": timedelta(seconds=15)}
 
+# Runs at the same time of a DAG whose runs wait for people.
+MANY = 1_000
+
 # Never backfilled, never two at once, and working as soon as the configuration names it.
 DAG_SETTINGS: dict[str, Any] = {
     "start_date": START,

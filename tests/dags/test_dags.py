@@ -8,22 +8,29 @@ import os
 import re
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from airflow.api_fastapi.core_api.datamodels.dag_run import TriggerDAGRunPostBody
 from airflow.dag_processing.dagbag import DagBag
 from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import AssetOrTimeSchedule, DeltaTriggerTimetable
 from airflow.sdk.bases.sensor import BaseSensorOperator
 from airflow.sdk.exceptions import AirflowTaskTimeout, ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 
 from sluice import config
-from sluice_airflow import pools
+from sluice.control import questions
+from sluice.model.names import Pair
+from sluice.state.question import Answer
+from sluice_airflow import conventions, pools
 from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperator
 
 PROJECT = Path(__file__).resolve().parents[2]
 DAG_IDS = {
     "bootstrap",
+    "decide",
     "publish__flights",
     "drain__flights__zurich",
     "drain__flights__geneva",
@@ -46,14 +53,19 @@ TASKS = [
     ("receive_initial_files", "release"),
     ("receive_initial_files", "verify"),
     ("verify", "verify"),
+    ("decide", "question"),
+    ("decide", "decide"),
 ]
+# What the task before has left when somebody has answered.
+ANSWERED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "7", "name": "eva"}}
 
 
 def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
     """The task as it is right before execution."""
     task = dag.get_task(task_id).prepare_for_execution()
     values = {name: param.value for name, param in dag.params.items()} | params
-    task.render_template_fields({"params": values}, jinja_env=task.get_template_env())
+    before = SimpleNamespace(xcom_pull=lambda task_ids: ANSWERED)
+    task.render_template_fields({"params": values, "ti": before}, jinja_env=task.get_template_env())
     return task
 
 
@@ -65,7 +77,7 @@ def test_the_dag_ids_are_these(bag):
 def test_every_task_is_listed_here(bag):
     tasks = {(dag_id, task.task_id) for dag_id, dag in bag.dags.items() for task in dag.tasks}
     nothing = {(dag_id, "finished") for dag_id in ("initial_update", "receive_initial_files")}
-    assert tasks == {*TASKS, *nothing, ("receive_initial_files", "arrived")}
+    assert tasks == {*TASKS, *nothing, ("receive_initial_files", "arrived"), ("decide", "answer")}
 
 
 def test_dags_are_parsed_with_the_network_shut_and_no_file_but_the_configuration(bag, parsing_watch):
@@ -89,7 +101,7 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
     assert dag.description
     assert "sluice" in dag.tags
     assert {task.owner for task in dag.tasks} == {"sluice"}
-    at_once = 2 if dag_id == "receive_initial_files" else 1
+    at_once = {"receive_initial_files": 2, "decide": conventions.MANY}.get(dag_id, 1)
     assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, at_once, False)
 
 
@@ -117,9 +129,9 @@ def test_a_dag_survives_serialization(bag, dag_id):
     assert DagSerialization.from_dict(DagSerialization.to_dict(bag.dags[dag_id])).dag_id == dag_id
 
 
-def test_only_the_house_operator_sensors_and_no_ops_are_used(bag):
-    """Every task that touches a database is a Spark job; sensors wait, and an EmptyOperator does nothing at all."""
-    allowed = (SluiceSparkOperator, BaseSensorOperator, EmptyOperator)
+def test_only_the_house_operator_sensors_questions_and_no_ops_are_used(bag):
+    """Every task that touches a database is a Spark job; others wait, for a thing or a person, or do nothing at all."""
+    allowed = (SluiceSparkOperator, BaseSensorOperator, HITLOperator, EmptyOperator)
     others = [task for dag in bag.dags.values() for task in dag.tasks if not isinstance(task, allowed)]
     assert others == []
 
@@ -192,11 +204,22 @@ def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
         ("initial_update", "sluice_bulk"),
         ("receive_initial_files", "sluice_bulk"),
         ("verify", "sluice_bulk"),
+        ("decide", "default_pool"),
     ],
 )
 def test_bulk_work_takes_no_slot_of_publishing_or_drains(bag, dag_id, pool):
     tasks = [task for task in bag.dags[dag_id].tasks if isinstance(task, SluiceSparkOperator)]
     assert {task.pool for task in tasks} == {pool}
+
+
+def test_what_a_slave_asks_is_a_run_of_the_dag_that_airflow_takes(bag, job_module):
+    sent = TriggerDAGRunPostBody.model_validate(questions.dag_run(Pair("flights", "geneva"), 61))
+    assert sent.dag_run_id == "flights__geneva__61"
+    params = bag.dags["decide"].params
+    assert {name: params.get_param(name).resolve(value) for name, value in sent.conf.items()} == sent.conf
+    task = rendered(bag.dags["decide"], "decide", **sent.conf)
+    parsed = job_module("decide").parser().parse_args(task.command_line())
+    assert (parsed.slave, parsed.change, parsed.answer, parsed.who) == ("geneva", 61, Answer.APPROVE, "eva")
 
 
 def test_pools_have_a_slot_for_each_source_and_each_replication():
@@ -284,7 +307,7 @@ replications:
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     dags = DagBag(dag_folder=str(PROJECT / "dags")).dags
     per_pair = {"publish__sales", "publish__stock", "drain__sales__bern"}
-    assert set(dags) == {"bootstrap", "initial_update", "receive_initial_files", "verify"} | per_pair
+    assert set(dags) == {"bootstrap", "decide", "initial_update", "receive_initial_files", "verify"} | per_pair
     assert dags["publish__sales"].timetable.delta == timedelta(seconds=5)
     assert dags["drain__sales__bern"].timetable.timetable.delta == timedelta(minutes=10)
 
@@ -293,5 +316,5 @@ def test_a_wrong_configuration_shows_as_an_import_error_with_its_hint(monkeypatc
     (tmp_path / "replication.yaml").write_text("sources: {}\nslavs: {}\n")
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     errors = DagBag(dag_folder=str(PROJECT / "dags")).import_errors
-    assert len(errors) == 6
+    assert len(errors) == 7
     assert all("SLC-002" in text and "HINT" in text for text in errors.values())

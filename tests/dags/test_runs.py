@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from threading import Event, Thread
 
 import pytest
 
@@ -73,6 +74,50 @@ def test_an_event_is_emitted_only_for_something_new(run):
 
 def test_a_terminal_error_of_a_drain_fails_its_run_at_once(run):
     assert run("drain__flights__zurich", drain=TERMINAL) == ("failed", {"drain": "failed"})
+
+
+QUESTION = """print('{"subject": "DROP of public.t on zurich", "body": "* the table"}')"""
+
+
+@pytest.fixture
+def eva(database):
+    """Answers the next question, as the page does for her."""
+    from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+    from airflow.api_fastapi.core_api.datamodels.hitl import UpdateHITLDetailPayload
+    from airflow.api_fastapi.core_api.routes.public.hitl import update_hitl_detail
+    from airflow.models.taskinstance import TaskInstance
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    waiting = select(TaskInstance).where(TaskInstance.task_id == "answer", TaskInstance.state == "awaiting_input")
+    over = Event()
+
+    def answer(option: str) -> None:
+        while not over.wait(0.2):
+            with create_session() as session:
+                if asked := session.scalar(waiting):
+                    which = (asked.dag_id, asked.run_id, asked.task_id)
+                    user = SimpleAuthManagerUser(username="eva", role="user")
+                    return update_hitl_detail(*which, UpdateHITLDetailPayload(chosen_options=[option]), user, session)
+
+    started = []
+
+    def answers(option: str) -> None:
+        started.append(Thread(target=answer, args=[option]))
+        started[0].start()
+
+    yield answers
+    over.set()
+    started[0].join()
+
+
+def test_what_a_person_answers_reaches_the_job_with_the_name_of_who_said_so(run, deployment, eva):
+    said = deployment.path / "said"
+    noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
+    eva("Reject")
+    state, tasks = run("decide", question=QUESTION, decide=noted)
+    assert (state, tasks) == ("success", dict.fromkeys(["question", "answer", "decide"], "success"))
+    assert "'--answer=Reject', '--who=eva'" in said.read_text()
 
 
 def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment):

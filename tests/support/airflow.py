@@ -16,10 +16,11 @@ DAG = "drain__flights__zurich"
 
 
 class Airflow(ThreadingHTTPServer):
-    """The four calls of Airflow's REST API that a drain makes, in the shape that Airflow 3.3 gives them.
+    """The five calls of Airflow's REST API that a drain makes, in the shape that Airflow 3.3 gives them.
 
     Attributes:
         paused_at_look: the drain DAG of zurich is paused by somebody at this look (1 is the first one).
+        runs: what DAG runs of `decide` were asked for.
     """
 
     daemon_threads = True
@@ -32,6 +33,7 @@ class Airflow(ThreadingHTTPServer):
         self.looks = 0
         self.paused_at_look = 0
         self.refuses = False
+        self.runs: list[dict[str, object]] = []
 
     def info(self) -> ConnectionInfo:
         """The connection that a job is given."""
@@ -46,8 +48,12 @@ class _Calls(BaseHTTPRequestHandler):
     server: Airflow
 
     def do_POST(self) -> None:
-        login = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        assert (self.path, login) == ("/auth/token", {"username": "admin", "password": "secret"})
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/api/v2/dags/decide/dagRuns":
+            assert self.headers["Authorization"] == "Bearer a-token"
+            self.server.runs.append(body)
+            return self._answer({"detail": "Forbidden"}, 403) if self.server.refuses else self._answer(body)
+        assert (self.path, body) == ("/auth/token", {"username": "admin", "password": "secret"})
         self._answer({"access_token": "a-token"}, 201)
 
     def do_GET(self) -> None:

@@ -25,7 +25,7 @@ def batch(*changes: tuple[int, str, list[str] | None]) -> pa.Table:
 def test_a_command_parts_what_came_before_from_what_comes_after() -> None:
     changes = batch((1, "I", ["N1"]), (5, "A", ["ALTER"]), (5, "I", ["N2", "Anna"]))
     first, command, second = steps(changes, {1: BEFORE, 5: AFTER})
-    assert command == Command(Action.ALTER, AFTER, "ALTER")
+    assert command == Command(Action.ALTER, AFTER, "ALTER", 1, 1)
     assert not isinstance(first, Command)
     assert not isinstance(second, Command)
     assert [first[0][0].layout, second[0][0].layout] == [BEFORE, AFTER]
@@ -33,7 +33,9 @@ def test_a_command_parts_what_came_before_from_what_comes_after() -> None:
 
 def test_commands_alone_leave_no_empty_run() -> None:
     changes = batch((NO_LAYOUT, "S", ["first"]), (NO_LAYOUT, "S", ["second"]), (NO_LAYOUT, "C", None))
-    assert list(steps(changes, {})) == [Command(Action.STATEMENT, None, text) for text in ("first", "second")]
+    assert list(steps(changes, {})) == [
+        Command(Action.STATEMENT, None, text, 1, key) for key, text in enumerate(("first", "second"))
+    ]
 
 
 def test_an_alter_without_a_command_still_begins_a_new_run() -> None:

@@ -12,11 +12,12 @@ from sluice.context import Context
 from sluice.control import remedies
 from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
+from sluice.control.stops import Skipped
 from sluice.control.store import Store
 from sluice.control.tables import audit, lease
 from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.tolerance import Oddity, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
@@ -51,6 +52,8 @@ def of_gate(
         begins = f"STANDBY ({note.kind}) since {_at(note.since)}, by {note.actor}: "
         if note.kind is Hold.EXCEPTION:
             yield f"{begins}its drain met an error. {_KEPT}.\n{note.reason}"
+        elif note.kind is Hold.APPROVAL:
+            yield f"{begins}it waits for a decision. {_KEPT}.\n{note.reason}"
         elif note.kind is Hold.ADMIN:
             yield f"{begins}{note.reason}. {_KEPT}.\nHINT: {remedies.unpause(pair)}"
         elif awaited:
@@ -86,6 +89,15 @@ def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:
         yield (
             f"rows were not as expected, and were put right: {told}.\n"
             f"HINT: find out who else writes to {pair.slave}; run verify to see whether anything else differs"
+        )
+
+
+def of_tables(pair: Pair, skipped: Mapping[TableName, Skipped]) -> Iterator[str]:
+    """Which tables of the master a slave is not given."""
+    for table, one in skipped.items():
+        yield (
+            f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
+            f"HINT: to have it again, type: {remedies.update(pair.source, [pair.slave])}"
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sluice.apply.net import Step
 from sluice.changelog.schema import CHANGES
 from sluice.context import Context
-from sluice.control import replications
+from sluice.control import answers, replications
 from sluice.control.store import Store
 from sluice.control.tables import rejected
 from sluice.dispatch.steps import steps
@@ -25,6 +26,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.tolerance import Oddity, Rejected
 
+_REMOVED = "removed"
 _IN_ORDER = (rejected.c.ordinal, rejected.c.repl_key, rejected.c.part)
 
 
@@ -37,26 +39,37 @@ class Kept:
     change: Rejected
 
 
-def keep(store: Store, pair: Pair, changes: Sequence[Rejected]) -> None:
-    """Keep what a slave rejected; once, however often it is told."""
+def keep(store: Store, pair: Pair, changes: Sequence[Rejected], removed: str = "") -> None:
+    """Keep what a slave did not carry out; once, however often it is told.
+
+    Args:
+        removed: what somebody removes with it, for the audit trail.
+    """
+    with store.begin() as connection:
+        if removed:
+            replications.note(connection, pair, "remove first", removed)
+        keep_in(connection, pair, changes)
+
+
+def keep_in(connection: Connection, pair: Pair, changes: Sequence[Rejected]) -> None:
+    """Keep what a slave does not carry out, in the caller's transaction."""
     # What a plugin splits a change into bears one key.
     parts: Counter[int] = Counter()
-    with store.begin() as connection:
-        for one in changes:
-            parts[one.repl_key] += 1
-            values = {
-                "source": pair.source,
-                "slave": pair.slave,
-                "ordinal": one.ordinal,
-                "repl_key": one.repl_key,
-                "part": parts[one.repl_key],
-                "reason": one.oddity,
-                "layout": one.layout.to_json(),
-                "action": one.action,
-                "new": null() if one.new is None else one.new,
-                "old": null() if one.old is None else one.old,
-            }
-            connection.execute(insert(rejected).values(values).on_conflict_do_nothing())
+    for one in changes:
+        parts[one.repl_key] += 1
+        values = {
+            "source": pair.source,
+            "slave": pair.slave,
+            "ordinal": one.ordinal,
+            "repl_key": one.repl_key,
+            "part": parts[one.repl_key],
+            "reason": one.oddity or _REMOVED,
+            "layout": one.layout and one.layout.to_json(),
+            "action": one.action,
+            "new": null() if one.new is None else one.new,
+            "old": null() if one.old is None else one.old,
+        }
+        connection.execute(insert(rejected).values(values).on_conflict_do_nothing())
 
 
 def kept(store: Store, pair: Pair) -> list[Kept]:
@@ -85,6 +98,7 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
                 [one.id for one in chosen],
                 [one.id for one in there],
                 lambda left: _steps([one for one in chosen if one.id in left]),
+                partial(answers.answered, context.store, pair),
             )
     finally:
         slave.close()
@@ -122,8 +136,8 @@ def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[Kep
             row.id,
             row.at,
             Rejected(
-                Layout.from_json(row.layout),
-                Oddity(row.reason),
+                row.layout and Layout.from_json(row.layout),
+                None if row.reason == _REMOVED else Oddity(row.reason),
                 row.action,
                 row.ordinal,
                 row.repl_key,
@@ -141,7 +155,7 @@ def _steps(chosen: Sequence[Kept]) -> Iterator[Step]:
         | {"action": one.change.action, "new": one.change.new, "old": one.change.old}
         for place, one in enumerate(chosen, 1)
     ]
-    layouts = {place: one.change.layout for place, one in enumerate(chosen, 1)}
+    layouts = {place: one.change.layout for place, one in enumerate(chosen, 1) if one.change.layout}
     return steps(pa.Table.from_pylist(rows, CHANGES), layouts)
 
 

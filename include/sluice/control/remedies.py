@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sluice.control.pause import drain_dag
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
+from sluice.model.stuck import Stuck
 
 # What is not to be mended on the slave: its stream cannot go on. The second needs more than an update, and says so.
 _ANEW = {42, 58}
@@ -24,14 +25,32 @@ def update(source: str, slaves: Sequence[str]) -> str:
     return f"airflow dags trigger initial_update --conf '{json.dumps({'source': source, 'slaves': list(slaves)})}'"
 
 
-def of_drain(error: SluiceError, pair: Pair, *, updating: bool = False) -> None:
-    """Complete the hint of an error that a drain stands on: what opens its gate again, and what does so by itself.
+def dispatcher(pair: Pair, *options: object) -> str:
+    """The command that shows what a slave stands in front of, and decides about it."""
+    return " ".join(map(str, ("./sluice dispatcher", pair.source, pair.slave, *options)))
+
+
+def of_question(pair: Pair, key: int) -> str:
+    """How somebody decides whether a command is carried out."""
+    return (
+        f"type: `{dispatcher(pair, '--approve', key)}` to have it done on the slave, or `--reject {key}` to leave the "
+        "slave's table as it is and keep the command; nothing is lost"
+    )
+
+
+def of_drain(error: SluiceError, pair: Pair, stuck: Stuck | None = None, *, updating: bool = False) -> None:
+    """Complete an error that a drain stands on: where it stands, what opens its gate again, and what does so by itself.
 
     Args:
+        stuck: the transaction that it stands in front of, if that is known.
         updating: an initial update ends when this slave has its first changes.
     """
+    if stuck:
+        error.fact = f"{error.fact}. The slave stands in front of {stuck}"
     if error.code in _COMPLETE:
         return
+    if stuck and error.code not in _ANEW:
+        error.hint = f"{error.hint}. Or, instead of mending it, {_without(stuck, pair)}"
     anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
     if error.code in _ANEW:
         error.hint = f"{error.hint}. Type: {anew}"
@@ -42,3 +61,10 @@ def of_drain(error: SluiceError, pair: Pair, *, updating: bool = False) -> None:
     if updating:
         then = "An initial update waits for it: to begin another one, mark the task `verify` of that as failed first"
         error.hint = f"{error.hint}. {then}"
+
+
+def _without(stuck: Stuck, pair: Pair) -> str:
+    """The commands by which a slave goes on without what it does not take."""
+    first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
+    table = next((one.table for one in stuck.touched if one.table), None)
+    return f"{first}{f', `--skip {table}` leaves that table out until the slave is filled anew' if table else ''}"

@@ -9,13 +9,17 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from sluice.control import remedies
 from sluice.control.store import Store
-from sluice.control.tables import audit, hold, rejected, replication, tolerated
+from sluice.control.tables import audit, hold, question, rejected, replication, skipped, stuck, tolerated
 from sluice.errors import SluiceError
+from sluice.model.action import Action
+from sluice.model.asking import Asking
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.tolerance import Tolerated, oddities
 from sluice.state.dispatcher import Hold
+from sluice.state.question import Question
 from sluice.state.replication import Event, IllegalEvent, Status, after
 
 _HINTS = {
@@ -120,9 +124,16 @@ def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
 
 def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     """Every reason for which the gate is shut."""
+    asked = (question.c.source == pair.source, question.c.slave == pair.slave, question.c.state == Question.WAITING)
     with store.begin() as connection:
         rows = connection.execute(select(hold).where(_of(pair))).all()
-    return {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
+        waiting = connection.execute(select(question).where(*asked).order_by(question.c.key).limit(1)).one_or_none()
+    found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
+    if waiting:
+        asking = Asking(waiting.ordinal, waiting.key, Action(waiting.action), waiting.table, waiting.text)
+        reason = f"{asking}\nHINT: {remedies.of_question(pair, waiting.key)}"
+        found[Hold.APPROVAL] = HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
+    return found
 
 
 def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:
@@ -141,6 +152,9 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
                 delivered_at=func.clock_timestamp(),
             )
         )
+        for behind in (stuck, question):
+            ours = and_(behind.c.source == pair.source, behind.c.slave == pair.slave)
+            connection.execute(behind.delete().where(ours, behind.c.ordinal <= position.ordinal))
         for (table, oddity), rows in (odd or Tolerated()).items():
             key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
             counted = insert(tolerated).values({**key, oddity: rows})
@@ -165,7 +179,7 @@ def restart_at(store: Store, pair: Pair, position: Position) -> None:
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(_is(pair)).values(values))
         # Its rows are those of the master again.
-        for table in (tolerated, rejected):
+        for table in (tolerated, rejected, stuck, question, skipped):
             connection.execute(table.delete().where(table.c.source == pair.source, table.c.slave == pair.slave))
 
 

@@ -10,11 +10,12 @@ from sqlalchemy import Connection, func, select
 
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import notes, replications, transfers
+from sluice.control import notes, replications, stops, transfers
 from sluice.control.tables import comparison, initial_update, segment
 from sluice.model.names import Pair
+from sluice.model.stuck import Stuck
 from sluice.model.tolerance import Tolerated
-from sluice.state.dispatcher import Hold, shown
+from sluice.state.dispatcher import Dispatcher, Hold, shown
 from sluice.state.replication import Status
 
 
@@ -27,6 +28,8 @@ class Standing:
         publishing: the same of its source.
         odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
+        stuck: the transaction that it stands in front of: ordinal, trans_key, first_key, last_key, touched tables.
+        skipped: tables of the master that it is not given, and how many changes that were.
     """
 
     source: str
@@ -44,12 +47,21 @@ class Standing:
     different: int | None
     publishing: str = ""
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    stuck: Stuck | None = None
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def well(self) -> bool:
+        """Whether it gets all that it is to get."""
+        return (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE) and not self.skipped
 
 
-def standings(context: Context) -> list[Standing]:
-    """Every configured replication, in the file's order."""
-    publishing = {name: notes.of_source(context, name) for name in context.config.sources}
-    pairs = [Pair(one.source, one.slave) for one in context.config.replications]
+def standings(context: Context, *pairs: Pair) -> list[Standing]:
+    """These replications; every configured one, in the file's order, if none is named."""
+    for pair in pairs:
+        context.config.replication(pair.source, pair.slave)
+    pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
+    publishing = {name: notes.of_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     return [_standing(context, pair, publishing[pair.source]) for pair in pairs]
 
 
@@ -88,6 +100,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     odd = replications.odd(context.store, pair)
     awaited = transfers.awaited(context.store, pair)
     location = at_home(context.config.slave(pair.slave).initial_files.location)
+    skipped = stops.left_out(context.store, pair)
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
@@ -106,6 +119,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
                 *notes.of_status(context.store, pair, known.status, different),
                 *notes.of_gate(pair, held, paused, notes.of_transfer(awaited, location) if awaited else None),
                 *notes.of_rows(pair, odd),
+                *notes.of_tables(pair, skipped),
             ]
         ),
         position=str(known.position),
@@ -114,6 +128,8 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         loaded=loaded,
         tolerated=odd.total(),
         odd=_by_table(odd),
+        stuck=stops.standing(context.store, pair),
+        skipped={str(table): one.changes for table, one in skipped.items()},
         compared=compared,
         different=different,
         publishing=publishing,

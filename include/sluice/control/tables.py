@@ -91,7 +91,7 @@ tolerated = Table(
     Column("duplicate", BigInteger, nullable=False, server_default="0"),
 )
 
-# A change that a slave did not carry out, since its row was not as expected; with its values, which no log has.
+# A change that a slave did not carry out; with its values, which no log has.
 rejected = Table(
     "rejected",
     metadata,
@@ -108,6 +108,46 @@ rejected = Table(
     Column("old", JSONB),
     _moment("at", required=True),
     UniqueConstraint("source", "slave", "repl_key", "part"),
+)
+
+# The transaction that a slave stands in front of, without its values.
+stuck = Table(
+    "stuck",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("ordinal", BigInteger, nullable=False),
+    Column("body", JSONB, nullable=False),
+    _moment("since", required=True),
+)
+
+# A table of the master that a slave is not given until it is filled anew, and how many changes that were.
+skipped = Table(
+    "skipped",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("schema", Text, primary_key=True),
+    Column("table", Text, primary_key=True),
+    Column("changes", BigInteger, nullable=False, server_default="0"),
+    Column("actor", Text, nullable=False),
+    _moment("since", required=True),
+)
+
+# Whether a slave carries a command of the master out; `run` is the DAG run that asks people for it.
+question = Table(
+    "question",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("ordinal", BigInteger, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("table", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    _moment("since", required=True),
+    Column("run", Text),
 )
 
 # Why a gate is shut; no row, no reason.

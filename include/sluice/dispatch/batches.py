@@ -31,18 +31,19 @@ class Batch:
 
     def first(self) -> Batch:
         """Its first transaction alone, with those before it that change nothing for this slave."""
-        return self._until(self.changes["ordinal"][0].as_py()) if len(self.changes) else self
+        return self.until(self.changes["ordinal"][0].as_py()) if len(self.changes) else self
 
     def beyond(self, position: Position) -> Batch | None:
         """What is left of it for a slave that is there; nothing if it has all of it."""
-        done = self._until(position.ordinal)
+        done = self.until(position.ordinal)
         left = self.transactions - done.transactions
         return Batch(self.changes.slice(len(done.changes)), self.end, left) if left else None
 
-    def _until(self, ordinal: int) -> Batch:
+    def until(self, ordinal: int, segment: int | None = None) -> Batch:
+        """Its transactions up to one of them, which lies in that segment; by default in the one that it ends in."""
         rows = int(np.searchsorted(self.changes["ordinal"].to_numpy(), ordinal, side="right"))
         transactions = self.transactions - (self.end.ordinal - ordinal)
-        return Batch(self.changes.slice(0, rows), Position(self.end.segment, ordinal), transactions)
+        return Batch(self.changes.slice(0, rows), Position(segment or self.end.segment, ordinal), transactions)
 
 
 def batches(

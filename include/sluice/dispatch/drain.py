@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, takewhile
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.apply.net import Step
 from sluice.apply.view import Sight, seen, view
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.crash import CrashPoint, reached
 from sluice.dispatch.batches import MOST_BYTES, Batch, batches
-from sluice.dispatch.permitted import permitted
+from sluice.dispatch.narrowing import Refusal, described, narrowed
+from sluice.dispatch.permitted import ALL, Permission, permitted
 from sluice.dispatch.steps import steps
 from sluice.dispatch.timely import timely
-from sluice.errors import KeyConflict, SluiceError, Unready
-from sluice.model.action import APPLIED, Policies
+from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
+from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.manners import Manners
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
+from sluice.model.stuck import Stuck
 from sluice.model.tolerance import Rejected, Tolerated
+from sluice.taking import kept
 from sluice.vendors.protocol import SlaveDatabase
 
 # A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
@@ -33,12 +40,13 @@ _WIDEST = 64
 
 @dataclass(frozen=True)
 class Delivered:
-    """What one pass over the log brought to the slave."""
+    """What one pass over the log brought to the slave; of skipped tables how many changes it did not."""
 
     position: Position
     transactions: int = 0
     changes: int = 0
     tolerated: Tolerated = field(default_factory=Tolerated)
+    skipped: Counter[TableName] = field(default_factory=Counter)
 
 
 class Drain:
@@ -50,7 +58,8 @@ class Drain:
             it batches are applied by their net effect.
         salt: what hashes are made with.
         rejected: told what the slave did not carry out, before that is committed.
-        policies: what the slave does about commands of the master.
+        permission: what the slave does about commands of the master.
+        skipped: tables of the master that the slave is not given.
     """
 
     def __init__(
@@ -63,7 +72,8 @@ class Drain:
         collected: int | None = None,
         salt: bytes = b"",
         rejected: Callable[[Sequence[Rejected]], None] = lambda _: None,
-        policies: Policies = APPLIED,
+        permission: Permission = ALL,
+        skipped: Collection[TableName] = (),
     ) -> None:
         self._slave = slave
         self._manifest = manifest
@@ -73,10 +83,14 @@ class Drain:
         self._collected = collected
         self._rejected = rejected
         self._left: Batch | None = None
+        self._tried: Batch | None = None
+        self._refused: Batch | None = None
         self._salt = salt
-        self._policies = policies
+        self._permission = permission
+        self._skipped = skipped
         self._sights: dict[int, Sight] = {}
         self.position = Position(0, 0)
+        self.stuck: Stuck | None = None
         self._snapshot: Snapshot | None = None
 
     def begin(self, epoch: int) -> Position:
@@ -100,12 +114,27 @@ class Drain:
         """The next batch, if there is one.
 
         Raises:
-            SluiceError: terminal; the slave is as it was before the batch (R8).
+            SluiceError: terminal; the slave has what comes before `stuck`, which is the transaction that fails (R8).
         """
         segments = self._manifest.ahead(self._slave.pair.slave, self.position)
         if not segments:
             return None
         reached(CrashPoint.GATED)
+        rest = self._refused and self._refused.beyond(self.position)
+        if rest and len(rest.changes) and rest.end <= segments[-1].end:
+            return self._narrowed(segments, rest)
+        self._tried = self._refused = None
+        try:
+            return self._delivered(segments)
+        except TransientError:
+            raise
+        except SluiceError:
+            if self._tried is None or not len(self._tried.changes):
+                raise
+            self._refused, self._left = self._tried, None
+            return self._narrowed(segments, self._refused)
+
+    def _delivered(self, segments: list[Segment]) -> Delivered:
         if self._collected is None:
             return self._widened(segments, self._size)
         # A batch of one segment, so that each of its transactions has a position.
@@ -114,7 +143,7 @@ class Drain:
         self._left = batch.beyond(self.position)
         if replayed.transactions:
             return replayed
-        first = batch.first()
+        self._tried = first = batch.first()
         try:
             applied = self._apply(first, _sequences(segments[:1], first.end))
         except Unready as error:
@@ -123,6 +152,36 @@ class Drain:
             return self._widened(segments, 1 if isinstance(error, KeyConflict) else self._size)
         self._left = batch.beyond(self.position)
         return applied
+
+    def _narrowed(self, segments: list[Segment], rest: Batch) -> Delivered:
+        """Deliver a part of what does not go as a whole, or say which transaction is the reason."""
+
+        def apply(ordinal: int) -> Delivered:
+            within = next(one.number for one in segments if one.last_ordinal >= ordinal)
+            part = rest.until(ordinal, within)
+            return self._apply(part, _sequences(segments, part.end))
+
+        found = narrowed(pc.unique(rest.changes["ordinal"]).to_pylist(), apply)
+        if not isinstance(found, Refusal):
+            return found
+        failing = kept(rest.changes, pc.equal(rest.changes["ordinal"], found.ordinal))
+        self.stuck = described(failing, self._manifest.layouts(_numbers(failing)))
+        raise found.error
+
+    def remove(self, ordinal: int) -> Delivered:
+        """Move the slave past a transaction without it, and with what of those before it is missing there.
+
+        Raises:
+            SluiceError: SLC-170, the slave has it, or the log has none of that number; or what the slave refuses.
+        """
+        segments = self._manifest.ahead(self._slave.pair.slave, self.position)
+        inside = next((one.number for one in segments if one.first_ordinal <= ordinal <= one.last_ordinal), None)
+        if inside is None or ordinal <= self.position.ordinal:
+            raise no_obstacle(self._slave.pair, ordinal)
+        ahead = takewhile(lambda one: one.end.ordinal - one.transactions < ordinal, self._batches(segments, 1))
+        changes = pa.concat_tables([one.changes for one in ahead])
+        batch = Batch(changes, Position(inside, ordinal), ordinal - self.position.ordinal)
+        return self._apply(batch, _sequences(segments, batch.end), ordinal)
 
     def make_durable(self) -> Position:
         """Flush the slave; the log may be trimmed up to the position returned."""
@@ -135,7 +194,7 @@ class Drain:
         while True:
             found = self._batches(segments, size * wider, wider)
             try:
-                batch = next(found)
+                self._tried = batch = next(found)
                 return self._apply(batch, _sequences(segments, batch.end))
             except Unready:
                 if next(found, None) is None or wider >= _WIDEST:
@@ -154,35 +213,71 @@ class Drain:
         replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
         self.position = replayed.position
         left = batch.beyond(self.position)
-        count = len(batch.changes) - (len(left.changes) if left else 0)
+        done = batch.changes.slice(0, len(batch.changes) - (len(left.changes) if left else 0))
+        tolerated = manners.counted(replayed.tolerated)
         return Delivered(
-            self.position, self.position.ordinal - begin.ordinal, count, manners.counted(replayed.tolerated)
+            self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._left_out(done)
         )
 
     def _seen(self, batch: Batch) -> tuple[pa.Table, dict[int, Layout]]:
         """What the slave sees of a batch, and of the layouts in it."""
-        numbers = set(pc.unique(batch.changes["layout"]).to_pylist()) - {NO_LAYOUT}
+        changes, numbers = batch.changes, _numbers(batch.changes)
         if unknown := numbers - self._sights.keys():
             layouts = self._manifest.layouts(unknown)
             more = {number: view(self._slave.mapper, layout) for number, layout in layouts.items()}
             self._sights |= {number: Sight(one, self._salt) for number, one in more.items()}
         sights = {number: self._sights[number] for number in numbers}
-        changes = timely(batch.changes, {number: one.view.master for number, one in sights.items()})
+        if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
+            changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))
+        changes = timely(changes, {number: one.view.master for number, one in sights.items()})
         return seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
+
+    def _left_out(self, changes: pa.Table) -> Counter[TableName]:
+        """How many of these changes are of tables that the slave is not given."""
+        found: Counter[TableName] = Counter()
+        for one in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
+            if (known := self._sights.get(one["values"])) and (name := known.view.master.name) in self._skipped:
+                found[name] += one["counts"]
+        return found
 
     def _manners(self, layouts: Iterable[int]) -> Manners:
         views = (self._sights[number].view for number in layouts)
         tables = {one.layout.name: self._slave.mapper.manner(one.master.name) for one in views}
         return Manners(tables, self._rejected)
 
-    def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
+    def _apply(self, batch: Batch, sequences: list[SequenceValue], removed: int | None = None) -> Delivered:
         changes, layouts = self._seen(batch)
         manners = self._manners(layouts)
-        passed = permitted(steps(changes, layouts), self._policies)
+        told: Iterator[Step] = iter(())
+        if removed is not None:
+            gone = pc.equal(changes["ordinal"], removed)
+            changes, told = changes.filter(pc.invert(gone)), self._told(changes.filter(gone), layouts)
+        passed = chain(permitted(steps(changes, layouts), self._slave.pair, self._permission), told)
         found = self._slave.apply(passed, batch.end, sequences, self._answered, manners)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end
-        return Delivered(batch.end, batch.transactions, len(batch.changes), manners.counted(found))
+        skipped = self._left_out(batch.changes)
+        return Delivered(batch.end, batch.transactions, len(batch.changes), manners.counted(found), skipped)
+
+    def _told(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
+        """No step, but the place after all others at which it is told what is not carried out."""
+        rows = (row for row in changes.drop_columns("trans_key").to_pylist() if row["action"] != Action.COMMIT)
+        self._rejected([Rejected(layouts.get(row.pop("layout")), None, **row) for row in rows])
+        yield from ()
+
+
+def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:
+    """Why a transaction cannot be removed."""
+    return SluiceError(
+        170,
+        f"{pair} does not stand in front of transaction {ordinal}",
+        f"nothing was changed; `./sluice dispatcher {pair.source} {pair.slave}` says in front of which it stands",
+    )
+
+
+def _numbers(changes: pa.Table) -> set[int]:
+    """The layouts that changes were written under."""
+    return set(pc.unique(changes["layout"]).to_pylist()) - {NO_LAYOUT}
 
 
 def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:

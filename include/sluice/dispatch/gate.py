@@ -11,6 +11,8 @@ from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
 
+# Whoever opens these starts a run of the drain, too.
+_BY_PERSONS = {Hold.ADMIN, Hold.EXCEPTION}
 _DELIVERING = {Status.NORMAL, Status.TRANSITION}
 
 
@@ -51,7 +53,7 @@ class Gate:
         if paused:
             return Shut(f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}", person=True)
         for note in held.values():
-            return Shut(f"{note.kind}: {note.reason}", person=note.kind is not Hold.INITIAL)
+            return Shut(f"{note.kind}: {note.reason}", person=note.kind in _BY_PERSONS)
         status = replications.get(self._store, self._pair).status
         return None if status in _DELIVERING else Shut(f"the replication is {status}", person=False)
 

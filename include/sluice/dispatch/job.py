@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.control import answers, leases, rejections, remedies, replications
+from sluice.control import answers, leases, questions, rejections, remedies, replications, stops
 from sluice.control.leases import Lease
 from sluice.control.news import News
 from sluice.control.store import Store
 from sluice.dispatch.drain import Delivered, Drain
 from sluice.dispatch.gate import Gate, Shut
+from sluice.dispatch.permitted import Permission, Undecided
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.tolerance import Tolerated
 from sluice.state.dispatcher import Hold
+from sluice.state.question import Question
 from sluice.state.replication import Status
+from sluice.vendors.protocol import SlaveDatabase
 
 _RENEW_S = 5.0
 _DURABLE_S = 3.0
@@ -39,6 +43,7 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     end = time.monotonic() + (0.0 if once else schedule.linger_s)
     total = Totals(pair.slave)
     shut = gate.begin()
+    questions.ask(context, pair)
     while not gate.needs_a_person(shut):
         if not shut:
             shut = _deliver(context, pair, gate, total, end, schedule.poll_s)
@@ -50,6 +55,27 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     if shut:
         event("standby", slave=pair.slave, why=shut.why)
     return {**vars(total), "standby": shut.why if shut else ""}
+
+
+def drain_of(context: Context, pair: Pair, slave: SlaveDatabase, removed: str = "") -> Drain:
+    """The drain of a slave as it is configured.
+
+    Args:
+        removed: told to the audit trail with what the slave does not carry out.
+    """
+    settings, own = context.config.replication(pair.source, pair.slave), context.config.slave(pair.slave)
+    return Drain(
+        slave,
+        context.manifest(pair.source),
+        context.files(),
+        own.max_batch,
+        answered=partial(answers.answered, context.store, pair) if settings.statements else None,
+        collected=settings.collected,
+        salt=salt_of(context.connections, own.salt),
+        rejected=partial(rejections.keep, context.store, pair, removed=removed),
+        permission=Permission(settings.policies, questions.decided(context.store, pair)),
+        skipped=stops.left_out(context.store, pair),
+    )
 
 
 @dataclass
@@ -66,16 +92,10 @@ class Totals:
 def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float, poll_s: float) -> Shut | None:
     """Deliver under a lease until the time is over or the gate shuts."""
     slave = context.slave(pair)
+    drain_: Drain | None = None
     try:
         with leases.leased(context.store, f"drain {pair}") as held:
-            size = context.config.slave(pair.slave).max_batch
-            settings = context.config.replication(pair.source, pair.slave)
-            answered = partial(answers.answered, context.store, pair) if settings.statements else None
-            rejected = partial(rejections.keep, context.store, pair)
-            salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
-            manifest, files = context.manifest(pair.source), context.files()
-            sent = (settings.collected, salt, rejected, settings.policies)
-            drain_ = Drain(slave, manifest, files, size, answered, *sent)
+            drain_ = drain_of(context, pair, slave)
             return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.
@@ -86,7 +106,16 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
         raise
     except SluiceError as error:
         updating = replications.get(context.store, pair).status is Status.TRANSITION
-        remedies.of_drain(error, pair, updating=updating)
+        stuck = drain_.stuck if drain_ else None
+        remedies.of_drain(error, pair, stuck, updating=updating)
+        if stuck:
+            stops.stand(context.store, pair, stuck)
+        if isinstance(error, Undecided):
+            state = Question.WAITING if error.asked else Question.STOPPED
+            questions.put(context.store, pair, error.asking, state)
+            if error.asked:
+                questions.ask(context, pair)
+                return gate.shut()
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
         # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
         context.switch(pair).pause()
@@ -109,6 +138,7 @@ class _Run:
         self._durable = drain_.begin(held.epoch)
         self._tolerated = Tolerated()
         self._news = News(store, pair.source)
+        self._skipped: Counter[TableName] = Counter()
 
     def until(self, end: float, poll_s: float) -> Shut | None:
         """Deliver, then wait for more, until the time is over or the gate shuts."""
@@ -134,6 +164,7 @@ class _Run:
         self._total.changes += delivered.changes
         self._total.tolerated += delivered.tolerated.total()
         self._tolerated += delivered.tolerated
+        self._skipped += delivered.skipped
         for (table, oddity), rows in delivered.tolerated.items():
             event("not as expected", slave=self._pair.slave, table=table, **{oddity: rows})
         self._total.position = str(delivered.position)
@@ -158,5 +189,6 @@ class _Run:
         if self._drain.position != self._durable:
             self._durable = self._drain.make_durable()
             replications.delivered(self._store, self._pair, self._durable, self._tolerated)
-            self._tolerated = Tolerated()
+            stops.count(self._store, self._pair, self._skipped)
+            self._tolerated, self._skipped = Tolerated(), Counter()
             self._durable_at = time.monotonic()

@@ -37,8 +37,9 @@ def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
 
 
 def _command(change: pa.Table, layouts: Mapping[int, Layout]) -> Command:
-    (text,) = change["new"][0].as_py()
-    return Command(Action(change["action"][0].as_py()), layouts.get(change["layout"][0].as_py()), text)
+    (row,) = change.to_pylist()
+    (text,) = row["new"]
+    return Command(Action(row["action"]), layouts.get(row["layout"]), text, row["ordinal"], row["repl_key"])
 
 
 def _cuts(numbers: np.ndarray[tuple[int], np.dtype[np.int64]], layouts: Mapping[int, Layout]) -> list[int]:

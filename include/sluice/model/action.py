@@ -29,7 +29,9 @@ class Policy(StrEnum):
     APPLY = "apply"
     IGNORE = "ignore"
     STOP = "stop"
-    """It waits in front of it for somebody to decide."""
+    """It waits in front of it, as at an error, for somebody to decide."""
+    ASK = "ask"
+    """It waits in front of it, and people are asked."""
 
 
 class Existing(StrEnum):
@@ -71,10 +73,14 @@ class Command:
     Attributes:
         layout: the columns of its table from here on (of a dropped one: until here); None if it has no table.
         text: what it carries, as the source wrote it.
+        ordinal: of its transaction.
+        key: its REPL_KEY.
         existing: what a CREATE does on this slave about a table that is there already.
     """
 
     action: Action
     layout: Layout | None
     text: str
+    ordinal: int
+    key: int
     existing: Existing = Existing.STOP

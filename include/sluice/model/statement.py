@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -127,3 +127,7 @@ def compared(master: Answer, slave: Answer) -> Outcome:
 
 def _sorted(rows: tuple[Row, ...]) -> list[Row]:
     return sorted(rows, key=lambda row: [(value is not None, value or "") for value in row])
+
+
+# Told what became of a statement.
+Answered = Callable[[Statement, Outcome], None]

@@ -42,10 +42,15 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Rejected:
-    """A change that was not carried out, since its row was not as expected. Images as in a segment."""
+    """A change that was not carried out. Images as in a segment, under the slave's names.
 
-    layout: Layout
-    oddity: Oddity
+    Attributes:
+        layout: None if it belongs to no table.
+        oddity: how its row was found; None if somebody had its transaction removed.
+    """
+
+    layout: Layout | None
+    oddity: Oddity | None
     action: str
     ordinal: int
     repl_key: int

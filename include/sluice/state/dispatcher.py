@@ -6,11 +6,15 @@ from enum import StrEnum
 
 
 class Hold(StrEnum):
-    """Why a gate is shut. ADMIN: a person paused the drain DAG. EXCEPTION: a terminal error. INITIAL: an update."""
+    """Why a gate is shut. ADMIN: a person paused the drain DAG. EXCEPTION: a terminal error. INITIAL: an update.
+
+    APPROVAL: a command of the master waits for somebody's decision.
+    """
 
     ADMIN = "ADMIN"
     EXCEPTION = "EXCEPTION"
     INITIAL = "INITIAL"
+    APPROVAL = "APPROVAL"
 
 
 class Dispatcher(StrEnum):

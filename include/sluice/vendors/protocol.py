@@ -18,13 +18,15 @@ from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Fate, Outcome, Statement, Traced
+from sluice.model.statement import Answered, Fate, Statement, Traced
 from sluice.model.tolerance import Tolerated
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.dumping import DumpSnapshot, Fit, Reading, Receiver, SlaveTables, TableDefinition
 from sluice.vendors.sweeping import Purge, Sweep
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
+
+StepsOf = Callable[[Collection[int]], Iterable[Step]]
 
 
 @dataclass(frozen=True)
@@ -202,7 +204,7 @@ class SlaveDatabase(Protocol):
         steps: Iterable[Step],
         end: Position,
         sequences: Sequence[SequenceValue] = (),
-        answered: Callable[[Statement, Outcome], None] | None = None,
+        answered: Answered | None = None,
         manners: Manners = EASY,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
@@ -217,11 +219,9 @@ class SlaveDatabase(Protocol):
             FencedError: somebody took over; the transaction is rolled back.
         """
 
-    def carry_out(
-        self, numbers: Collection[int], kept: Collection[int], steps: Callable[[Collection[int]], Iterable[Step]]
-    ) -> Tolerated:
-        """Changes of earlier in one transaction that is durable then, but for those that were carried out before and
-        are still kept; `steps` makes the steps of those that are left. Returns which rows were not as expected."""
+    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
+        """Changes of earlier in one durable transaction, but for those that were carried out before and are still kept;
+        `steps` makes those that are left, `told` hears of statements. Rows not as expected; or SluiceError SLC-173."""
 
     def replay(
         self,

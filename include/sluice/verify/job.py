@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import remedies, replications, standby, transfers
+from sluice.control import remedies, replications, standby, stops, transfers
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
@@ -78,6 +78,7 @@ def verify(
             slave: {
                 "compared": sum(one.compared for one in tables.values()),
                 "different": sum(one.different for one in tables.values()),
+                "left_out": [str(table) for table in stops.left_out(context.store, Pair(request.source, slave))],
             }
             for slave, tables in results.items()
         }
@@ -166,7 +167,8 @@ def _compare(
             finally:
                 points.passed(context.store, number, slave)
             event("aligned", slave=slave, position=point.position)
-            for name in names:
+            skipped = stops.left_out(context.store, port.pair)
+            for name in [name for name in names if name not in skipped]:
                 replica = context.config.slave(slave)
                 jobs.append(
                     Comparison(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Outcome, Statement
+from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated, oddities
 from sluice.vendors.dumping import Fit
 from sluice.vendors.parquet.files import Files
@@ -29,7 +29,7 @@ from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.loading import LakeTables
 from sluice.vendors.parquet.place import place_of, reachable
 from sluice.vendors.parquet.versions import Table, Version, Versions
-from sluice.vendors.protocol import Capabilities, Replayed
+from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
 from sluice.verify.points import Waiting
 
 
@@ -85,7 +85,7 @@ class ParquetSlave:
         steps: Iterable[Step],
         end: Position,
         sequences: Sequence[SequenceValue] = (),
-        answered: Callable[[Statement, Outcome], None] | None = None,
+        answered: Answered | None = None,
         manners: Manners = EASY,
     ) -> Tolerated:
         """One version: the steps in order, the position. Returns which rows were not as expected.
@@ -129,11 +129,13 @@ class ParquetSlave:
         self._become(replace(self.version, position=end, tables=tables))
         return tolerated
 
-    def carry_out(
-        self, numbers: Collection[int], kept: Collection[int], steps: Callable[[Collection[int]], Iterable[Step]]
-    ) -> Tolerated:
-        """Nothing: no change is rejected where none is looked at by itself (SLC-121)."""
-        return Tolerated()
+    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
+        """Nothing is: these files do not say what of it they have."""
+        raise SluiceError(
+            173,
+            f"slave {self.pair.slave} keeps files, and takes no change of earlier",
+            "fill it anew by initial_update; what is kept can be dropped then",
+        )
 
     def replay(
         self,

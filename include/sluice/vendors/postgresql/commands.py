@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sluice.apply.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.ddl import TableChange
-from sluice.model.statement import Outcome, Statement
+from sluice.model.statement import Answered, Outcome, Statement
 from sluice.vendors.postgresql.defining import define
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.session import Connection
-
-Answered = Callable[[Statement, Outcome], None]
 
 
 def execute(

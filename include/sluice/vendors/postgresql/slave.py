@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import psycopg
@@ -21,12 +21,11 @@ from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Statement
+from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.vendors.dumping import Fit
 from sluice.vendors.postgresql import catalog, commands, searching, upgrading
 from sluice.vendors.postgresql import sequences as following
-from sluice.vendors.postgresql.commands import Answered
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fencing import raised
@@ -36,7 +35,7 @@ from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.writing import Writer
-from sluice.vendors.protocol import Capabilities, Replayed
+from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
 
 
 class PostgresSlave:
@@ -127,19 +126,17 @@ class PostgresSlave:
             self._advance(session, end)
         return tolerated
 
-    def carry_out(
-        self, numbers: Collection[int], kept: Collection[int], steps: Callable[[Collection[int]], Iterable[Step]]
-    ) -> Tolerated:
+    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
         """Changes of earlier, each once, in one transaction that is on the disk when this returns."""
         self.install()
         session = self._open()
         assert self._writer is not None
-        told = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
+        named = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
         with translated(f"carrying out changes on {self.pair.slave}"), self._writer.stages.transaction():
             session.execute("SET LOCAL synchronous_commit = on")
-            session.execute(composed("slave/forget_carried_out", **self.parts), told)
-            left = session.execute(composed("slave/carried_out", **self.parts), told).fetchall()
-            return self._written(session, steps([number for (number,) in left]))
+            session.execute(composed("slave/forget_carried_out", **self.parts), named)
+            left = session.execute(composed("slave/carried_out", **self.parts), named).fetchall()
+            return self._written(session, steps([number for (number,) in left]), answered=told)
 
     def _written(
         self,

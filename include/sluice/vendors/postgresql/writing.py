@@ -149,11 +149,11 @@ class Writer:
         changes = row_changes(part.changes)
         tolerated, found = replay(self._connection, self.prepared(part.target, part.manner), changes, replace=replace)
         rejected = [_rejected(part.net.layout, oddity, change) for oddity, change in found]
-        for one in rejected:
-            if part.manner.way(one.oddity) is Way.STOP:
+        for (oddity, _), one in zip(found, rejected, strict=True):
+            if part.manner.way(oddity) is Way.STOP:
                 raise SluiceError(
                     120,
-                    f"a row of {part.target.name} is {_SAID[one.oddity]}, in front of change {one.repl_key} "
+                    f"a row of {part.target.name} is {_SAID[oddity]}, in front of change {one.repl_key} "
                     f"({one.action}) of transaction {one.ordinal}",
                     "put it right there, or let the configuration take it (warn, upsert, record); nothing is lost",
                 )

@@ -1,0 +1,63 @@
+"""DAG `decide`: somebody says whether a slave carries a command of the master out (human in the loop)."""
+
+from datetime import timedelta
+
+from airflow.providers.standard.operators.hitl import ApprovalOperator, HITLOperator
+from airflow.sdk import DAG, Param
+
+from sluice import config
+from sluice_airflow import conventions
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### Carry a command of the master out on a slave, or pass it over
+
+A slave whose replication says `ask` about CREATE, ALTER or DROP waits in front of such a command and triggers this DAG.
+The task `answer` shows what the command is and what the slave loses by it (*Required actions*), and waits:
+
+* **Approve**: the slave carries it out, and goes on by itself
+* **Reject**: the slave leaves its table as it is, and goes on; the command is kept, see `./sluice rejected`
+
+Without an answer the slave waits, and nothing is lost. `./sluice dispatcher` takes the answer as well; a run whose
+question was answered there fails when somebody answers it here.
+
+* **source**, **slave**: the replication
+* **change**: the command's REPL_KEY
+"""
+
+settings = config.load()
+ASKED = {"source": "{{ params.source }}", "slave": "{{ params.slave }}", "change": "{{ params.change }}"}
+ANSWER = "ti.xcom_pull(task_ids='answer')"
+
+with DAG(
+    dag_id="decide",
+    description="somebody says whether a slave carries a command of the master out",
+    doc_md=DOC,
+    tags=["sluice", "decide"],
+    schedule=None,
+    params={
+        "source": conventions.source_param(settings),
+        "slave": Param(next(iter(settings.slaves)), type="string", enum=list(settings.slaves), description="the slave"),
+        "change": Param(1, type="integer", minimum=1, description="REPL_KEY of the command"),
+    },
+    # One slave's question is not to wait for another's answer.
+    **{**conventions.DAG_SETTINGS, "max_active_runs": conventions.MANY},
+):
+    question = SluiceSparkOperator(task_id="question", job="question", arguments=ASKED)
+    answer = HITLOperator(
+        task_id="answer",
+        subject="{{ ti.xcom_pull(task_ids='question')['subject'] }}",
+        body="{{ ti.xcom_pull(task_ids='question')['body'] }}",
+        options=[ApprovalOperator.APPROVE, ApprovalOperator.REJECT],
+        response_timeout=timedelta(days=365),
+    )
+    decide = SluiceSparkOperator(
+        task_id="decide",
+        job="decide",
+        arguments={
+            **ASKED,
+            "answer": f"{{{{ {ANSWER}['chosen_options'][0] }}}}",
+            "who": f"{{{{ {ANSWER}['responded_by_user']['name'] }}}}",
+        },
+    )
+    question >> answer >> decide

@@ -1,0 +1,51 @@
+"""The transaction that a slave stands in front of, told without any value of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.model.action import Action
+
+_MOST = 5
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What a transaction does to one table of the master: how many changes of each action, and what tells its rows.
+
+    `table` is empty for what belongs to none.
+    """
+
+    table: str
+    actions: Mapping[str, int]
+    key: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        done = ", ".join(f"{count} {Action(action).name}" for action, count in self.actions.items())
+        by = ", ".join(self.key)
+        return done + (f" of {self.table}" if self.table else "") + (f" by {by}" if by else "")
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """One transaction: its ordinal, its xid on the source, the range of its keys, and what it does."""
+
+    ordinal: int
+    trans_key: str
+    first_key: int
+    last_key: int
+    touched: tuple[Touched, ...] = ()
+
+    def __str__(self) -> str:
+        more = f"; {len(self.touched) - _MOST} more" if len(self.touched) > _MOST else ""
+        done = "; ".join(map(str, self.touched[:_MOST]))
+        where = f"xid {self.trans_key}, keys {self.first_key} to {self.last_key}"
+        return f"transaction {self.ordinal} ({where}: {done}{more})"
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Stuck:
+        """From what `asdict` makes of it."""
+        touched = (Touched(one["table"], one["actions"], tuple(one["key"])) for one in plain["touched"])
+        return cls(**{**plain, "touched": tuple(touched)})

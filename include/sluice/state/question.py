@@ -1,0 +1,26 @@
+"""A question whether a slave carries a command of the master out: open until somebody decides it, once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Question(StrEnum):
+    """How far it is. WAITING: people are asked, and the gate is shut. STOPPED: it ended the drain as an error does."""
+
+    WAITING = "WAITING"
+    STOPPED = "STOPPED"
+    APPROVED = "APPROVED"
+    REJECTED = "REJECTED"
+
+
+class Answer(StrEnum):
+    """What somebody says. What is rejected is passed over, and kept."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+_OPEN = (Question.WAITING, Question.STOPPED)
+_AFTER = {Answer.APPROVE: Question.APPROVED, Answer.REJECT: Question.REJECTED}
+TRANSITIONS = {(state, answer): after for state in _OPEN for answer, after in _AFTER.items()}

@@ -1,0 +1,29 @@
+"""Spark job: say what becomes of a command of the master that a slave waits in front of."""
+
+import argparse
+
+from sluice.context import Context
+from sluice.dispatch import deciding
+from sluice.model.names import Pair
+from sluice.spark.job import arguments, run
+from sluice.state.question import Answer
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this job."""
+    options = arguments(__doc__)
+    options.add_argument("--slave", required=True, help="name of the slave in the configuration")
+    options.add_argument("--change", required=True, type=int, metavar="KEY", help="REPL_KEY of the command")
+    options.add_argument("--answer", required=True, type=str.lower, choices=list(Answer), help="approve or reject")
+    options.add_argument("--who", required=True, help="who said so")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """The decision that the arguments stand for."""
+    pair, answer = Pair(options.source, options.slave), Answer(options.answer)
+    return {answer: deciding.decide(context, pair, options.change, answer, options.who)}
+
+
+if __name__ == "__main__":
+    run(parser(), call)

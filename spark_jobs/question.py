@@ -1,0 +1,25 @@
+"""Spark job: what people are asked about a command of the master that a slave waits in front of."""
+
+import argparse
+
+from sluice.context import Context
+from sluice.control import questions
+from sluice.model.names import Pair
+from sluice.spark.job import arguments, run
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this job."""
+    options = arguments(__doc__)
+    options.add_argument("--slave", required=True, help="name of the slave in the configuration")
+    options.add_argument("--change", required=True, type=int, metavar="KEY", help="REPL_KEY of the command")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """The question as a page shows it."""
+    return questions.shown(context.store, Pair(options.source, options.slave), options.change)
+
+
+if __name__ == "__main__":
+    run(parser(), call)

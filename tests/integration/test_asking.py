@@ -1,0 +1,116 @@
+"""A slave that asks before it carries DDL of the master out: who is asked, what the answer does, and what is lost."""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+
+from sluice.control import questions, rejections, status
+from sluice.dispatch import deciding
+from sluice.dispatch.gate import Gate
+from sluice.errors import SluiceError
+from sluice.state.question import Answer
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text, n bigint)"
+
+
+@pytest.fixture
+def asking(build, airflow):
+    """A world whose slave waits in front of an ALTER; and that command's key."""
+
+    def made(policy="ask", **more):
+        world = build(DDL, ["public.*"])
+        world.configure(lambda settings: settings["replications"][0].update(alters=policy, drops=policy, **more))
+        world.infos[world.context.config.airflow_api] = airflow.info()
+        world.master.execute("INSERT INTO t VALUES (1, 'a', 1)")
+        world.master.execute("INSERT INTO t VALUES (2, 'b', 2); ALTER TABLE t DROP v, ALTER n TYPE int")
+        world.master.execute("INSERT INTO t VALUES (3, 3)")
+        world.publish()
+        return world
+
+    return made
+
+
+def key_of(world):
+    (key,) = (
+        world.reader("control").execute("SELECT key FROM question WHERE state IN ('WAITING', 'STOPPED')").fetchone()
+    )
+    return key
+
+
+def slave(world):
+    return world.reader("zurich").execute("SELECT * FROM t ORDER BY id").fetchall()
+
+
+def test_people_are_asked_once_and_the_slave_goes_on_when_they_approve(asking, airflow):
+    world = asking()
+    assert world.drain()["standby"].startswith(
+        "APPROVAL: the master's ALTER of public.t in transaction 2. Lost with it"
+    )
+    assert slave(world) == [(1, "a", 1)], "what comes before is delivered"
+    world.drain()
+    assert [(run["dag_run_id"], run["conf"]["change"]) for run in airflow.runs] == [
+        (f"flights__zurich__{key_of(world)}", key_of(world))
+    ]
+    assert not airflow.paused
+    gate = Gate(world.context.store, world.pair("zurich"), world.context.switch(world.pair("zurich")))
+    assert not gate.shut().person, "a run that lingers goes on by itself"
+    (told,) = status.standings(world.context)
+    assert told.dispatcher == "STANDBY (APPROVAL)"
+    assert f"`./sluice dispatcher flights zurich --approve {key_of(world)}`" in told.why
+    page = questions.shown(world.context.store, world.pair("zurich"), key := key_of(world))
+    assert page["subject"] == "ALTER of public.t on zurich"
+    assert "* the column v with its values\n* what integer does not hold of the column n" in page["body"]
+    assert "    INSERT INTO t VALUES (2, 'b', 2); ALTER TABLE t DROP v" in page["body"]
+    deciding.decide(world.context, world.pair("zurich"), key, Answer.APPROVE, "eva")
+    with pytest.raises(SluiceError, match=r"SLC-172: .* it is APPROVED"):
+        deciding.decide(world.context, world.pair("zurich"), key, Answer.REJECT)
+    world.drain()
+    assert world.differences() == {}
+    audit = world.reader("control").execute("SELECT actor, event FROM audit WHERE event IN ('question', 'approve')")
+    assert [event for _, event in audit.fetchall()][-1:] == ["approve"]
+    assert world.reader("control").execute("SELECT count(*) FROM question").fetchone() == (0,)
+
+
+def test_what_is_rejected_is_passed_over_and_kept_to_be_carried_out_later(asking):
+    world = asking()
+    world.master.execute("DROP TABLE t")
+    world.publish()
+    world.drain()
+    deciding.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
+    world.drain()
+    assert slave(world) == [(1, 1), (2, 2), (3, 3)]
+    deciding.decide(world.context, world.pair("zurich"), key_of(world), Answer.REJECT)
+    world.drain()
+    assert slave(world) == [(1, 1), (2, 2), (3, 3)]
+    (kept,) = rejections.kept(world.context.store, world.pair("zurich"))
+    assert (kept.change.action, kept.change.oddity) == ("X", None)
+    assert rejections.carry_out(world.context, world.pair("zurich"), [kept.id]) == (1, 0)
+    assert world.reader("zurich").execute("SELECT to_regclass('t')").fetchone() == (None,)
+
+
+def test_with_stop_the_drain_ends_and_the_command_line_decides(asking, airflow):
+    world = asking("stop")
+    with pytest.raises(
+        SluiceError, match=r"SLC-143: the master's ALTER of public\.t .* waits for a decision"
+    ) as stopped:
+        world.drain()
+    assert (airflow.runs, airflow.paused) == ([], True)
+    assert f"--approve {key_of(world)}`" in stopped.value.hint
+    deciding.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
+    airflow.paused = False
+    world.drain()
+    assert world.differences() == {}
+
+
+def test_without_an_answer_of_airflow_the_next_run_asks_again(asking, airflow):
+    world = asking()
+    airflow.refuses = True
+    world.drain()
+    airflow.refuses = False
+    world.drain()
+    world.drain()
+    assert len(airflow.runs) == 2
+    assert SOURCE in airflow.runs[0]["dag_run_id"]

@@ -1,0 +1,125 @@
+"""A slave that a transaction stops: which one it is, and what a person may do about it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.world import SOURCE
+
+from sluice.cli import main
+from sluice.config import CONFIG_ENV
+from sluice.connections import SEALED_ENV, seal
+from sluice.control import leases, rejections, replications, status, stops
+from sluice.errors import SluiceError, TransientError
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE other (id int)"
+
+
+@pytest.fixture
+def stuck(build):
+    """A world whose slave refuses the third of five transactions."""
+
+    def made(mode="batch"):
+        world = build(DDL, ["public.t", "public.other"])
+        world.settings["replications"][0]["mode"] = mode
+        world.configure(lambda plain: None)
+        world.reader("zurich").execute("ALTER TABLE t ADD CHECK (v <> 'secret')")
+        for statement in (
+            "INSERT INTO t VALUES (1, 'a')",
+            "INSERT INTO other VALUES (1)",
+            "BEGIN; INSERT INTO t VALUES (2, 'b'), (3, 'secret'); UPDATE t SET v = 'c' WHERE id = 1; COMMIT",
+            "INSERT INTO t VALUES (4, 'd')",
+            "UPDATE t SET v = 'e' WHERE id = 2; INSERT INTO other VALUES (2)",
+        ):
+            world.master.execute(statement)
+        world.publish()
+        with pytest.raises(SluiceError) as caught:
+            world.drain()
+        return world, caught.value
+
+    return made
+
+
+@pytest.fixture
+def sluice(monkeypatch, capsys, tmp_path):
+    """`./sluice` for a world: its exit code, what it prints, and what it complains of."""
+
+    def run(world, *words):
+        (tmp_path / "replication.json").write_text(json.dumps(world.settings))
+        monkeypatch.setenv(CONFIG_ENV, str(tmp_path / "replication.json"))
+        monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+        monkeypatch.setenv("USER", "eva")
+        code = main([words[0], SOURCE, "zurich", *map(str, words[1:])])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def slave(world, table="t"):
+    return world.reader("zurich").execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_what_comes_before_is_delivered_and_the_transaction_is_named_without_its_values(stuck, mode):
+    world, error = stuck(mode)
+    assert world.position().ordinal == 2
+    assert (slave(world), slave(world, "other")) == ([(1, "a")], [(1,)])
+    assert "transaction 3 (xid " in error.fact
+    assert "2 INSERT, 1 UPDATE of public.t by id)" in error.fact
+    assert "--remove-first 3`" in error.hint
+    assert "`--skip public.t`" in error.hint
+    (told,) = status.standings(world.context)
+    assert (told.stuck.ordinal, told.stuck.touched[0].key) == (3, ("id",))
+    assert told.stuck.first_key < told.stuck.last_key
+    assert str(told.stuck) in told.why
+    world.reader("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
+    world.drain()
+    assert world.differences() == {}
+    assert stops.standing(world.context.store, world.pair("zurich")) is None
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sluice, mode):
+    world, _ = stuck(mode)
+    assert sluice(world, "dispatcher", "--remove-first", 4)[0] == 1, "it does not stand in front of that one"
+    with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):
+        assert "SLC-051" in sluice(world, "dispatcher", "--remove-first", 3)[2]
+    assert "transaction 3 (xid " in sluice(world, "dispatcher")[1]
+    earlier = world.drainer()
+    world.let_leases_expire()
+    code, out, _ = sluice(world, "dispatcher", "--remove-first", 3)
+    assert (code, out.splitlines()[0][:36]) == (0, "removed transaction 3: 3 changes are")
+    assert (world.position().ordinal, slave(world)) == (3, [(1, "a")])
+    with pytest.raises(TransientError, match="SLC-050"):
+        earlier.deliver()
+    assert "SLC-170" in sluice(world, "dispatcher", "--remove-first", 3)[2], "once is enough"
+    world.drain()
+    assert slave(world) == [(1, "a"), (2, "e"), (4, "d")]
+    audit = world.reader("control").execute("SELECT actor, detail FROM audit WHERE event = 'remove first'").fetchall()
+    assert [(actor, detail[:13]) for actor, detail in audit] == [("eva", "transaction 3")]
+    listed = sluice(world, "rejected")[1]
+    assert "transaction 3  public.t  INSERT, removed\n  + id=3  v=secret" in listed
+    kept = rejections.kept(world.context.store, world.pair("zurich"))
+    world.reader("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
+    assert sluice(world, "rejected", kept[1].id, kept[2].id, "--carry-out")[0] == 0
+    assert sluice(world, "rejected", kept[0].id, "--drop")[0] == 0
+    assert world.differences() == {}
+
+
+def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):
+    world, _ = stuck()
+    assert "SLC-171" in sluice(world, "dispatcher", "--skip", "public.nowhere")[2]
+    assert sluice(world, "dispatcher", "--skip", "public.t")[0] == 0
+    world.drain()
+    assert (slave(world), slave(world, "other")) == ([(1, "a")], [(1,), (2,)])
+    code, out, _ = sluice(world, "dispatcher")
+    assert code == 1
+    assert "public.t is left out since" in out
+    assert "by eva: 5 changes were not delivered" in out
+    (told,) = status.standings(world.context)
+    assert (told.status, told.dispatcher, told.skipped) == ("NORMAL", "ACTIVE", {"public.t": 5})
+    replications.restart_at(world.context.store, world.pair("zurich"), world.position())
+    assert status.standings(world.context)[0].well

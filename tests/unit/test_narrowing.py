@@ -1,0 +1,61 @@
+"""A batch that does not go as a whole: what goes of it, and which transaction is the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.dispatch.narrowing import Refusal, narrowed
+from sluice.errors import KeyConflict, SluiceError, TransientError
+
+FIRM, CONFLICT = SluiceError(39, "no", "mend it"), KeyConflict(72, "no", "mend it")
+
+
+def narrowed_to_the_end(last, refuse):
+    """What is applied, piece by piece, and what is refused at the end; `refuse` tells it for (first, last)."""
+    applied = 0
+
+    def apply(ordinal):
+        nonlocal applied
+        if error := refuse(applied + 1, ordinal):
+            raise error
+        applied = ordinal
+        return ordinal
+
+    while not isinstance(found := narrowed(range(applied + 1, last + 1), apply), Refusal):
+        if applied == last:
+            return applied, None
+    return applied, (found.ordinal, found.error)
+
+
+def spans(place, error=FIRM):
+    return lambda first, last: error if first <= place <= last else None
+
+
+@pytest.mark.parametrize("place", [1, 2, 7, 999, 1000])
+def test_the_one_transaction_is_found_and_all_before_it_goes(place):
+    assert narrowed_to_the_end(1000, spans(place)) == (place - 1, (place, FIRM))
+
+
+def test_one_that_needs_a_later_one_is_not_to_blame():
+    def refuse(first, last):
+        if first <= 9 <= last:
+            return FIRM
+        return CONFLICT if first <= 5 <= last < 7 else None
+
+    assert narrowed_to_the_end(20, refuse) == (8, (9, FIRM))
+
+
+def test_one_that_needs_what_does_not_go_names_that():
+    def refuse(first, last):
+        return FIRM if last >= 7 else CONFLICT if last >= 5 else None
+
+    assert narrowed_to_the_end(20, refuse) == (4, (7, FIRM))
+
+
+def test_a_key_that_nobody_frees_is_the_fault_of_who_needs_it():
+    assert narrowed_to_the_end(500, spans(5, CONFLICT)) == (4, (5, CONFLICT))
+
+
+def test_what_passes_is_not_narrowed():
+    with pytest.raises(TransientError):
+        narrowed_to_the_end(9, spans(5, TransientError(30, "gone", "wait")))
