@@ -263,3 +263,24 @@ def test_a_column_that_one_side_alone_computes_is_refused_before_the_load(updati
     world.session("zurich").execute(f"CREATE TABLE t (id int PRIMARY KEY, a int, {theirs})")
     world.inhibit()
     assert "SLC-073" in world.dump()["failed"]["zurich"]
+
+
+def test_a_narrower_column_is_refused_until_the_configuration_allows_what_it_loses(updating):
+    world = updating("CREATE TABLE t (id int PRIMARY KEY, n numeric(10,4) NOT NULL, v varchar(9))", ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 0.126, 'a')")
+    zurich = world.session("zurich")
+    zurich.execute("CREATE TABLE t (id int PRIMARY KEY, n numeric(6,2) NOT NULL, v varchar(4))")
+    with pytest.raises(SluiceError, match="SLC-080") as refused:
+        world.update("zurich")
+    for said in (
+        "n (numeric(10,4) -> numeric(6,2): it would lose digits behind the point from number 3 on and",
+        "v (character varying(9) -> character varying(4): it would lose what is longer than 4)",
+    ):
+        assert said in refused.value.fact
+    allowed = {"compute": {"n": "n::numeric(6,2)", "v": "v::varchar(4)"}}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables={"public.t": allowed}))
+    world.update()
+    world.master.execute("INSERT INTO t VALUES (2, 1.005, 'abcdefg'); UPDATE t SET v = 'bcdefg' WHERE id = 1")
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    there = zurich.execute("SELECT id, n::text, v FROM t ORDER BY id").fetchall()
+    assert there == [(1, "0.13", "bcde"), (2, "1.01", "abcd")]

@@ -122,6 +122,8 @@ i
 c
 u
 i + 1::bigint
+v::varchar(2) || c::varchar(2) || i::varchar(2)
+12.345::numeric(4, 2) - i::numeric(13, 3)
 n - 1
 i::bigint * -3
 7 / 2
@@ -337,6 +339,7 @@ def test_texts_are_compared_by_code_point(session, rows):
         "t::date",
         "t::boolean",
         "n::integer",
+        "n::numeric(18, 1)",
         "d::bigint",
         "substr(t, 1, -1)",
         "(d + 1e300)::double precision * 1e10",

@@ -49,6 +49,9 @@ COLUMNS = [
         ("1 < id < 3", "compares what is a comparison"),
         ("pg_sleep(1)", "no function pg_sleep"),
         ("code::character(2) = 'x'", "nothing can be cast to"),
+        ("id::integer(2) = 1", "nothing can be cast to"),
+        ("price::numeric(2, 3) = 1", "there is no numeric of this size here"),
+        ("code::varchar(0) = 'x'", "there is no character varying of this size here"),
         ("mood::app.mood = 'x'", "nothing can be cast to"),
         ("missing = 1", "no column missing; there is id, price"),
         ('ID = 1 AND "ID" = 2', "no column ID"),
@@ -103,7 +106,7 @@ def test_a_change_is_judged_by_its_images_and_a_missing_one_holds_nulls():
 def test_the_type_of_what_is_computed_is_told():
     types = {
         text: parse(text).value(COLUMNS).type
-        for text in ("label", "id + 1", "COALESCE(label, 'x')", "'x'", "price / 3")
+        for text in ("label", "id + 1", "COALESCE(label, 'x')", "'x'", "price / 3", "price::numeric(4, 1)")
     }
     assert types == {
         "label": "character varying(9)",
@@ -111,6 +114,7 @@ def test_the_type_of_what_is_computed_is_told():
         "COALESCE(label, 'x')": "character varying(9)",
         "'x'": "text",
         "price / 3": "numeric",
+        "price::numeric(4, 1)": "numeric(4,1)",
     }
 
 

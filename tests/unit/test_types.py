@@ -7,8 +7,19 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.vendors.postgresql.types import holds
+from sluice.vendors.postgresql.types import holds, lost
 
+LOST = {
+    ("numeric(8,4)", "numeric(6,2)"): "digits behind the point from number 3 on",
+    ("numeric(8,2)", "numeric(6,2)"): "numbers with more than 4 digits before it",
+    (
+        "numeric",
+        "numeric(6,2)",
+    ): "digits behind the point from number 3 on and numbers with more than 4 digits before it",
+    ("character varying(9)", "character varying(5)"): "what is longer than 5",
+    ("text", "character varying(5)"): "what is longer than 5",
+    ("bigint", "integer"): "what is no integer",
+}
 ACCEPTED = [
     *(
         (same, same)
@@ -68,3 +79,9 @@ def test_a_type_that_holds_every_value_is_accepted(master, slave):
 @pytest.mark.parametrize(("master", "slave"), REFUSED, ids=" in ".join)
 def test_a_type_that_might_not_is_refused(master, slave):
     assert not holds(master, slave)
+
+
+@pytest.mark.parametrize(("pair", "words"), LOST.items(), ids=str)
+def test_what_a_narrower_column_would_lose_is_told(pair, words):
+    assert not holds(*pair)
+    assert lost(*pair) == words

@@ -94,7 +94,8 @@ def _columned(
 
 def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:
     value = sound(layout.name, f"compute.{name}", lambda: _of_a_row(text).value(layout.columns))
-    return Column(name, value.type), value.texts
+    given = next((column for column in layout.columns if column.name == value.expression.column), None)
+    return Column(name, value.type, not_null=given is not None and given.not_null), value.texts
 
 
 def _masked(layout: Layout, place: int, name: str, mask: str | None, salt: bytes) -> tuple[Column, Texts]:

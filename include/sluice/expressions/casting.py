@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 from sluice.expressions import moments, numbers
 from sluice.expressions.kinds import Kind, Values, as_text, each, parse
+from sluice.expressions.syntax import Fault
 
 # What happens by itself, because nothing is lost or because SQL does it: kind -> kinds.
 WIDER: dict[Kind, tuple[Kind, ...]] = {
@@ -45,8 +47,37 @@ _CASTS: dict[tuple[Kind, Kind], Callable[[Any], Any]] = {
 }
 
 
+_SIZE = re.compile(r"(numeric|character varying)\((\d+)(?:,(\d+))?\)")
+
+
+def sized(family: str, size: int, scale: int = 0, *more: int) -> str:
+    """A type that cuts its values to a size, as the database writes it. Raises Fault if there is no such one."""
+    most = 1_000 if family == "numeric" else 10_485_760
+    if more or not 1 <= size <= most or not 0 <= scale <= size or (scale and family != "numeric"):
+        raise Fault(f"there is no {family} of this size here")
+    return f"{family}({size},{scale})" if family == "numeric" else f"{family}({size})"
+
+
+def _cut(type_: str) -> Callable[[Any], Any] | None:
+    """What a cast to a type with a size does to values: numbers are rounded, texts lose what is too long."""
+    found = _SIZE.fullmatch(type_)
+    if not found:
+        return None
+    size, scale = int(found[2]), int(found[3] or 0)
+    if found[1] != "numeric":
+        return lambda text: text[:size]
+    return lambda number: numbers.within(number, size, scale)
+
+
 def caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] | None:
     """How values become those of a type, or None if there is no way. It raises Failure for a value that cannot."""
+    way = _caster(given, wanted, type_)
+    if way is None or (cut := _cut(type_)) is None:
+        return way
+    return lambda values: each(wanted, cut, way(values))
+
+
+def _caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] | None:
     if wanted is Kind.TEXT:
         return lambda values: as_text(given, values)
     if given in (Kind.TEXT, Kind.CHAR, Kind.OTHER):

@@ -63,6 +63,14 @@ class Expression:
         """Which images it reads: ROW is a column's name alone, NEW and OLD are `new.x` and `old.x`."""
         return frozenset(field.image for field in fields(self.node))
 
+    @property
+    def column(self) -> str | None:
+        """The column that it is, cast or not; it is NULL where that is."""
+        node = self.node
+        while isinstance(node, Cast):
+            node = node.of
+        return node.name if isinstance(node, Field) and node.image is Image.ROW else None
+
     def condition(self, columns: Sequence[Column]) -> Condition:
         """It as a condition on rows of these columns. Raises Fault if it is none."""
         bound = Binder(columns).bound(self.node)

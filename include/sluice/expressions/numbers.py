@@ -162,6 +162,16 @@ def round_to(value: Decimal, digits: int = 0) -> Decimal:
     return _plain(rounded)
 
 
+def within(value: Decimal, size: int, scale: int) -> Decimal:
+    """Rounded to so many digits behind the point. Raises Failure if it has more than `size` digits then."""
+    if value.is_nan():
+        return value
+    rounded = round_to(value, scale)
+    if not rounded.is_finite() or abs(rounded) >= Decimal(10) ** (size - scale):
+        raise Failure(f"a number has more than {size - scale} digits before the point")
+    return rounded
+
+
 def _leading(value: Decimal) -> tuple[int, int]:
     """The place of the first digit other than 0 to the base of 10000, and that digit."""
     if not value:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
+from sluice.expressions.casting import sized
 from sluice.expressions.syntax import Call, Case, Cast, Fault, Field, Image, Literal, Node, Number, Truth
 
 _COMPARING: dict[type[exp.Expr], str] = {
@@ -55,6 +56,8 @@ _TYPES = {
     "TIMESTAMP": "timestamp without time zone",
     "TIMESTAMPTZ": "timestamp with time zone",
 }
+# Those whose values may be cut to a size.
+_SIZED = {"DECIMAL": "numeric", "VARCHAR": "character varying"}
 # What the parser notes beside a node and what changes nothing of its meaning.
 _NOTES = {"safe", "typed", "coalesce", "nested"}
 
@@ -157,8 +160,11 @@ def _nullif(tree: exp.Expr) -> Node:
 def _cast(tree: exp.Expr) -> Node:
     parts = _only(tree, "this", "to")
     to = parts["to"]
-    name = _TYPES.get(to.this.name if isinstance(to.this, exp.DType) else "")
-    if name is None or to.expressions:
+    kind = to.this.name if isinstance(to.this, exp.DType) else ""
+    name, sizes = _TYPES.get(kind), [one.name for one in to.expressions]
+    if name and sizes and kind in _SIZED and all(map(str.isdecimal, sizes)):
+        name = sized(_SIZED[kind], *map(int, sizes))
+    elif name is None or sizes:
         raise Fault(
             f"nothing can be cast to {to.sql('postgres')} here; to {', '.join(sorted(set(_TYPES.values())))} it can"
         )

@@ -10,7 +10,7 @@ from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection
-from sluice.vendors.postgresql.types import holds
+from sluice.vendors.postgresql.types import holds, lost
 
 
 def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mapping[str, Column]:
@@ -39,7 +39,8 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         raise Unfit(
             73,
             f"the slave's table {name} cannot take every row of the master: {', '.join(wrong)}",
-            "nothing of it was written; alter the table there, or drop it and let initial_update make it",
+            "nothing of it was written; alter the table there, or drop it and let initial_update make it; or allow "
+            "what a column would lose by a cast in `compute` of its table, see expressions.md",
         )
     return there
 
@@ -53,7 +54,7 @@ def _unfit(columns: Sequence[Column], there: Mapping[str, Column], names: SlaveN
     for column in columns:
         own = there[column.name]
         if not holds(names.within(column.type), own.type):
-            yield f"{column.name} ({column.type} -> {own.type})"
+            yield f"{column.name} ({column.type} -> {own.type}: it would lose {lost(column.type, own.type)})"
         elif own.not_null and not column.not_null:
             yield f"{column.name} (NULL -> NOT NULL)"
         elif own.generated and not column.generated:

@@ -32,3 +32,17 @@ def holds(master: str, slave: str) -> bool:
     size, wide = int(ours[2]), int(theirs[2])
     fraction, wide_fraction = int(ours[3] or 0), int(theirs[3] or 0)
     return wide_fraction >= fraction and wide - wide_fraction >= size - fraction
+
+
+def lost(master: str, slave: str) -> str:
+    """What a column of type `slave` does not keep of values of type `master`, in words."""
+    ours, theirs = _SIZED.fullmatch(master), _SIZED.fullmatch(slave)
+    if not theirs or theirs[1] not in (master, ours and ours[1], "character varying"):
+        return f"what is no {slave}"
+    size, scale = int(theirs[2]), int(theirs[3] or 0)
+    if theirs[1] != "numeric":
+        return f"what is longer than {size}"
+    behind = ours is None or int(ours[3] or 0) > scale
+    before = ours is None or int(ours[2]) - int(ours[3] or 0) > size - scale
+    told = [f"digits behind the point from number {scale + 1} on"] * behind
+    return " and ".join([*told, *[f"numbers with more than {size - scale} digits before it"] * before])
