@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from pyiceberg.table import StaticTable
@@ -77,6 +78,14 @@ def test_what_a_killed_drain_did_not_tell_is_told_by_the_next(lake, point):
     world.let_leases_expire()
     assert world.drain("zurich")["changes"] == 0
     assert_equal(there)
+    assert len(opened(there, "zurich", "public.heap").snapshots()) > 1
+    world.infos["zurich"] = replace(world.infos["zurich"], extra={"path": str(there.path), "keep_hours": 0})
+    world.configure(lambda _: None)
+    world.let_leases_expire()
+    world.drain("zurich")
+    assert len(opened(there, "zurich", "public.heap").snapshots()) == 1, "others have lost their files"
+    for table in TABLES:
+        assert read(there, "zurich", table) == listed(there, "zurich", table)
 
 
 def test_a_history_takes_new_columns_and_wider_types_and_refuses_others(lake):

@@ -9,6 +9,7 @@ A commit is the exclusive creation of the next number, as a version's is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import ENOENT
@@ -33,6 +34,7 @@ from sluice.vendors.parquet.place import Place, create, ensure, flush, put
 
 _ENDING = ".metadata.json"
 _HINT = "version-hint.text"
+_COMMIT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def uri(path: Path) -> str:
@@ -123,15 +125,17 @@ class Metadata(NoopCatalog):
         gone = [before.snapshot_id for before, after in pairwise(self._whole.snapshots) if old(after)]
         if gone:
             left = self.commit_table(table, (), (RemoveSnapshotsUpdate.model_construct(snapshot_ids=gone),))
-            self._sweep(left.metadata.snapshots[0], left.metadata_location)
+            self._sweep(left.metadata.snapshots, left.metadata_location)
 
-    def _sweep(self, oldest: Snapshot, current: str) -> None:
-        """Remove what is older than the oldest snapshot, and not in it."""
-        kept = {current, oldest.manifest_list}
+    def _sweep(self, snapshots: list[Snapshot], current: str) -> None:
+        """Remove what is not in the oldest snapshot and was not written for a later one; nothing that is new."""
+        oldest = snapshots[0]
+        kept = {current, uri(self._directory / _HINT)}
         kept.update(manifest.manifest_path for manifest in oldest.manifests(self.files))
+        commits = {_commit(snapshot.manifest_list) for snapshot in snapshots}
         since = _path(oldest.manifest_list).stat().st_mtime
         for file in self._directory.iterdir():
-            if uri(file) not in kept and file.stat().st_mtime < since:
+            if uri(file) not in kept and _commit(file.name) not in commits and file.stat().st_mtime < since:
                 file.unlink(missing_ok=True)
 
     @contextmanager
@@ -177,6 +181,12 @@ class Metadata(NoopCatalog):
 
     def _path(self, number: int) -> Path:
         return self._directory / f"v{number}{_ENDING}"
+
+
+def _commit(name: str) -> str | None:
+    """The commit that a list was written for: the library names all lists of one by it."""
+    found = _COMMIT.search(name)
+    return found and found[0]
 
 
 def _path(location: str) -> Path:

@@ -6,33 +6,27 @@ to it by whoever takes over if somebody died between the two.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from sluice.apply.mapper import Mapper
-from sluice.connections import ConnectionInfo
-from sluice.model.names import Pair, Resources
 from sluice.model.position import Position, Snapshot
-from sluice.vendors.iceberg.tables import IcebergTables
-from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.place import reachable
 from sluice.vendors.parquet.slave import ParquetSlave
 from sluice.vendors.parquet.versions import Table, Version
+
+if TYPE_CHECKING:
+    from sluice.vendors.iceberg.tables import IcebergTables
 
 
 class IcebergSlave(ParquetSlave):
     """See `sluice.vendors.protocol.SlaveDatabase`."""
 
-    def __init__(
-        self,
-        kind: Kind,
-        info: ConnectionInfo,
-        pair: Pair,
-        schema: str,
-        mapper: Mapper,
-        masters: Collection[Resources] = (),
-    ) -> None:
-        super().__init__(kind, info, pair, schema, mapper, masters)
-        self._tables = IcebergTables(self.place)
+    @cached_property
+    def _tables(self) -> IcebergTables:
+        # The library takes seconds to load, and tasks that fill and compare files do without it.
+        from sluice.vendors.iceberg.tables import IcebergTables
+
+        return IcebergTables(self.place)
 
     def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
         """Raise the fence. What somebody who died has committed and not told is told before."""
