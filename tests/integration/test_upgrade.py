@@ -55,7 +55,7 @@ def test_what_is_made_anew_has_the_shape_of_what_was_upgraded(old, build):
     assert bootstrap(old.context, SOURCE)["added"] == []
     new = build(DDL, ["public.t"])
     shape = """
-        SELECT attrelid::regclass::text, attname, format_type(atttypid, NULL), attnotnull
+        SELECT attrelid::regclass::text, attname, format_type(atttypid, NULL), attnotnull, attstorage, reloptions::text
         FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
         WHERE relkind = 'r' AND relname LIKE 'repl%' AND attnum > 0 AND NOT attisdropped"""
     upgraded, made = (set(world.master.execute(shape).fetchall()) for world in (old, new))

@@ -10,7 +10,7 @@ from sluice import sqlfiles
 from sluice.apply.order import cycles, loading_order
 from sluice.model.names import RESOURCES, Resources, TableName
 from sluice.model.wanted import Wanted, Watch
-from sluice.vendors.postgresql import appearance, catalog, detection, keying, registry, triggers, upgrading
+from sluice.vendors.postgresql import appearance, catalog, detection, registry, storing, triggers, upgrading
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.registry import Entry
 from sluice.vendors.postgresql.session import Connection, composed
@@ -78,7 +78,8 @@ def install(
             composed("capture/forget_images", **parts), {"relation": registry.relation(connection, parts, table)}
         )
     connection.commit()
-    keying.key(connection, resources, parts, wanted=wanted.drained_into)
+    storing.key(connection, resources, parts, wanted=wanted.drained_into)
+    storing.keep_uncompressed(connection, resources, parts)
     return installed
 
 

@@ -21,11 +21,11 @@ from sluice.vendors.postgresql import (
     catalog,
     detection,
     encoding,
-    keying,
     polling,
     remarks,
     removing,
     sequences,
+    storing,
     tracing,
     triggers,
     upgrading,
@@ -173,7 +173,7 @@ class PostgresSource:
             take_over, holder = (composed(f"publish/{name}", **self.parts) for name in ("take_over", "holder"))
             if raised(self._publisher(), take_over, holder, {"epoch": epoch}) is None:
                 raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
-            keying.tell(self._publisher(), self.resources, self.parts)
+            storing.tell(self._publisher(), self.resources, self.parts)
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything, or should: the one cheap query of an idle sweep."""

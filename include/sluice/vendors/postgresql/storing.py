@@ -1,7 +1,7 @@
-"""Whether the queue has an index by key, and how its rows are told apart without one.
+"""How the queue is stored: whether it has an index by key, how its rows are told apart without one, and long images.
 
 An index costs the application a sixth of what capture does. Only drains with `block_loop` need it: each of their
-transactions takes its own rows out again.
+transactions takes its own rows out again. To compress rows of more than 2 kB would double what capture costs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ from psycopg import sql
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql import triggers
 from sluice.vendors.postgresql.session import Connection, composed
+
+# The most that PostgreSQL lets a row have before it moves values to their own place.
+_IN_PLACE = sql.SQL(
+    "ALTER content SET STORAGE EXTERNAL, ALTER oldcontent SET STORAGE EXTERNAL, SET (toast_tuple_target = 8160)"
+)
 
 
 def key(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], *, wanted: bool) -> None:
@@ -27,6 +32,17 @@ def key(connection: Connection, resources: Resources, parts: Mapping[str, sql.Co
             _alter(connection, resources, parts, sql.SQL("ADD PRIMARY KEY (repl_key)"))
         if row and not wanted:
             _alter(connection, resources, parts, sql.SQL("DROP CONSTRAINT {}").format(sql.Identifier(row[0])))
+
+
+def keep_uncompressed(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Store images as they are printed, however long. Those that are queued stay as they are.
+
+    Raises:
+        TransientError: SLC-036 as above.
+    """
+    with connection.transaction():
+        if connection.execute(composed("capture/compressed", **parts)).fetchone() == (True,):
+            _alter(connection, resources, parts, _IN_PLACE)
 
 
 def tell(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
