@@ -86,3 +86,14 @@ def test_what_is_odd_about_such_columns_is_told_by_check_and_when_they_are_used(
     ):
         assert warning in told
         assert warning in caplog.text
+
+
+@pytest.mark.parametrize("way", [{"searchable": ["b"]}, {"on_missing": "record"}], ids=lambda way: next(iter(way)))
+def test_files_are_not_written_row_by_row(lake, way):
+    world = lake("CREATE TABLE heap (a int, b text)", ["public.heap"]).world
+    world.configure(lambda all_: [all_["slaves"][name].update(tables={"public.heap": way}) for name in world.slaves])
+    world.master.execute("INSERT INTO heap VALUES (1, 'b')")
+    world.publish()
+    for name in world.slaves:
+        with pytest.raises(SluiceError, match=r"SLC-121: public\.heap cannot be written row by row"):
+            world.drain(name)
