@@ -1,7 +1,7 @@
 """What every Spark job does around its one call: arguments, logs, the result line, the exit code.
 
 The last line on the standard output is the result, one JSON object. Exit codes: 0 done; 3 terminal, a retry would fail
-again; 75 transient, a retry may succeed.
+again; 75 transient, a retry may succeed; 143 ended by SIGTERM.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import json
 import signal
 import sys
+import threading
 from collections.abc import Callable
 
 from sluice.context import Context
@@ -18,6 +19,9 @@ from sluice.log import to_stderr
 
 TERMINAL = 3
 TRANSIENT = 75
+TERMINATED = 128 + signal.SIGTERM
+
+_leaving = threading.Event()
 
 
 def arguments(description: str, *, slaves: str | None = None) -> argparse.ArgumentParser:
@@ -41,6 +45,9 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     try:
         result = json.dumps(call(Context.of_job(), options))
     except SluiceError as error:
+        if _leaving.is_set():
+            # It is of a session that the signal interrupted.
+            sys.exit(TERMINATED)
         print(error, file=sys.stderr, flush=True)
         sys.exit(TRANSIENT if isinstance(error, TransientError) else TERMINAL)
     print(result, flush=True)
@@ -48,4 +55,5 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
 
 def _leave(*_: object) -> None:
     """End as if the call had raised, so that leases are released and transactions rolled back."""
-    raise SystemExit(128 + signal.SIGTERM)
+    _leaving.set()
+    raise SystemExit(TERMINATED)
