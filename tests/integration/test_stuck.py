@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
+import psycopg
 import pytest
 from support.world import SOURCE
 
@@ -12,6 +14,7 @@ from sluice.config import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.control import leases, rejections, replications, status, stops
 from sluice.errors import SluiceError, TransientError
+from sluice.vendors.postgresql.session import VALUES_ENV, explained
 
 pytestmark = [pytest.mark.postgres]
 
@@ -67,6 +70,7 @@ def test_what_comes_before_is_delivered_and_the_transaction_is_named_without_its
     world, error = stuck(mode)
     assert world.position().ordinal == 2
     assert (slave(world), slave(world, "other")) == ([(1, "a")], [(1,)])
+    assert "secret" not in str(error)
     assert "transaction 3 (xid " in error.fact
     assert "2 INSERT, 1 UPDATE of public.t by id)" in error.fact
     assert "--remove-first 3`" in error.hint
@@ -123,3 +127,24 @@ def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):
     assert (told.status, told.dispatcher, told.skipped) == ("NORMAL", "ACTIVE", {"public.t": 5})
     replications.restart_at(world.context.store, world.pair("zurich"), world.position())
     assert status.standings(world.context)[0].well
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("SELECT 'sec\"ret'::int", 'invalid input syntax for type integer: "..." [SQLSTATE 22P02]'),
+        ("SELECT '2024-13-99'::date", 'date/time field value out of range: "..." [SQLSTATE 22008]'),
+        (
+            "INSERT INTO pg_temp.t VALUES (1), (1)",
+            'duplicate key value violates unique constraint "t_pkey" [SQLSTATE 23505]',
+        ),
+    ],
+)
+def test_an_error_tells_values_only_where_that_is_allowed(server, statement, said, monkeypatch):
+    with server.connect(server.create_database()) as session:
+        session.execute("CREATE TEMP TABLE t (id int PRIMARY KEY)")
+        with pytest.raises(psycopg.Error) as refused:
+            session.execute(statement)
+    assert explained(refused.value, "looking").fact == f"looking: {said}"
+    monkeypatch.setenv(VALUES_ENV, "1")
+    assert re.search(r"ret|99|\(1\)", explained(refused.value, "looking").fact)

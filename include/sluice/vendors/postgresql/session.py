@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -36,6 +38,13 @@ PINNED = {
 
 # Of a server that said nothing at all.
 _UNREACHABLE = "08006"
+
+# If this is set, errors say values of rows, too.
+VALUES_ENV = "SLUICE_LOG_VALUES"
+# Classes of errors about values: data that are none, and constraints. What the latter quote are names.
+_TELLING, _NAMING = ("22", "23"), "23"
+# Servers quote in the manner of their language.
+_QUOTED = re.compile(r"""["'«„\u2018\u201c].*["'»\u2019\u201c\u201d]""", re.DOTALL)
 
 # SQLSTATE class or code -> (error code, transient?, hint). Source: PostgreSQL manual, appendix "Error Codes".
 _STATES: dict[str, tuple[int, bool, str]] = {
@@ -87,8 +96,11 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
     """
     state = error.sqlstate or state or _UNREACHABLE
     message = error.diag.message_primary or "; ".join(filter(None, map(str.strip, str(error).splitlines())))
-    if error.diag.message_detail:
-        message = f"{message} ({error.diag.message_detail})"
+    if not state.startswith(_TELLING) or os.environ.get(VALUES_ENV):
+        if error.diag.message_detail:
+            message = f"{message} ({error.diag.message_detail})"
+    elif not state.startswith(_NAMING):
+        message = _QUOTED.sub('"..."', message)
     for length in (5, 3, 2):
         if known := _STATES.get(state[:length]):
             code, transient, hint = known
