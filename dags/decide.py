@@ -37,7 +37,7 @@ with DAG(
     schedule=None,
     params={
         "source": conventions.source_param(settings),
-        "slave": Param(next(iter(settings.slaves)), type="string", enum=list(settings.slaves), description="the slave"),
+        "slave": conventions.slave_param(settings),
         "change": Param(1, type="integer", minimum=1, description="REPL_KEY of the command"),
     },
     # One slave's question is not to wait for another's answer.

@@ -29,6 +29,7 @@ from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperato
 
 PROJECT = Path(__file__).resolve().parents[2]
 DAG_IDS = {
+    "administer",
     "bootstrap",
     "decide",
     "publish__flights",
@@ -53,6 +54,7 @@ TASKS = [
     ("receive_initial_files", "release"),
     ("receive_initial_files", "verify"),
     ("verify", "verify"),
+    ("administer", "administer"),
     ("decide", "question"),
     ("decide", "decide"),
 ]
@@ -65,7 +67,8 @@ def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
     task = dag.get_task(task_id).prepare_for_execution()
     values = {name: param.value for name, param in dag.params.items()} | params
     before = SimpleNamespace(xcom_pull=lambda task_ids: ANSWERED)
-    task.render_template_fields({"params": values, "ti": before}, jinja_env=task.get_template_env())
+    known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name="eva")}
+    task.render_template_fields(known, jinja_env=task.get_template_env())
     return task
 
 
@@ -204,6 +207,7 @@ def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
         ("initial_update", "sluice_bulk"),
         ("receive_initial_files", "sluice_bulk"),
         ("verify", "sluice_bulk"),
+        ("administer", "default_pool"),
         ("decide", "default_pool"),
     ],
 )
@@ -220,6 +224,15 @@ def test_what_a_slave_asks_is_a_run_of_the_dag_that_airflow_takes(bag, job_modul
     task = rendered(bag.dags["decide"], "decide", **sent.conf)
     parsed = job_module("decide").parser().parse_args(task.command_line())
     assert (parsed.slave, parsed.change, parsed.answer, parsed.who) == ("geneva", 61, Answer.APPROVE, "eva")
+
+
+def test_what_a_person_administers_reaches_the_job_with_the_name_of_who_triggered_it(bag, job_module):
+    parse = job_module("administer").parser().parse_args
+    asked = {"slave": "geneva", "remove_first": 412}
+    parsed = parse(rendered(bag.dags["administer"], "administer", **asked).command_line())
+    assert (parsed.slave, parsed.remove_first, parsed.skip, parsed.who) == ("geneva", 412, None, "eva")
+    parsed = parse(rendered(bag.dags["administer"], "administer", skip="public.t").command_line())
+    assert (parsed.remove_first, parsed.skip) == (None, "public.t")
 
 
 def test_pools_have_a_slot_for_each_source_and_each_replication():
@@ -307,7 +320,10 @@ replications:
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     dags = DagBag(dag_folder=str(PROJECT / "dags")).dags
     per_pair = {"publish__sales", "publish__stock", "drain__sales__bern"}
-    assert set(dags) == {"bootstrap", "decide", "initial_update", "receive_initial_files", "verify"} | per_pair
+    assert (
+        set(dags)
+        == {"administer", "bootstrap", "decide", "initial_update", "receive_initial_files", "verify"} | per_pair
+    )
     assert dags["publish__sales"].timetable.delta == timedelta(seconds=5)
     assert dags["drain__sales__bern"].timetable.timetable.delta == timedelta(minutes=10)
 
@@ -316,5 +332,5 @@ def test_a_wrong_configuration_shows_as_an_import_error_with_its_hint(monkeypatc
     (tmp_path / "replication.yaml").write_text("sources: {}\nslavs: {}\n")
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     errors = DagBag(dag_folder=str(PROJECT / "dags")).import_errors
-    assert len(errors) == 7
+    assert len(errors) == 8
     assert all("SLC-002" in text and "HINT" in text for text in errors.values())

@@ -39,15 +39,15 @@ class Kept:
     change: Rejected
 
 
-def keep(store: Store, pair: Pair, changes: Sequence[Rejected], removed: str = "") -> None:
+def keep(store: Store, pair: Pair, changes: Sequence[Rejected], removed: str = "", who: str | None = None) -> None:
     """Keep what a slave did not carry out; once, however often it is told.
 
     Args:
-        removed: what somebody removes with it, for the audit trail.
+        removed: what somebody removes with it, for the audit trail; and `who` that is, if not this run or person.
     """
     with store.begin() as connection:
         if removed:
-            replications.note(connection, pair, "remove first", removed)
+            replications.note(connection, pair, "remove first", removed, who)
         keep_in(connection, pair, changes)
 
 

@@ -42,13 +42,12 @@ def standing(store: Store, pair: Pair) -> Stuck | None:
     return Stuck.from_json(row.body) if row else None
 
 
-def skip(store: Store, pair: Pair, table: TableName) -> None:
+def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
     """Leave a table of the master out from now on; not while a drain is at work, which would not hear of it."""
-    who = replications.actor()
     values = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table, "actor": who}
     with store.begin() as connection:
         if connection.execute(insert(skipped).values(values).on_conflict_do_nothing()).rowcount:
-            replications.note(connection, pair, "skip", str(table))
+            replications.note(connection, pair, "skip", str(table), who)
 
 
 def left_out(store: Store, pair: Pair) -> Mapping[TableName, Skipped]:

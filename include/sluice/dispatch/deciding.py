@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 from sluice.context import Context
-from sluice.control import leases, questions, replications, stops
+from sluice.control import leases, questions, rejections, replications, stops
 from sluice.dispatch.drain import no_obstacle
 from sluice.dispatch.job import drain_of
 from sluice.errors import SluiceError
@@ -14,8 +15,11 @@ from sluice.model.wanted import chosen, split_table
 from sluice.state.question import Answer
 
 
-def remove_first(context: Context, pair: Pair, ordinal: int) -> int:
+def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = None) -> int:
     """Move a slave past the transaction that it stands in front of; its changes are kept with those that were rejected.
+
+    Args:
+        who: if not this run, or the person at the shell.
 
     Returns:
         how many changes that are kept now.
@@ -30,7 +34,7 @@ def remove_first(context: Context, pair: Pair, ordinal: int) -> int:
             raise no_obstacle(pair, ordinal)
         slave = context.slave(pair)
         try:
-            drain = drain_of(context, pair, slave, removed=str(stuck))
+            drain = drain_of(context, pair, slave, partial(rejections.keep, removed=str(stuck), who=who))
             # Whoever still writes to the slave under an earlier lease is fenced out before the slave is looked at (R6).
             drain.begin(held.epoch)
             done = drain.remove(ordinal)
@@ -41,7 +45,7 @@ def remove_first(context: Context, pair: Pair, ordinal: int) -> int:
     return sum(count for one in stuck.touched for count in one.actions.values())
 
 
-def skip(context: Context, pair: Pair, name: str) -> TableName:
+def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> TableName:
     """Leave a table of the master, given as schema.table, out for a slave until it is filled anew.
 
     Raises:
@@ -59,7 +63,7 @@ def skip(context: Context, pair: Pair, name: str) -> TableName:
             "nothing was changed; name it as the master calls it: schema.table",
         )
     with leases.leased(context.store, f"drain {pair}"):
-        stops.skip(context.store, pair, table)
+        stops.skip(context.store, pair, table, who or replications.actor())
     return table
 
 

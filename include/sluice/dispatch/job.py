@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,11 +20,13 @@ from sluice.dispatch.permitted import Permission, Undecided
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.model.tolerance import Tolerated
+from sluice.model.tolerance import Rejected, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.question import Question
 from sluice.state.replication import Status
 from sluice.vendors.protocol import SlaveDatabase
+
+Keep = Callable[[Store, Pair, Sequence[Rejected]], None]
 
 _RENEW_S = 5.0
 _DURABLE_S = 3.0
@@ -57,11 +60,11 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     return {**vars(total), "standby": shut.why if shut else ""}
 
 
-def drain_of(context: Context, pair: Pair, slave: SlaveDatabase, removed: str = "") -> Drain:
+def drain_of(context: Context, pair: Pair, slave: SlaveDatabase, keep: Keep = rejections.keep) -> Drain:
     """The drain of a slave as it is configured.
 
     Args:
-        removed: told to the audit trail with what the slave does not carry out.
+        keep: keeps what the slave does not carry out.
     """
     settings, own = context.config.replication(pair.source, pair.slave), context.config.slave(pair.slave)
     return Drain(
@@ -72,7 +75,7 @@ def drain_of(context: Context, pair: Pair, slave: SlaveDatabase, removed: str = 
         answered=partial(answers.answered, context.store, pair) if settings.statements else None,
         collected=settings.collected,
         salt=salt_of(context.connections, own.salt),
-        rejected=partial(rejections.keep, context.store, pair, removed=removed),
+        rejected=partial(keep, context.store, pair),
         permission=Permission(settings.policies, questions.decided(context.store, pair)),
         skipped=stops.left_out(context.store, pair),
     )

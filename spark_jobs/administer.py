@@ -1,0 +1,32 @@
+"""Spark job: let a slave go on without what it does not take: a transaction, or a table."""
+
+import argparse
+
+from sluice.context import Context
+from sluice.dispatch import deciding
+from sluice.model.names import Pair
+from sluice.spark.job import arguments, run
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this job."""
+    options = arguments(__doc__)
+    options.add_argument("--slave", required=True, help="name of the slave in the configuration")
+    options.add_argument("--remove-first", type=int, metavar="ORDINAL", help="keep this transaction aside")
+    options.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
+    options.add_argument("--who", required=True, help="who wants it")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """What the arguments ask for."""
+    pair, done = Pair(options.source, options.slave), dict[str, object]()
+    if options.remove_first:
+        done["removed"] = deciding.remove_first(context, pair, options.remove_first, options.who)
+    if options.skip:
+        done["skipped"] = str(deciding.skip(context, pair, options.skip, options.who))
+    return done
+
+
+if __name__ == "__main__":
+    run(parser(), call)
