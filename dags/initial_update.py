@@ -19,13 +19,16 @@ DOC = """
 | `abandon` | only if one of these failed | INCONSISTENT |
 
 The master keeps working all along, and one dump serves all the slaves. Tables that a slave lacks are created;
-**what its watched tables hold now is replaced**. After a failure, mend the cause and trigger this DAG again.
+**what its watched tables hold now is replaced**. After a failure, mend the cause and trigger this DAG again, with
+`resume` if the chunks that are in may stay.
 
 * **source**: the master database
 * **slaves**: the slaves to fill
 * **store_initial_data**: `dump` stores it in files, in a new directory. Somebody copies that to each slave's place,
   where the DAG `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut
   (`./sluice status` names the directory), and the change log keeps what it needs
+* **resume**: go on where an update of these slaves broke off; what cannot be gone on with begins anew. A task that is
+  tried again, or cleared, does so by itself
 * **force**: give up data that is on its way to one of these slaves in that manner
 """
 
@@ -42,6 +45,7 @@ with DAG(
         "source": conventions.source_param(settings),
         "slaves": conventions.slaves_param(settings),
         "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
+        "resume": Param(False, type="boolean", description="go on where an earlier update of these slaves broke off"),
         "force": Param(False, type="boolean", description="give up data that is on its way by hand"),
     },
     **conventions.DAG_SETTINGS,
@@ -50,7 +54,7 @@ with DAG(
         SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.BULK)
         for job, more in {
             "inhibit": {"force": "{{ params.force }}"},
-            "dump": {"store": "{{ params.store_initial_data }}"},
+            "dump": {"store": "{{ params.store_initial_data }}", "resume": "{{ params.resume }}"},
             "release": {},
         }.items()
     )

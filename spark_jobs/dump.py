@@ -10,6 +10,7 @@ from sluice.spark.loading import load
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
+    options.add_argument("--resume", action="store_true", help="go on where an earlier update broke off")
     options.add_argument("--store", action="store_true", help="into files, which are carried to the slaves by hand")
     return options
 
@@ -17,5 +18,7 @@ def parser() -> argparse.ArgumentParser:
 if __name__ == "__main__":
     run(
         parser(),
-        lambda context, options: dump(context, options.source, options.slaves, load, store=options.store),
+        lambda context, options: dump(
+            context, options.source, options.slaves, load, store=options.store, resume=options.resume
+        ),
     )

@@ -25,6 +25,7 @@ OFFERED = {
     "changelog.files",
     "changelog.manifest",
     "changelog.schema",
+    "dispatch.overlap",
     "initial_update.job",
     "initial_update.plan",
     "messages.described",

@@ -171,6 +171,12 @@ def test_a_choice_of_a_form_is_a_switch(bag, job_module, dag_id, task_id, choice
     assert vars(job_module(task.job).parser().parse_args(task.command_line()))[option] is True
 
 
+def test_only_the_dump_of_an_initial_update_is_told_to_resume(bag, job_module):
+    tasks = {one: rendered(bag.dags["initial_update"], one, resume=True).command_line() for one in ("inhibit", "dump")}
+    assert ["--resume" in words for words in tasks.values()] == [False, True]
+    assert job_module("dump").parser().parse_args(tasks["dump"]).resume
+
+
 def test_the_verification_of_an_initial_update_ends_it(bag):
     for dag_id in ("initial_update", "receive_initial_files"):
         assert "--initial" in rendered(bag.dags[dag_id], "verify").command_line()

@@ -110,8 +110,11 @@ class Manifest:
         with self._store.begin() as connection:
             answer(connection, request, snapshot_id, at)
 
-    def ahead(self, slave: str, position: Position) -> list[Segment]:
+    def ahead(self, slave: str, position: Position, *, beyond: bool = False) -> list[Segment]:
         """The segments a slave still needs, cut off at a point where it must stop to be compared (R10).
+
+        Args:
+            beyond: those behind such a point as well.
 
         Raises:
             SluiceError: SLC-042 if the log was trimmed past the slave.
@@ -138,7 +141,7 @@ class Manifest:
                 f"past that and starts later",
                 "what it lacks is gone; it has to be filled anew by initial_update",
             )
-        return [_segment(row) for row in rows if row.stop is None or row.last_ordinal <= row.stop]
+        return [_segment(row) for row in rows if beyond or row.stop is None or row.last_ordinal <= row.stop]
 
     def layouts(self, numbers: Iterable[int]) -> dict[int, Layout]:
         """Layouts by id."""

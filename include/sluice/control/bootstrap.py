@@ -87,11 +87,13 @@ def _lost(silenced: Sequence[TableName]) -> str:
 
 
 def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:
-    """What the slaves got so far, or will get, is not all that the source has: those in one of these states stop."""
+    """What the slaves got so far, or will get, is not all that the source has: those in one of these states stop, and
+    no initial update is resumed."""
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:
             replications.happen(context.store, pair, Event.BREAK, why)
+    replications.forget_updates(context.store, source)
 
 
 def _rebase(context: Context, source: str) -> None:

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 
 from sluice.context import Context
-from sluice.control import remedies
+from sluice.control import remedies, replications
 from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
 from sluice.control.stops import Skipped
 from sluice.control.store import Store
-from sluice.control.tables import audit, lease
+from sluice.control.tables import audit, initial_update, lease
 from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
@@ -73,13 +73,27 @@ def of_status(store: Store, pair: Pair, status: Status, different: int | None) -
     elif status is Status.INCONSISTENT:
         yield (
             f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
-            f"HINT: once the cause is mended, {anew}"
+            f"HINT: once the cause is mended, {anew}{_or_resume(store, pair)}"
         )
     elif different:
         yield (
             f"the last comparison found {different:,} rows that are not as on the master; changes are delivered.\n"
             f"HINT: find out who else writes to it, then {anew}"
         )
+
+
+def _or_resume(store: Store, pair: Pair) -> str:
+    """The other way, if an update broke off whose chunks may stay."""
+    known = select(initial_update.c.id).where(
+        initial_update.c.id == replications.get(store, pair).update_id,
+        initial_update.c.snapshot.is_not(None),
+        initial_update.c.state.in_(("DUMPING", "FAILED")),
+    )
+    with store.begin() as connection:
+        if connection.execute(known).scalar() is None:
+            return ""
+    resumed = remedies.update(pair.source, [pair.slave], resume=True)
+    return f"\nHINT: or go on where the initial update broke off: {resumed}"
 
 
 def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:

@@ -20,9 +20,10 @@ def unpause(pair: Pair) -> str:
     return f"airflow dags unpause {drain_dag(pair)}"
 
 
-def update(source: str, slaves: Sequence[str]) -> str:
-    """The command that fills slaves anew."""
-    return f"airflow dags trigger initial_update --conf '{json.dumps({'source': source, 'slaves': list(slaves)})}'"
+def update(source: str, slaves: Sequence[str], *, resume: bool = False) -> str:
+    """The command that fills slaves anew, or goes on where that broke off."""
+    asked = {"source": source, "slaves": list(slaves)} | ({"resume": True} if resume else {})
+    return f"airflow dags trigger initial_update --conf '{json.dumps(asked)}'"
 
 
 def dispatcher(pair: Pair, *options: object) -> str:

@@ -11,7 +11,17 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control import remedies
 from sluice.control.store import Store
-from sluice.control.tables import audit, hold, question, rejected, replication, skipped, stuck, tolerated
+from sluice.control.tables import (
+    audit,
+    hold,
+    initial_update,
+    question,
+    rejected,
+    replication,
+    skipped,
+    stuck,
+    tolerated,
+)
 from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.asking import Asking
@@ -181,6 +191,13 @@ def restart_at(store: Store, pair: Pair, position: Position) -> None:
         # Its rows are those of the master again.
         for table in (tolerated, rejected, stuck, question, skipped):
             connection.execute(table.delete().where(table.c.source == pair.source, table.c.slave == pair.slave))
+
+
+def forget_updates(store: Store, source: str) -> None:
+    """Nobody knows any more where the data of this source's initial updates stand in the stream."""
+    gone = {"snapshot": None, "segment": None, "ordinal": None}
+    with store.begin() as connection:
+        connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 
 
 def note(connection: Connection, pair: Pair, event: str, detail: str, who: str | None = None) -> None:

@@ -67,7 +67,7 @@ def batches(
         changes = pa.Table.from_batches(list(cut.piece(size, most_bytes)), CHANGES)
         end = Position(segments[bisect_left(ends, cut.ordinal)].number, cut.ordinal)
         if snapshot is not None:
-            changes = _without_obsolete(changes, snapshot)
+            changes = kept(changes, newer(changes, snapshot))
         yield Batch(changes, end, end.ordinal - done)
         done = end.ordinal
 
@@ -77,12 +77,11 @@ def _beyond(record: pa.RecordBatch, ordinal: int) -> pa.RecordBatch:
     return record.slice(first)
 
 
-def _without_obsolete(changes: pa.Table, snapshot: Snapshot) -> pa.Table:
-    """Drop exactly what is visible in the snapshot (R5)."""
+def newer(changes: pa.Table, snapshot: Snapshot) -> pa.ChunkedArray:
+    """Which changes are exactly those that are not visible in the snapshot (R5)."""
     low, high, running = snapshot.parts()
     xids = changes["trans_key"].cast(pa.int64())
-    newer = pc.or_(
+    return pc.or_(
         pc.greater_equal(xids, high),
         pc.and_(pc.greater_equal(xids, low), pc.is_in(xids, value_set=pa.array(sorted(running), pa.int64()))),
     )
-    return kept(changes, newer)

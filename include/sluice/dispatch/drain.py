@@ -11,16 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.net import Step
-from sluice.apply.view import Sight, seen, view
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Manifest, Segment
-from sluice.changelog.schema import NO_LAYOUT
 from sluice.crash import CrashPoint, reached
 from sluice.dispatch.batches import MOST_BYTES, Batch, batches
 from sluice.dispatch.narrowing import Refusal, described, narrowed
 from sluice.dispatch.permitted import ALL, Permission, permitted
+from sluice.dispatch.seeing import Seeing, layouts_of
 from sluice.dispatch.steps import steps
-from sluice.dispatch.timely import timely
 from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -85,10 +83,8 @@ class Drain:
         self._left: Batch | None = None
         self._tried: Batch | None = None
         self._refused: Batch | None = None
-        self._salt = salt
         self._permission = permission
-        self._skipped = skipped
-        self._sights: dict[int, Sight] = {}
+        self._seeing = Seeing(slave.mapper, manifest, salt, skipped)
         self.position = Position(0, 0)
         self.stuck: Stuck | None = None
         self._snapshot: Snapshot | None = None
@@ -165,7 +161,7 @@ class Drain:
         if not isinstance(found, Refusal):
             return found
         failing = kept(rest.changes, pc.equal(rest.changes["ordinal"], found.ordinal))
-        self.stuck = described(failing, self._manifest.layouts(_numbers(failing)))
+        self.stuck = described(failing, self._manifest.layouts(layouts_of(failing)))
         raise found.error
 
     def remove(self, ordinal: int) -> Delivered:
@@ -205,7 +201,7 @@ class Drain:
         return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
-        changes, layouts = self._seen(batch)
+        changes, layouts = self._seeing.seen(batch.changes)
         manners = self._manners(layouts)
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
         patient = {number: one for number, one in layouts.items() if not manners.of(one.name).by_row}
@@ -216,37 +212,16 @@ class Drain:
         done = batch.changes.slice(0, len(batch.changes) - (len(left.changes) if left else 0))
         tolerated = manners.counted(replayed.tolerated)
         return Delivered(
-            self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._left_out(done)
+            self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._seeing.left_out(done)
         )
 
-    def _seen(self, batch: Batch) -> tuple[pa.Table, dict[int, Layout]]:
-        """What the slave sees of a batch, and of the layouts in it."""
-        changes, numbers = batch.changes, _numbers(batch.changes)
-        if unknown := numbers - self._sights.keys():
-            layouts = self._manifest.layouts(unknown)
-            more = {number: view(self._slave.mapper, layout) for number, layout in layouts.items()}
-            self._sights |= {number: Sight(one, self._salt) for number, one in more.items()}
-        sights = {number: self._sights[number] for number in numbers}
-        if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
-            changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))
-        changes = timely(changes, {number: one.view.master for number, one in sights.items()})
-        return seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
-
-    def _left_out(self, changes: pa.Table) -> Counter[TableName]:
-        """How many of these changes are of tables that the slave is not given."""
-        found: Counter[TableName] = Counter()
-        for one in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
-            if (known := self._sights.get(one["values"])) and (name := known.view.master.name) in self._skipped:
-                found[name] += one["counts"]
-        return found
-
     def _manners(self, layouts: Iterable[int]) -> Manners:
-        views = (self._sights[number].view for number in layouts)
+        views = self._seeing.known(layouts)
         tables = {one.layout.name: self._slave.mapper.manner(one.master.name) for one in views}
         return Manners(tables, self._rejected)
 
     def _apply(self, batch: Batch, sequences: list[SequenceValue], removed: int | None = None) -> Delivered:
-        changes, layouts = self._seen(batch)
+        changes, layouts = self._seeing.seen(batch.changes)
         manners = self._manners(layouts)
         told: Iterator[Step] = iter(())
         if removed is not None:
@@ -256,7 +231,7 @@ class Drain:
         found = self._slave.apply(passed, batch.end, sequences, self._answered, manners)
         reached(CrashPoint.DELIVERED)
         self.position = batch.end
-        skipped = self._left_out(batch.changes)
+        skipped = self._seeing.left_out(batch.changes)
         return Delivered(batch.end, batch.transactions, len(batch.changes), manners.counted(found), skipped)
 
     def _told(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
@@ -273,11 +248,6 @@ def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:
         f"{pair} does not stand in front of transaction {ordinal}",
         f"nothing was changed; `./sluice dispatcher {pair.source} {pair.slave}` says in front of which it stands",
     )
-
-
-def _numbers(changes: pa.Table) -> set[int]:
-    """The layouts that changes were written under."""
-    return set(pc.unique(changes["layout"]).to_pylist()) - {NO_LAYOUT}
 
 
 def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:

@@ -3,17 +3,18 @@ data. A target that fails is left out, and the others go on (R8)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from sqlalchemy import func
+from sqlalchemy import func, select
 
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.control.store import Store
-from sluice.control.tables import initial_update
+from sluice.control.tables import initial_update, replication
 from sluice.errors import SluiceError
 from sluice.initial_update.job import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
@@ -21,7 +22,8 @@ from sluice.initial_update.progress import Progress
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.vendors.dumping import SlaveTables, TableDefinition
+from sluice.state.replication import Status
+from sluice.vendors.dumping import Expected, SlaveTables, TableDefinition
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
 
@@ -40,7 +42,6 @@ class Dumped:
     snapshot: Snapshot
     position: Position
     origin: OfMaster | OfFiles
-    chunks: Sequence[Chunk]
     binary: Mapping[TableName, bool] | None = None
 
 
@@ -62,22 +63,70 @@ class Target:
         return self.plan.slave
 
 
+class Before(Protocol):
+    """What earlier loads have left on the targets, and what is to come therefore."""
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work on a target, and see what may stay there. For each, before all else."""
+
+    def chunks(self) -> Sequence[Chunk]:
+        """All chunks of the copy."""
+
+    def expected(self, target: Target) -> Sequence[Expected]:
+        """What a target is to know of each of them."""
+
+    def staying(self, target: Target) -> Collection[TableName]:
+        """The tables of a target that keep their rows, and get more."""
+
+    def catch_up(self, target: Target) -> None:
+        """Bring what stayed to what the others are now, when all chunks are in."""
+
+
+class Nothing:
+    """Nothing stays, or just what the target itself knows of the same load."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work."""
+        target.tables.begin()
+
+    def chunks(self) -> Sequence[Chunk]:
+        """The chunks that were given."""
+        return self._chunks
+
+    def expected(self, target: Target) -> Sequence[Expected]:
+        """All are to come."""
+        return [Expected(None)] * len(self._chunks)
+
+    def staying(self, target: Target) -> Collection[TableName]:
+        """None."""
+        return ()
+
+    def catch_up(self, target: Target) -> None:
+        """There is nothing to be done."""
+
+
 def copy(
-    context: Context, source: str, update: int, dumped: Dumped, targets: Sequence[Target], load: Load
+    context: Context, source: str, update: int, dumped: Dumped, targets: Sequence[Target], load: Load, before: Before
 ) -> tuple[list[Target], dict[str, str]]:
     """Copy everything to every target; those that have all of it, and what went wrong with the others, by name."""
     failed: dict[str, str] = {}
-    names, count = [one.name for one in dumped.definitions], len(dumped.chunks)
+    names = [one.name for one in dumped.definitions]
     ready = _each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
-    ready = _each(ready, lambda target: target.tables.prepare(dumped.definitions), failed)
-    ready = _each(ready, lambda target: target.tables.expect(count), failed)
+    ready = _each(ready, before.begin, failed)
+    chunks = before.chunks()
+    count = len(chunks)
+    ready = _each(ready, lambda target: target.tables.expect(before.expected(target)), failed)
+    ready = _each(ready, lambda target: target.tables.prepare(dumped.definitions, before.staying(target)), failed)
     job = LoadJob(
         source=source,
         origin=dumped.origin,
         sealed=sealed_text(),
-        chunks=tuple(dumped.chunks),
+        chunks=tuple(chunks),
         binary=dict(dumped.binary or {one.name: _binary(one, ready) for one in dumped.definitions}),
-        slaves=tuple(_told(target, dumped) for target in ready),
+        slaves=tuple(_told(target, dumped, before.staying(target)) for target in ready),
         tasks=context.config.bulk_tasks,
     )
     _progress(context.store, update, dumped, count)
@@ -87,6 +136,7 @@ def copy(
                 failed.setdefault(done.slave, done.error)
     loaded = [target for target in ready if target.name not in failed]
     loaded = _each(loaded, lambda target: _whole(target, count), failed)
+    loaded = _each(loaded, before.catch_up, failed)
     loaded = _each(loaded, lambda target: target.tables.finish(dumped.definitions), failed)
     loaded = _each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
     return loaded, failed
@@ -99,18 +149,18 @@ def finish(store: Store, update: int, state: str) -> None:
         connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))
 
 
-def _told(target: Target, dumped: Dumped) -> SlaveLoad:
+def _told(target: Target, dumped: Dumped, merged: Collection[TableName]) -> SlaveLoad:
     views = {one.name: view(target.tables.mapper, one.layout) for one in dumped.definitions}
     if isinstance(dumped.origin, OfFiles):
         # What shapes rows did so when they were stored.
         views = {name: one.of_shaped_rows for name, one in views.items()}
-    return replace(target.plan, views=views)
+    return replace(target.plan, views=views, merged=frozenset(merged))
 
 
 def _whole(target: Target, chunks: int) -> None:
     done, _ = target.tables.progress()
     if done != chunks:
-        raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again")
+        raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
 
 
 def _binary(table: TableDefinition, targets: Sequence[Target]) -> bool:
@@ -134,10 +184,13 @@ def _each(targets: Sequence[Target], step: Callable[[Target], None], failed: dic
 
 
 def _progress(store: Store, update: int, dumped: Dumped, count: int) -> None:
+    # If the source turned out to have lost changes, they are INCONSISTENT by now, and nothing is to be resumed.
+    wanted = (Status.INITIAL, Status.TRANSITION)
+    waiting = select(replication.c.slave).where(replication.c.update_id == update, replication.c.status.in_(wanted))
     with store.begin() as connection:
         connection.execute(
             initial_update.update()
-            .where(initial_update.c.id == update)
+            .where(initial_update.c.id == update, waiting.exists())
             .values(
                 state="DUMPING" if isinstance(dumped.origin, OfMaster) else "LOADING",
                 snapshot=dumped.snapshot.text,

@@ -18,7 +18,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
 from sluice.initial_update.copying import Dumped, Load, copy, finish
 from sluice.initial_update.job import OfMaster
-from sluice.initial_update.plan import chunks
+from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.storing import StoredTables
 from sluice.initial_update.targets import directories, slave_target
 from sluice.log import event
@@ -27,13 +27,16 @@ from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 
 
-def dump(context: Context, source: str, slaves: Sequence[str], load: Load, *, store: bool = False) -> dict[str, object]:
+def dump(
+    context: Context, source: str, slaves: Sequence[str], load: Load, *, store: bool = False, resume: bool = False
+) -> dict[str, object]:
     """Copy every watched table to every slave that is in INITIAL, or into directories for them.
 
     A slave that fails becomes INCONSISTENT and holds nobody up; the others go on (R8).
 
     Args:
         store: the data is to be carried to the slaves by hand.
+        resume: go on where an earlier update broke off. A second try of the same one does so by itself.
 
     Raises:
         SluiceError: the source failed, or every slave did.
@@ -58,15 +61,16 @@ def dump(context: Context, source: str, slaves: Sequence[str], load: Load, *, st
             snapshot.snapshot,
             snapshot.position,
             OfMaster(settings.vendor, settings.connection, snapshot.id),
-            chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages),
         )
+        wanted = (resume or began(context.store, update)) and not store
+        before = Resumption(context, source, update, dumped.definitions, snapshot, installed.stages, wanted=wanted)
         if store:
             targets, failed = directories(context, update, held, dumped.definitions)
         else:
             targets = [slave_target(context, pair, lease) for pair, lease in held]
         for target in targets:
             stack.callback(target.tables.close)
-        loaded, wrong = copy(context, source, update, dumped, targets, load)
+        loaded, wrong = copy(context, source, update, dumped, targets, load, before)
         failed |= {
             pair.slave: wrong[target.name] for target in targets for pair in target.pairs if target.name in wrong
         }
@@ -87,9 +91,9 @@ def dump(context: Context, source: str, slaves: Sequence[str], load: Load, *, st
         raise SluiceError(
             80,
             f"no slave could be loaded: {'; '.join(failed.values())}",
-            f"mend what is said of each, then type: {remedies.update(source, list(failed))}",
+            f"mend what is said of each, then type: {remedies.update(source, list(failed), resume=True)}",
         )
-    return {"update": update, "rows": rows, "chunks": len(dumped.chunks), "failed": failed}
+    return {"update": update, "rows": rows, "chunks": len(before.chunks()), "failed": failed}
 
 
 def _held(context: Context, source: str, slaves: Sequence[str]) -> list[tuple[Pair, Lease]]:

@@ -43,8 +43,8 @@ class IntoFiles:
 @dataclass(frozen=True)
 class SlaveLoad:
     """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, the id of the
-    connection with its salt, the masters in its database that are not to hear of what is loaded, and the directory
-    that its rows are stored in instead, if they are."""
+    connection with its salt, the masters in its database that are not to hear of what is loaded, the directory that
+    its rows are stored in instead, if they are, and the tables whose rows may be there already."""
 
     slave: str
     vendor: str
@@ -55,6 +55,7 @@ class SlaveLoad:
     salt: str | None = None
     masters: tuple[Resources, ...] = ()
     files: IntoFiles | None = None
+    merged: frozenset[TableName] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sluice.model.names import TableName
 
@@ -14,39 +15,65 @@ CHUNK_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Leaf:
-    """A relation that holds rows of a watched table: the table itself, or one of its partitions."""
+    """A relation that holds rows of a watched table: the table itself, or one of its partitions.
+
+    Attributes:
+        written_as: another text once its rows were written to another file, or its capture was interrupted.
+    """
 
     table: TableName
     relation: TableName
     blocks: int
+    written_as: str = ""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows of one relation whose blocks are in ``[low, high)``; `high` None has no end."""
+    """Rows of one relation whose blocks are in ``[low, high)``; `high` None has no end.
+
+    Attributes:
+        since: only rows that this transaction, or a later one, wrote.
+    """
 
     number: int
     leaf: Leaf
     low: int
     high: int | None
+    since: int | None = None
 
 
-def chunks(leaves: Iterable[Leaf], tasks: int, stages: Sequence[Sequence[TableName]] = ()) -> list[Chunk]:
-    """Cut relations into chunks, stage by stage; the largest of a stage first, so that its last to end is short."""
+def chunks(
+    leaves: Iterable[Leaf],
+    tasks: int,
+    stages: Sequence[Sequence[TableName]] = (),
+    places: Mapping[TableName, Iterable[int]] = {},
+) -> list[Chunk]:
+    """Cut relations into chunks, stage by stage; the largest of a stage first, so that its last to end is short.
+
+    Args:
+        places: the blocks at which some relations are to be cut.
+    """
     stage = {name: number for number, names in enumerate(stages) for name in names}
-    cuts = sorted(_cuts(leaves, tasks), key=lambda cut: (stage.get(cut[0].table, 0), -_size(cut)))
+    cuts = sorted(_cuts(leaves, tasks, places), key=lambda cut: (stage.get(cut[0].table, 0), -_size(cut)))
     return [Chunk(number, *cut) for number, cut in enumerate(cuts)]
 
 
-def _cuts(leaves: Iterable[Leaf], tasks: int) -> Iterator[tuple[Leaf, int, int | None]]:
+def _cuts(
+    leaves: Iterable[Leaf], tasks: int, places: Mapping[TableName, Iterable[int]]
+) -> Iterator[tuple[Leaf, int, int | None]]:
     for leaf in leaves:
-        pieces = max(1, -(-leaf.blocks * BLOCK_BYTES // CHUNK_BYTES))
-        if leaf.blocks * BLOCK_BYTES > CHUNK_BYTES // 8:
-            # The same number for every task: with 3 chunks one of 2 tasks idles half of the time.
-            pieces = -(-pieces // (2 * tasks)) * 2 * tasks
-        step = max(1, -(-leaf.blocks // pieces))
-        for low in range(0, max(leaf.blocks, 1), step):
-            yield leaf, low, low + step if low + step < leaf.blocks else None
+        lows = places[leaf.relation] if leaf.relation in places else _places(leaf, tasks)
+        for low, high in pairwise([*sorted({0, *lows}), None]):
+            yield leaf, low or 0, high
+
+
+def _places(leaf: Leaf, tasks: int) -> Iterable[int]:
+    pieces = max(1, -(-leaf.blocks * BLOCK_BYTES // CHUNK_BYTES))
+    if leaf.blocks * BLOCK_BYTES > CHUNK_BYTES // 8:
+        # The same number for every task: with 3 chunks one of 2 tasks idles half of the time.
+        pieces = -(-pieces // (2 * tasks)) * 2 * tasks
+    step = max(1, -(-leaf.blocks // pieces))
+    return range(0, max(leaf.blocks, 1), step)
 
 
 def _size(cut: tuple[Leaf, int, int | None]) -> int:

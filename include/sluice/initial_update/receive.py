@@ -12,7 +12,7 @@ from sluice.control.transfers import Transfer
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.checking import check
-from sluice.initial_update.copying import Dumped, Load, copy, finish
+from sluice.initial_update.copying import Dumped, Load, Nothing, copy, finish
 from sluice.initial_update.job import OfFiles
 from sluice.initial_update.place import Place
 from sluice.initial_update.stored import StoredDump, fingerprints, opened
@@ -56,7 +56,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         transfers.loading(context.store, pair, held.epoch)
         target = slave_target(context, pair, held, awaited.epoch)
         stack.callback(target.tables.close)
-        loaded, failed = copy(context, source, awaited.update, dumped, [target], load)
+        loaded, failed = copy(context, source, awaited.update, dumped, [target], load, Nothing(stored.plan))
         if not loaded:
             raise TransientError(
                 188,
@@ -97,7 +97,6 @@ def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfe
         stored.seen,
         stored.position,
         OfFiles(place.url, awaited.sha256),
-        stored.plan,
         {chunk.table: chunk.binary for chunk in stored.chunks},
     )
 

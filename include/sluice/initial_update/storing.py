@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from secrets import token_hex
@@ -22,7 +22,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.parts import Outgoing
-from sluice.vendors.dumping import TableDefinition
+from sluice.vendors.dumping import Expected, TableDefinition
 
 # The guide's priority of initial data: before all else that is sent to a slave.
 _PRIORITY = 9
@@ -62,12 +62,20 @@ class StoredTables:
         self._written = b""
         self._files = 0
 
-    def prepare(self, tables: Sequence[TableDefinition]) -> None:
+    def begin(self) -> Sequence[Expected]:
+        """Nothing is there yet."""
+        return ()
+
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """None of them."""
+        return set()
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Tasks share chunks out by their numbers."""
+
+    def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
         """Make the directory."""
         self._place.make()
-
-    def expect(self, chunks: int) -> None:
-        """Tasks share chunks out by their numbers."""
 
     def finish(self, tables: Sequence[TableDefinition]) -> None:
         """How the tables are made is written into the manifest."""

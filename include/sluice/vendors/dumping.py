@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -59,6 +59,9 @@ class DumpSnapshot(Protocol):
     def leaves(self) -> list[Leaf]:
         """The relations that hold their rows."""
 
+    def published(self) -> bool:
+        """Whether the change log has everything that the snapshot shows."""
+
 
 class Rows(Protocol):
     """Rows on their way, in buffers of whole rows as COPY writes them; how many there were is known at the end."""
@@ -112,17 +115,42 @@ class Receiver(Protocol):
         """End, without what was not committed."""
 
 
+@dataclass(frozen=True)
+class Expected:
+    """A chunk, as a slave keeps it while it is filled.
+
+    Attributes:
+        part: what it holds, in words of the dump; None if that is of no use to a later one.
+        rows: how many are in; None if they are to come.
+    """
+
+    part: str | None
+    rows: int | None = None
+
+
 class SlaveTables(Protocol):
     """A slave's tables during an initial update, fenced by the dump's epoch."""
 
     mapper: Mapper
     as_text: set[TableName]
 
-    def prepare(self, tables: Sequence[Any]) -> None:
-        """Create what is missing, refuse what cannot hold the data, empty what is there."""
+    def begin(self) -> Sequence[Expected]:
+        """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
 
-    def expect(self, chunks: int) -> None:
-        """Write down the chunks that are to come, for tasks to claim."""
+    def merging(self, tables: Sequence[Any]) -> set[TableName]:
+        """The tables into which rows may come twice, and from several snapshots, since nothing but a key tells them
+        apart (R5)."""
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Write down the chunks, by their numbers, for tasks to claim those that are to come. Nothing is known of
+        others from then on."""
+
+    def prepare(self, tables: Sequence[Any], staying: Collection[TableName] = ()) -> None:
+        """Create what is missing, refuse what cannot hold the data, empty what is there.
+
+        Args:
+            staying: tables that keep their rows, and get more.
+        """
 
     def finish(self, tables: Sequence[Any]) -> None:
         """Keys and indexes of the tables that were made, once every chunk is in."""

@@ -1,1 +1,3 @@
-COPY (SELECT {columns} FROM ONLY {relation} WHERE ctid >= {low}::tid AND ctid < {high}::tid) TO STDOUT (FORMAT {format})
+COPY (
+    SELECT {columns} FROM ONLY {relation} WHERE ctid >= {low}::tid AND ctid < {high}::tid AND {newer}
+) TO STDOUT (FORMAT {format})

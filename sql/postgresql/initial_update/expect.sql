@@ -1,2 +1,3 @@
-INSERT INTO {loaded} (source, slave, update_id, chunk)
-SELECT %(source)s, %(slave)s, %(update)s, chunk FROM generate_series(0, %(chunks)s - 1) AS chunk
+INSERT INTO {loaded} (source, slave, update_id, chunk, part, rows)
+SELECT %(source)s, %(slave)s, %(update)s, number - 1, part, rows
+FROM unnest(%(parts)s::text[], %(rows)s::bigint[]) WITH ORDINALITY AS expected (part, rows, number)

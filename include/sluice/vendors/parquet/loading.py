@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from sluice.initial_update.job import LoadJob, SlaveLoad
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.vendors.dumping import TableDefinition
+from sluice.vendors.dumping import Expected, TableDefinition
 from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.place import File, Place, Writer, create, place_of, reachable
 from sluice.vendors.parquet.types import OURS, typed
@@ -39,12 +39,26 @@ class LakeTables:
         self._slave = slave
         self._epoch = epoch
         self._tables: dict[TableName, Table] = {}
+        self._nothing: list[int] = []
         self._loading = slave.place.loading(epoch)
         self.mapper: Mapper = slave.mapper
         self.as_text: set[TableName] = set()
 
-    def prepare(self, tables: Sequence[TableDefinition]) -> None:
-        """Fence out whoever was at work, and write down what the columns are. What is current stays so for now.
+    def begin(self) -> Sequence[Expected]:
+        """Fence out whoever was at work. What an earlier load wrote is of no use: no file can be merged into."""
+        self._slave.take_over(self._epoch)
+        return ()
+
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """None of them."""
+        return set()
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Chunks are claimed by their numbers; of some there is nothing for this slave."""
+        self._nothing = [number for number, one in enumerate(chunks) if one.rows is not None]
+
+    def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
+        """Write down what the columns are. What is current stays so for now.
 
         Raises:
             SluiceError: SLC-156, a column bears a name of ours.
@@ -59,7 +73,6 @@ class LakeTables:
                 )
             self._tables[table.name] = Table(layout.name, layout.columns)
             self.as_text.add(table.name)
-        self._slave.take_over(self._epoch)
         for one in self._tables.values():
             self._slave.admit(one)
         with reachable("preparing the load"):
@@ -69,9 +82,8 @@ class LakeTables:
             self._loading.mkdir()
             known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
             create(self._loading / _PLAN, json.dumps({"keeps": self._slave.kind.name, "tables": known}))
-
-    def expect(self, chunks: int) -> None:
-        """Chunks are claimed by their numbers."""
+            for number in self._nothing:
+                create(self._loading / f"{number}.done", json.dumps({"rows": 0}))
 
     def finish(self, tables: Sequence[Any]) -> None:
         """There is nothing to be built after the rows."""

@@ -86,13 +86,18 @@ class PostgresReceiver:
     def begin(self, table: TableName, *, binary: bool) -> None:
         """Open the COPY."""
         there = self._plan.views[table]
-        into = composed(
-            "initial_update/copy_in",
-            table=identifier(there.layout.name),
-            columns=sql.SQL(", ").join(map(sql.Identifier, there.written)),
-            format=sql.SQL("binary" if binary else "text"),
-        )
+        parts = {
+            "table": identifier(there.layout.name),
+            "columns": sql.SQL(", ").join(map(sql.Identifier, there.written)),
+        }
         self._echoes = Echoes(self._session, self._plan.masters)
+        self._merge = None
+        if table in self._plan.merged:
+            self._session.execute(composed("initial_update/stage", **parts))
+            key = sql.SQL(", ").join(sql.Identifier(there.layout.columns[place].name) for place in there.layout.key)
+            self._merge = composed("initial_update/merge", **parts, key=key)
+            parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
+        into = composed("initial_update/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
         self._copying = ExitStack()
         self._copy = self._copying.enter_context(self._session.cursor().copy(into))
 
@@ -105,6 +110,8 @@ class PostgresReceiver:
     def end(self, chunk: int, rows: int) -> None:
         """Close the COPY, and commit it with the claim."""
         self._copying.close()
+        if self._merge:
+            rows = self._session.execute(self._merge).rowcount
         self._echoes.remove()
         done = {**self._names, "chunk": chunk, "rows": rows}
         self._session.execute(composed("initial_update/loaded", **self._parts), done)

@@ -18,6 +18,7 @@ from sluice.vendors.postgresql import usertypes
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
 
+_PRIMARY = "PRIMARY KEY"
 _WHOLE = {"smallint", "integer", "bigint"}
 _ACTIONS = {"a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
 
@@ -149,7 +150,7 @@ def for_slave(table: TableDefinition, names: SlaveNames) -> TableDefinition:
 def leaves(connection: Connection, name: TableName) -> list[Leaf]:
     """The relations that hold the table's rows."""
     rows = connection.execute(composed("catalog/leaves"), {"relation": regclass(name)})
-    return [Leaf(name, TableName(schema, table), blocks) for _, schema, table, blocks in rows]
+    return [Leaf(name, TableName(schema, table), *more) for _, schema, table, *more in rows]
 
 
 def make(table: TableDefinition, name: TableName) -> Iterator[sql.Composed]:
@@ -165,16 +166,21 @@ def create_table(table: TableDefinition, name: TableName) -> sql.Composed:
     )
 
 
-def after_data(table: TableDefinition, name: TableName) -> Iterator[sql.Composed]:
-    """Keys, checks and indexes, the primary key first."""
+def after_data(table: TableDefinition, name: TableName, *, keyed: bool = False) -> Iterator[sql.Composed]:
+    """Keys, checks and indexes, the primary key first, unless the table has that already."""
     for constraint, definition in table.constraints:
-        yield sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}").format(
-            identifier(name), sql.Identifier(constraint), verbatim(definition)
-        )
+        if not (keyed and definition.startswith(_PRIMARY)):
+            yield _constraint(name, constraint, definition)
     for index, unique, definition in table.indexes:
         yield sql.SQL("CREATE {}INDEX {} ON {} {}").format(
             sql.SQL("UNIQUE " if unique else ""), sql.Identifier(index), identifier(name), verbatim(definition)
         )
+
+
+def primary_key(table: TableDefinition, name: TableName) -> sql.Composed:
+    """The primary key alone, of a table that has one."""
+    ((constraint, definition),) = (one for one in table.constraints if one[1].startswith(_PRIMARY))
+    return _constraint(name, constraint, definition)
 
 
 def references(
@@ -233,6 +239,11 @@ def identifier(name: TableName) -> sql.Identifier:
 def regclass(name: TableName) -> str:
     """A table's name as a text that casts to regclass."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in (name.schema, name.table))
+
+
+def _constraint(name: TableName, constraint: str, definition: str) -> sql.Composed:
+    add = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
+    return add.format(identifier(name), sql.Identifier(constraint), verbatim(definition))
 
 
 def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from psycopg import sql
@@ -12,6 +12,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.vendors.dumping import Expected
 from sluice.vendors.postgresql import catalog, definition, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
@@ -44,32 +45,59 @@ class SlaveTables:
         self.mapper = slave.mapper
         self.as_text: set[TableName] = set()
 
-    def prepare(self, tables: Sequence[TableDefinition]) -> None:
-        """Fence out whoever was at work, create what is missing, empty what is there, unless this load goes on.
+    def begin(self) -> list[Expected]:
+        """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
+        self._slave.take_over(self._epoch)
+        with translated("looking at the load"), self._connect() as session:
+            self._fence(session)
+            if self._earlier is not None:
+                carried = {**self._values(), "earlier": self._earlier}
+                claimed = session.execute(composed("initial_update/carry_over", **self._slave.parts), carried)
+                self._goes_on = claimed.rowcount > 0
+            rows = session.execute(composed("initial_update/found", **self._slave.parts), self._values())
+            return [Expected(*row) for row in rows]
+
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """The tables that are there, are told apart by a primary key that is checked at once, and by nothing else."""
+        with translated("looking at the slave's tables"), self._connect() as session:
+            if self._slave.capabilities().silent_triggers:
+                session.execute("SET LOCAL session_replication_role = replica")
+            return {table.name for table in tables if self._merges(session, table)}
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
+        if self._goes_on:
+            return
+        with translated("planning the load"), self._connect() as session:
+            self._fence(session)
+            session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
+            parts, rows = [one.part for one in chunks], [one.rows for one in chunks]
+            expected = {**self._values(), "parts": parts, "rows": rows}
+            session.execute(composed("initial_update/expect", **self._slave.parts), expected)
+
+    def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
+        """Create what is missing, empty what is there unless it stays, as all does if this load goes on.
 
         Raises:
             SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
                 foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
                 missing that cannot be made, SLC-077 one that is there is another.
         """
-        self._slave.take_over(self._epoch)
         with translated("preparing the slave's tables"), self._connect() as session:
             self._fence(session)
             echoes = Echoes(session, self._slave.masters)
-            if self._earlier is not None:
-                carried = {**self._values(), "earlier": self._earlier}
-                claimed = session.execute(composed("initial_update/carry_over", **self._slave.parts), carried)
-                self._goes_on = claimed.rowcount > 0
-            session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
             names = names_of(session, self.mapper)
             emptied, made = [], []
             for table in tables:
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name
                 usertypes.provide(session, table.types, names)
+                stays = self._goes_on or table.name in staying
                 unfinished = catalog.comment(session, name) == _UNFINISHED
-                if unfinished and self._goes_on:
+                if unfinished and stays:
                     self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
+                    if table.name in staying and not catalog.primary_key(session, name):
+                        session.execute(definition.primary_key(self._unfinished[table.name], name))
                 elif unfinished:
                     # Ours, and perhaps of another shape than the master's table is now.
                     session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
@@ -78,7 +106,8 @@ class SlaveTables:
                     if other_types(layout, there, names):
                         self.as_text.add(table.name)
                     self._check_guards(session, name)
-                    emptied.append(catalog.rows_of(session, name))
+                    if not stays:
+                        emptied.append(catalog.rows_of(session, name))
                 else:
                     made.append(name)
                     self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
@@ -86,19 +115,10 @@ class SlaveTables:
                         session.execute(statement)
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
-            if emptied and not self._goes_on:
+            if emptied:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
             echoes.record(made)
             echoes.remove()
-
-    def expect(self, chunks: int) -> None:
-        """Write down the chunks that are to come, for tasks to claim; those of a load that goes on are."""
-        if self._goes_on:
-            return
-        with translated("planning the load"), self._connect() as session:
-            self._fence(session)
-            planned = {**self._values(), "chunks": chunks}
-            session.execute(composed("initial_update/expect", **self._slave.parts), planned)
 
     def finish(self, tables: Sequence[TableDefinition]) -> None:
         """Keys, indexes and foreign keys of the tables that we made, and ANALYZE."""
@@ -108,16 +128,17 @@ class SlaveTables:
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
             created = [table for table in tables if table.name in self._unfinished]
             for table in created:
-                made = self._unfinished[table.name]
-                for statement in definition.after_data(made, self.mapper.table(table.name)):
+                made, name = self._unfinished[table.name], self.mapper.table(table.name)
+                keyed = bool(catalog.primary_key(session, name))
+                for statement in definition.after_data(made, name, keyed=keyed):
                     session.execute(statement)
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
             for table in created:
                 for statement in definition.references(table, self.mapper, among, silent=silent):
                     session.execute(statement)
-                name = identifier(self.mapper.table(table.name))
-                session.execute(sql.SQL("COMMENT ON TABLE {} IS NULL").format(name))
+                remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
+                session.execute(remark.format(identifier(self.mapper.table(table.name))))
             for table in tables:
                 session.execute(sql.SQL("ANALYZE {}").format(identifier(self.mapper.table(table.name))))
             echoes.record([self.mapper.table(table.name) for table in created])
@@ -132,6 +153,9 @@ class SlaveTables:
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: from here on the stream, without what the snapshot saw."""
         self._slave.begin_update(position, snapshot)
+        with translated("ending the load"), self._connect() as session:
+            self._fence(session)
+            session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
         self._slave.make_durable()
 
     def progress(self) -> tuple[int, int]:
@@ -143,6 +167,19 @@ class SlaveTables:
     def close(self) -> None:
         """End the session."""
         self._slave.close()
+
+    def _merges(self, session: Connection, table: TableDefinition) -> bool:
+        there = view(self.mapper, table.layout).layout
+        of = {"schema": there.name.schema, "table": there.name.table}
+        if session.execute(composed("catalog/unmerged"), of).fetchone() != (False,):
+            return False
+        if there.searched or any("DEFERRABLE" in text for _, text in table.constraints):
+            return False
+        if any(one.fires or one.kind != "trigger" for one in catalog.acting(session, there.name)):
+            return False
+        key = {there.columns[place].name for place in there.key}
+        ours = catalog.comment(session, there.name) == _UNFINISHED
+        return bool(key) and (ours or set(catalog.primary_key(session, there.name)) == key)
 
     def _check_guards(self, session: Connection, name: TableName) -> None:
         if not self._slave.capabilities().silent_triggers:

@@ -29,12 +29,15 @@ class PostgresReading:
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyOut:
         """The rows of a chunk."""
+        # A column tells the lower half of a transaction's number.
+        since = sql.Literal(str(chunk.since % 2**32)) if chunk.since is not None else None
         out = composed(
             "initial_update/copy_out",
             columns=_names(columns),
             relation=identifier(chunk.leaf.relation),
             low=sql.Literal(f"({chunk.low},0)"),
             high=sql.Literal(f"({chunk.high if chunk.high is not None else 2**32 - 2},0)"),
+            newer=composed("initial_update/newer", since=since) if since else sql.SQL("true"),
             format=sql.SQL("binary" if binary else "text"),
         )
         return CopyOut(self._session, out, BUFFER_BYTES)
@@ -63,7 +66,7 @@ def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]
             raise SluiceError(
                 83,
                 f"the snapshot that this dump reads is lost: its session on the source has ended ({error})",
-                "trigger initial_update again; the source's log tells who ended the session",
+                "trigger initial_update again with `resume`; the source's log tells who ended the session",
             ) from None
         yield PostgresReading(session)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from psycopg import sql
@@ -14,7 +14,7 @@ from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import definition
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
-from sluice.vendors.postgresql.session import Connection, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
 
 class DumpSnapshot:
@@ -26,8 +26,15 @@ class DumpSnapshot:
         position: the log's end before it was taken.
     """
 
-    def __init__(self, info: ConnectionInfo, tables: Sequence[TableName], log_end: Callable[[], Position]) -> None:
+    def __init__(
+        self,
+        info: ConnectionInfo,
+        parts: Mapping[str, sql.Composable],
+        tables: Sequence[TableName],
+        log_end: Callable[[], Position],
+    ) -> None:
         self._info = info
+        self._parts = parts
         self._tables = tables
         self._log_end = log_end
 
@@ -57,6 +64,12 @@ class DumpSnapshot:
         """The relations to copy."""
         with translated("reading the catalog"):
             return [leaf for name in self._tables for leaf in definition.leaves(self._session, name)]
+
+    def published(self) -> bool:
+        """Whether nothing that the snapshot shows is queued any more; what was purged is in the change log."""
+        showing = composed("publish/showing", **self._parts)
+        with translated("looking at ITEMS"), connect(self._info, "dump") as session:
+            return session.execute(showing, {"snapshot": self.snapshot.text}).fetchone() == (False,)
 
     def _open(self) -> Connection:
         session = connect(self._info, "snapshot", autocommit=True)

@@ -278,7 +278,7 @@ class PostgresSource:
 
     def dump_snapshot(self, tables: Sequence[TableName], log_end: Callable[[], Position]) -> DumpSnapshot:
         """The snapshot of a dump; taken when its block begins."""
-        return DumpSnapshot(self.info, tables, log_end)
+        return DumpSnapshot(self.info, self.parts, tables, log_end)
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout:
         """The columns of a table and its primary key, as an exported snapshot shows them."""

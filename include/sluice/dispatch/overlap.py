@@ -1,0 +1,76 @@
+"""What happened between the first and the last snapshot of an initial update, brought to tables with rows of both (R5).
+
+Such a table has a key, and each change of a key says what becomes of its row. So it does not matter which of the rows
+are older and which are newer: after the last change that the last snapshot shows they are all as in that snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.changelog.files import SegmentFiles
+from sluice.changelog.manifest import Manifest
+from sluice.dispatch.batches import batches, newer
+from sluice.dispatch.seeing import Seeing, layouts_of
+from sluice.dispatch.steps import steps
+from sluice.errors import SluiceError
+from sluice.model.action import COMMANDS, Action
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.taking import kept
+from sluice.vendors.protocol import SlaveDatabase
+
+_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
+
+
+def deliver(
+    slave: SlaveDatabase,
+    manifest: Manifest,
+    files: SegmentFiles,
+    tables: Collection[TableName],
+    begin: Position,
+    between: tuple[Snapshot, Snapshot],
+    size: int,
+    salt: bytes = b"",
+) -> int:
+    """Carry out, in order, what the second snapshot shows and the first one does not. Returns how many changes.
+
+    The slave's position follows, so that the fence holds; another load begins again, which does no harm.
+
+    Args:
+        tables: those that have rows of both snapshots; what happened to others is in them.
+        begin: where the log ended at some time before the first snapshot.
+
+    Raises:
+        SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
+            was trimmed.
+    """
+    first, last = between
+    seeing = Seeing(slave.mapper, manifest, salt)
+    count = 0
+    segments = manifest.ahead(slave.pair.slave, begin, beyond=True)
+    for batch in batches(files, segments, begin, first, size):
+        changes = _of(manifest, kept(batch.changes, pc.invert(newer(batch.changes, last))), tables)
+        count += len(changes)
+        slave.apply(steps(*seeing.seen(changes)), batch.end)
+    return count
+
+
+def _of(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) -> pa.Table:
+    """The changes of these tables."""
+    numbers = changes["layout"]
+    layouts = manifest.layouts(layouts_of(changes))
+    ours = pa.array([number for number, one in layouts.items() if one.name in tables], numbers.type)
+    statements = pc.equal(changes["action"], Action.STATEMENT)
+    changes = kept(changes, pc.or_(statements, pc.is_in(numbers, value_set=ours)))
+    if pc.any(pc.is_in(changes["action"], value_set=_COMMANDS)).as_py():
+        raise SluiceError(
+            79,
+            "since this update was begun a statement was issued, or a table of it was altered and put back, and nobody "
+            "knows what that did to which rows",
+            "trigger initial_update again, without `resume`: it begins anew",
+        )
+    return changes

@@ -1,0 +1,64 @@
+"""What a slave sees of batches of the log, given the layouts that their changes were written under."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.apply.mapper import Mapper
+from sluice.apply.view import Sight, TableView, seen, view
+from sluice.changelog.manifest import Manifest
+from sluice.changelog.schema import NO_LAYOUT
+from sluice.dispatch.timely import timely
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.taking import kept
+
+
+class Seeing:
+    """The views of one slave, kept while their layouts come again. Changes are as in `CHANGES`.
+
+    Args:
+        salt: what hashes are made with.
+        skipped: tables of the master that the slave is not given.
+    """
+
+    def __init__(self, mapper: Mapper, manifest: Manifest, salt: bytes, skipped: Collection[TableName] = ()) -> None:
+        self._mapper = mapper
+        self._manifest = manifest
+        self._salt = salt
+        self._skipped = skipped
+        self._sights: dict[int, Sight] = {}
+
+    def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
+        """What the slave sees of changes, and of the layouts in them."""
+        numbers = layouts_of(changes)
+        if unknown := numbers - self._sights.keys():
+            layouts = self._manifest.layouts(unknown)
+            more = {number: view(self._mapper, layout) for number, layout in layouts.items()}
+            self._sights |= {number: Sight(one, self._salt) for number, one in more.items()}
+        sights = {number: self._sights[number] for number in numbers}
+        if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
+            changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))
+        changes = timely(changes, {number: one.view.master for number, one in sights.items()})
+        return seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
+
+    def left_out(self, changes: pa.Table) -> Counter[TableName]:
+        """How many of these changes are of tables that the slave is not given."""
+        found: Counter[TableName] = Counter()
+        for one in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
+            if (known := self._sights.get(one["values"])) and (name := known.view.master.name) in self._skipped:
+                found[name] += one["counts"]
+        return found
+
+    def known(self, layouts: Iterable[int]) -> list[TableView]:
+        """The views of layouts that were seen already."""
+        return [self._sights[number].view for number in layouts]
+
+
+def layouts_of(changes: pa.Table) -> set[int]:
+    """The layouts that changes were written under."""
+    return set(pc.unique(changes["layout"]).to_pylist()) - {NO_LAYOUT}
