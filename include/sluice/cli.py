@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="watch a master replicate to two slaves, on real data")
     demo.add_argument("--once", action="store_true", help="stop everything at the end; exit 0 only if nothing differs")
+    demo.add_argument("--files", action="store_true", help="carry the initial data in files, as by hand")
     demo.set_defaults(run=_demo)
 
     test = commands.add_parser("test", help="run the tests, ring by ring")
@@ -123,7 +124,7 @@ def parser() -> argparse.ArgumentParser:
 def _demo(options: argparse.Namespace) -> int:
     from sluice.demo.run import run
 
-    return run(once=options.once)
+    return run(once=options.once, files=options.files)
 
 
 def _test(options: argparse.Namespace) -> int:

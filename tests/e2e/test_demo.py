@@ -237,7 +237,7 @@ def test_a_second_up_is_quick_and_changes_nothing(runtime, home):
     assert lasting <= set(ours(home))
 
 
-def test_down_leaves_nothing_behind_and_a_killed_demo_can_be_started_again(runtime, home):
+def test_down_leaves_nothing_behind_and_a_killed_demo_can_be_started_again_and_carry_files(runtime, home):
     command = [str(config.PROJECT / "sluice"), "demo"]
     with subprocess.Popen(command, env=clean(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as demo:
         time.sleep(10)
@@ -245,6 +245,7 @@ def test_down_leaves_nothing_behind_and_a_killed_demo_can_be_started_again(runti
     down = sluice("down")
     assert down.returncode == 0, down.stderr
     wait_until(lambda: not ours(home), "the end of every process", seconds=30)
-    once = sluice("demo", "--once")
+    once = sluice("demo", "--once", "--files")
     assert once.returncode == 0, once.stdout + once.stderr
+    assert (once.stdout + once.stderr).count("Manual Data transfer: copying") == 2
     wait_until(lambda: not ours(home), "the end of every process", seconds=30)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from support import traffic
+from support.lake import CHANGES
 from support.updating import UpdatingWorld, background, load_here
 from support.world import SOURCE
 
@@ -50,7 +51,9 @@ class Carried:
     def _configured(self, settings: dict[str, Any]) -> None:
         settings["sources"][SOURCE]["initial_files"] = {"location": str(self.stored), "max_bytes": LIMIT}
         for slave, location in self.arrived.items():
-            settings["slaves"][slave]["initial_files"] = {"location": str(location), "keep": True}
+            # A path, or a URL.
+            named = location.as_uri() if slave == "geneva" else str(location)
+            settings["slaves"][slave]["initial_files"] = {"location": named, "keep": True}
 
     def store(self, *slaves: str, force: bool = False) -> dict[str, Any]:
         """An initial update up to where somebody has to carry it."""
@@ -128,6 +131,8 @@ def test_a_slave_that_waits_keeps_its_data_its_gate_shut_and_its_place_in_the_lo
     with pytest.raises(SluiceError, match="SLC-189"):
         carried.store("zurich")
     assert world.verify("zurich", initial=True) == {}, "there is nothing to compare yet"
+    with pytest.raises(SluiceError, match="SLC-093"):
+        world.verify("zurich")
     for slave in world.slaves:
         carried.carry(slave)
         carried.receive(slave)
@@ -248,6 +253,20 @@ def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
     assert world.reader("zurich").execute(keys).fetchone() == (1,), "keys come after the data, also then"
 
 
+def test_of_two_loads_at_the_same_time_the_later_one_counts_and_the_other_writes_nothing(carried):
+    carried = carried(ROWS, TABLES)
+    carried.store("geneva")
+    carried.carry("geneva")
+
+    def overtaken(job):
+        carried.receive("geneva")
+        return load_here(job)
+
+    with pytest.raises(SluiceError, match=r"SLC-188(.|\n)*took over"):
+        carried.receive("geneva", load=overtaken)
+    assert carried.world.rows("geneva", "public.rows") == carried.world.rows("master", "public.rows")
+
+
 def test_a_slave_that_is_off_line_is_dumped_for_and_tables_of_its_own_are_filled(carried):
     carried = carried(ROWS, TABLES)
     world = carried.world
@@ -263,3 +282,16 @@ def test_a_slave_that_is_off_line_is_dumped_for_and_tables_of_its_own_are_filled
     carried.receive("zurich")
     assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
     assert not copy.exists(), "what was loaded is deleted, unless it is to be kept"
+
+
+def test_slaves_of_files_are_filled_in_the_same_way(lake, tmp_path):
+    carried = Carried(lake(update=False).world, tmp_path / "by_hand")
+    world = carried.world
+    # Smaller than what a file of theirs is read by, so that rows go on in the next.
+    world.configure(lambda settings: settings["sources"][SOURCE]["initial_files"].update(max_bytes=333))
+    carried.store()
+    for slave in world.slaves:
+        carried.carry(slave)
+        carried.receive(slave)
+    world.master.execute(CHANGES)
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}

@@ -1,4 +1,5 @@
-"""`bench initial-update`: the dump as Spark tasks, against one `psql COPY` piped into another."""
+"""`bench initial-update`: the dump as Spark tasks, over the wire and by files, against one `psql COPY` piped into
+another."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from sluice.control import replications
 from sluice.errors import SluiceError
 from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.receive import receive
 from sluice.initial_update.release import release
 from sluice.model.names import Pair
 from sluice.runtime.progress import Progress
@@ -50,8 +52,9 @@ def measure(scale: float, progress: Progress) -> Report:
                 "rows/s of psql piped into psql": lambda: rows / _piped(server, master, raw),
                 "rows/s into a table that is there": lambda: rows / _dumped(server, context, "existing", load),
                 "rows/s into a table that is made": lambda: rows / _dumped(server, context, "created", load),
+                "rows/s by files into a table that is there": lambda: rows / _by_files(server, context, load),
             }
-            piped, existing, created = alternating(progress, sides).values()
+            piped, existing, created, files = alternating(progress, sides).values()
         with progress.step("comparing"):
             equal = server.hold_the_same((master, raw, *slaves.values()), ["readings"])
     return Report(
@@ -60,8 +63,10 @@ def measure(scale: float, progress: Progress) -> Report:
         {
             "ratio_to_copy": existing / piped,
             "ratio_to_copy_created": created / piped,
+            "files_ratio": existing / files,
             "rows_per_s": existing,
             "rows_per_s_created": created,
+            "rows_per_s_files": files,
             "rows_per_s_copy": piped,
             "equal": equal,
         },
@@ -92,12 +97,30 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float
 
 def _dumped(server: Server, context: Context, slave: str, load: spark.Load) -> float:
     """The dump alone: the slave's gate is shut before, and opened after."""
-    pair = Pair(SOURCE, slave)
+    _begin(server, context, slave, "DROP TABLE IF EXISTS readings" if slave == "created" else "TRUNCATE readings")
+    took = seconds(lambda: dump(context, SOURCE, [slave], load))
+    _end(context, slave)
+    return took
+
+
+def _by_files(server: Server, context: Context, load: spark.Load) -> float:
+    """Storing and loading; nobody carries anything, since the slave looks where the master stores."""
+    slave = "existing"
+    _begin(server, context, slave, "TRUNCATE readings")
+    took = seconds(lambda: dump(context, SOURCE, [slave], load, store=True))
+    release(context, SOURCE, [slave])
+    took += seconds(lambda: receive(context, SOURCE, slave, load))
+    _end(context, slave)
+    return took
+
+
+def _begin(server: Server, context: Context, slave: str, emptied: str) -> None:
     inhibit(context, SOURCE, [slave])
     with server.connect(context.connection(slave)) as session:
-        session.execute("DROP TABLE IF EXISTS readings" if slave == "created" else "TRUNCATE readings")
+        session.execute(emptied)
         session.execute("CHECKPOINT")
-    took = seconds(lambda: dump(context, SOURCE, [slave], load))
+
+
+def _end(context: Context, slave: str) -> None:
     release(context, SOURCE, [slave])
-    replications.happen(context.store, pair, Event.VERIFIED)
-    return took
+    replications.happen(context.store, Pair(SOURCE, slave), Event.VERIFIED)

@@ -93,11 +93,12 @@ class Server:
             source: more settings of the source.
         """
         connections = {"sluice_control": self.database("control"), "master": self.database("master"), **slaves}
+        files = {"initial_files": {"location": str(self.directory / "initial_files")}}
         config = Config.model_validate(
             {
                 "change_log": str(self.directory / "changelog"),
-                "sources": {SOURCE: {"connection": "master", "tables": dict(tables), **source}},
-                "slaves": {name: {"connection": name} for name in slaves},
+                "sources": {SOURCE: {"connection": "master", "tables": dict(tables), **files, **source}},
+                "slaves": {name: {"connection": name, **files} for name in slaves},
                 "replications": [{"source": SOURCE, "slave": name, **replications.get(name, {})} for name in slaves],
             }
         )

@@ -15,7 +15,7 @@ from sluice.control import replications, status
 from sluice.control.airflow_api import AirflowApi
 from sluice.control.pause import drain_dag
 from sluice.control.status import Standing
-from sluice.demo import airflow
+from sluice.demo import airflow, carrying
 from sluice.demo.data import load_flights
 from sluice.demo.writer import Writer
 from sluice.errors import SluiceError
@@ -43,12 +43,16 @@ class Outcome:
         return all(row.status == Status.NORMAL and row.compared and row.different == 0 for row in self.rows)
 
 
-def run(*, once: bool) -> int:
-    """Run the demo; with `once` stop everything at the end. The exit code: 0 if it proved what it should."""
+def run(*, once: bool, files: bool = False) -> int:
+    """Run the demo; with `once` stop everything at the end. The exit code: 0 if it proved what it should.
+
+    Args:
+        files: the initial data is stored in files and carried to the slaves.
+    """
     progress = Progress()
     try:
         runtime = up(progress, lambda cluster: _load(cluster, progress))
-        outcome = _show(runtime, progress)
+        outcome = _show(runtime, progress, files=files)
         print(status.as_table(outcome.rows))
         if not once:
             print(
@@ -61,20 +65,23 @@ def run(*, once: bool) -> int:
     return 0 if outcome.proved else 1
 
 
-def _show(runtime: Runtime, progress: Progress) -> Outcome:
+def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
     context = Context(configuration.load(), runtime.connections())
     slaves = context.config.slaves_of(SOURCE)
     api = AirflowApi(context.connection(context.config.airflow_api))
     with progress.step("waiting for the DAGs"):
-        dags = ["initial_update", "verify", f"publish__{SOURCE}"]
+        dags = ["initial_update", "receive_initial_files", "verify", f"publish__{SOURCE}"]
         airflow.unpause(api, dags + [drain_dag(Pair(SOURCE, slave)) for slave in slaves])
     _give_up_what_was_left(context, slaves)
     writer = Writer(lambda: _master(runtime))
     writer.start()
     try:
-        with progress.step("filling both slaves while the master changes") as step:
-            conf: dict[str, object] = {"source": SOURCE, "slaves": slaves}
-            airflow.wait(api, "initial_update", airflow.trigger(api, "initial_update", conf), step.update)
+        conf: dict[str, object] = {"source": SOURCE, "slaves": slaves}
+        if files:
+            carrying.fill(context, api, SOURCE, slaves, progress)
+        else:
+            with progress.step("filling both slaves while the master changes") as step:
+                airflow.wait(api, "initial_update", airflow.trigger(api, "initial_update", conf), step.update)
         with progress.step("changing the master further, drains following"):
             time.sleep(WRITE_ON_S)
     finally:

@@ -88,13 +88,14 @@ def verify(
 def _ready(context: Context, request: Request) -> tuple[list[str], dict[str, Status]]:
     wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
     pairs = [Pair(request.source, slave) for slave in request.slaves]
-    if request.initial:
-        # What is on its way by hand is compared when it is there.
-        pairs = [pair for pair in pairs if not transfers.awaited(context.store, pair)]
+    # What is on its way by hand can be compared when it is there; then the update of those slaves ends.
+    away = {pair.slave for pair in pairs if transfers.awaited(context.store, pair)}
     states = {pair.slave: replications.get(context.store, pair).status for pair in pairs}
-    ready = [slave for slave, status in states.items() if status in wanted]
-    done = {Status.NORMAL} if request.initial else set()
-    return ready, {slave: status for slave, status in states.items() if status not in wanted | done}
+    ready = [slave for slave, status in states.items() if status in wanted and slave not in away]
+    passed = {
+        slave for slave, status in states.items() if request.initial and (status is Status.NORMAL or slave in away)
+    }
+    return ready, {slave: status for slave, status in states.items() if slave not in {*ready, *passed}}
 
 
 def _late(context: Context, request: Request, slaves: Sequence[str], patience_s: float) -> dict[str, SluiceError]:
