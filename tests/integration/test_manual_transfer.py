@@ -284,6 +284,15 @@ def test_a_slave_that_is_off_line_is_dumped_for_and_tables_of_its_own_are_filled
     assert not copy.exists(), "what was loaded is deleted, unless it is to be kept"
 
 
+def test_data_that_cannot_be_stored_fails_its_update_and_says_how_to_store_it_then(carried):
+    carried = carried(ROWS, TABLES)
+    carried.stored.write_text("in the way")
+    with pytest.raises(SluiceError, match="SLC-180") as failed:
+        carried.store("zurich")
+    assert (failed.value.code, '"store_initial_data": true' in failed.value.hint) == (80, True)
+    assert carried.world.status("zurich") is Status.INCONSISTENT
+
+
 def test_slaves_of_files_are_filled_in_the_same_way(lake, tmp_path):
     carried = Carried(lake(update=False).world, tmp_path / "by_hand")
     world = carried.world

@@ -92,7 +92,7 @@ def _or_resume(store: Store, pair: Pair) -> str:
     with store.begin() as connection:
         if connection.execute(known).scalar() is None:
             return ""
-    resumed = remedies.update(pair.source, [pair.slave], resume=True)
+    resumed = remedies.update(pair.source, [pair.slave], "resume")
     return f"\nHINT: or go on where the initial update broke off: {resumed}"
 
 

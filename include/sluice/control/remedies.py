@@ -20,9 +20,9 @@ def unpause(pair: Pair) -> str:
     return f"airflow dags unpause {drain_dag(pair)}"
 
 
-def update(source: str, slaves: Sequence[str], *, resume: bool = False) -> str:
-    """The command that fills slaves anew, or goes on where that broke off."""
-    asked = {"source": source, "slaves": list(slaves)} | ({"resume": True} if resume else {})
+def update(source: str, slaves: Sequence[str], *choices: str) -> str:
+    """The command that fills slaves anew, or, with choices of its form, otherwise."""
+    asked = {"source": source, "slaves": list(slaves)} | dict.fromkeys(choices, True)
     return f"airflow dags trigger initial_update --conf '{json.dumps(asked)}'"
 
 

@@ -91,7 +91,8 @@ def dump(
         raise SluiceError(
             80,
             f"no slave could be loaded: {'; '.join(failed.values())}",
-            f"mend what is said of each, then type: {remedies.update(source, list(failed), resume=True)}",
+            "mend what is said of each, then type: "
+            f"{remedies.update(source, list(failed), 'store_initial_data' if store else 'resume')}",
         )
     return {"update": update, "rows": rows, "chunks": len(before.chunks()), "failed": failed}
 
