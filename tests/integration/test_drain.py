@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from sluice.control import replications
@@ -10,6 +12,8 @@ from sluice.dispatch import drain as draining
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors.postgresql import slave as slaves
 from sluice.vendors.postgresql import writing
+
+MOST_KB = 400_000
 
 pytestmark = [pytest.mark.postgres]
 
@@ -44,8 +48,10 @@ def test_a_key_that_no_later_transaction_frees_stops_the_slave_where_it_is(stric
 
 
 def replicated(build, ddl, tables, *statements, **more):
-    """A world that caught up after each transaction, with all in one batch, and with each replayed as it was."""
+    """A world that caught up after each transaction, some changes of it at a time, with all in one batch, and with each
+    replayed as it was."""
     world = build(ddl, tables, slaves=("zurich", "geneva", "basel"), **more)
+    world.settings["slaves"]["zurich"]["max_batch"] = 2
     one_to_one(world, "basel")
     for statement in statements:
         world.master.execute(statement)
@@ -310,3 +316,15 @@ def test_the_longest_and_strangest_names_are_data_wherever_they_go(build):
         world.catch_up()
     there = world.reader("zurich").execute(f"SELECT * FROM {name} ORDER BY 1".encode()).fetchall()
     assert there == [(1, "w"), (2, "w")]
+
+
+def test_a_drain_holds_no_more_of_a_transaction_at_once_than_the_configuration_says(build):
+    """130 MB, of which the old way held several copies."""
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], slave={"max_batch": 1000})
+    world.master.execute("INSERT INTO t SELECT g, repeat(md5(g::text), 64) FROM generate_series(1, 64000) AS g")
+    world.publish()
+    with world.start("drain", "--slave", "zurich", "--once") as job:
+        _, status, used = os.wait4(job.pid, 0)
+        job.returncode = os.waitstatus_to_exitcode(status)
+    assert (job.returncode, world.differences()) == (0, {})
+    assert used.ru_maxrss < MOST_KB

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sluice.ahead import ahead
 from sluice.changelog.files import PlainDirectory, SegmentFiles, Written
 from sluice.changelog.schema import LOGGED
 from sluice.errors import SluiceError
@@ -49,10 +50,12 @@ def read(files: SegmentFiles, written: Written, after: int = 0) -> list[dict[str
     return [row for batch in files.read(written, after, LOGGED) for row in batch.to_pylist()]
 
 
-def test_what_is_written_is_read_back_in_order(files: SegmentFiles) -> None:
+def test_what_is_written_is_read_back_in_order_also_by_a_thread(files: SegmentFiles) -> None:
     batches = [changes(1, 10), changes(6, 4)]
     written = files.write("src-1-1-a", batches)
-    assert read(files, written) == [row for batch in batches for row in batch.to_pylist()]
+    expected = [row for batch in batches for row in batch.to_pylist()]
+    assert [row for batch in ahead(files.read(written, 0, LOGGED)) for row in batch.to_pylist()] == expected
+    assert read(files, written) == expected
     assert files.names() == ["src-1-1-a"]
 
 

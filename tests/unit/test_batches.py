@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 import pyarrow as pa
@@ -47,6 +47,20 @@ def sizes(*sizes_of_transactions):
     return [(ordinal,) for ordinal, size in enumerate(sizes_of_transactions, 1) for _ in range(size)]
 
 
+def together(parts):
+    """Batches, of which none is in parts any more."""
+    found, held = [], []
+    for part in parts:
+        held.append(part)
+        if part.last:
+            changes = pa.concat_tables([one.changes for one in held])
+            found.append(replace(part, changes=changes, transactions=sum(one.transactions for one in held)))
+            held = []
+    assert not held
+    return found
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "in parts"])
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 1000])
 @pytest.mark.parametrize(
     "segments",
@@ -57,9 +71,11 @@ def sizes(*sizes_of_transactions):
         pytest.param([[[(1,)] * 9], [[(2,)]]], id="one larger than any batch"),
     ],
 )
-def test_batches_hold_whole_transactions_each_once(segments, size):
+def test_batches_hold_whole_transactions_each_once(segments, size, whole):
     files, listed = log(*segments)
-    found = list(batches(files, listed, START, None, size))
+    parts = list(batches(files, listed, START, None, size, in_parts=not whole))
+    assert all(part.last if whole else len(part.changes) <= 2 * size for part in parts)
+    found = together(parts)
     every = [ordinal for records in segments for record in records for (ordinal, *_) in record]
     delivered = [batch.changes["ordinal"].to_pylist() for batch in found]
     assert [ordinal for batch in delivered for ordinal in batch] == every
@@ -76,9 +92,19 @@ def test_a_batch_is_cut_as_soon_as_it_is_large_enough():
     assert ends == [3, 4, 5]
 
 
+def test_a_transaction_larger_than_a_batch_comes_alone_and_in_parts():
+    files, listed = log([sizes(1, 1, 2)[:3], [(3,)] * 4, [(3,)] * 2, [(4,)]])
+    found = [
+        (len(one.changes), one.end.ordinal, one.last) for one in batches(files, listed, START, None, 3, in_parts=True)
+    ]
+    assert found == [(2, 2, True), (3, 3, False), (3, 3, False), (1, 3, True), (1, 4, True)]
+    by_weight = [(len(one.changes), one.last) for one in batches(files, listed, START, None, 1000, 1, in_parts=True)]
+    assert by_weight == [(2, True), (1, False), (4, False), (2, True), (1, True)]
+
+
 def test_a_batch_of_wide_rows_ends_with_the_record_in_which_it_is_large_enough():
     files, listed = log([sizes(1, 2, 1)], [[(4,), (4,)], [(4,), (5,)]])
-    found = [batch.changes["ordinal"].to_pylist() for batch in batches(files, listed, START, None, 1000, most_bytes=1)]
+    found = [batch.changes["ordinal"].to_pylist() for batch in batches(files, listed, START, None, 1000, 1)]
     assert found == [[1, 2, 2, 3], [4, 4, 4], [5]]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -20,14 +21,22 @@ from sluice.taking import kept
 # Wide rows fill memory long before there are many of them.
 MOST_BYTES = 128 * 1024 * 1024
 
+# Of a batch, and whether it ends with them.
+_Part = tuple[list[pa.RecordBatch], bool]
+
 
 @dataclass(frozen=True)
 class Batch:
-    """Whole transactions, in order (R4); `end` is where the slave is once it has them."""
+    """Whole transactions, in order (R4); `end` is where the slave is once it has them.
+
+    Attributes:
+        last: whether that is all. Of a transaction that is too large for one it has a part, and others follow.
+    """
 
     changes: pa.Table
     end: Position
     transactions: int
+    last: bool = True
 
     def first(self) -> Batch:
         """Its first transaction alone, with those before it that change nothing for this slave."""
@@ -37,13 +46,14 @@ class Batch:
         """What is left of it for a slave that is there; nothing if it has all of it."""
         done = self.until(position.ordinal)
         left = self.transactions - done.transactions
-        return Batch(self.changes.slice(len(done.changes)), self.end, left) if left else None
+        return replace(self, changes=self.changes.slice(len(done.changes)), transactions=left) if left else None
 
     def until(self, ordinal: int, segment: int | None = None) -> Batch:
         """Its transactions up to one of them, which lies in that segment; by default in the one that it ends in."""
         rows = int(np.searchsorted(self.changes["ordinal"].to_numpy(), ordinal, side="right"))
         transactions = self.transactions - (self.end.ordinal - ordinal)
-        return Batch(self.changes.slice(0, rows), Position(segment or self.end.segment, ordinal), transactions)
+        end = Position(segment or self.end.segment, ordinal)
+        return replace(self, changes=self.changes.slice(0, rows), end=end, transactions=transactions)
 
 
 def batches(
@@ -53,23 +63,67 @@ def batches(
     snapshot: Snapshot | None,
     size: int,
     most_bytes: int = MOST_BYTES,
+    *,
+    in_parts: bool = False,
 ) -> Iterator[Batch]:
     """Batches of about `size` changes, cut only between transactions; a larger transaction is a batch of its own.
 
     Args:
         most_bytes: a batch ends as well where it is that large.
         snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
+        in_parts: a larger transaction comes in several; else as a whole, whatever memory that takes.
     """
     ends = [segment.last_ordinal for segment in segments]
-    done = position.ordinal
-    cut = Cut((_beyond(record, done) for record in files.read(one.written, done)) for one in segments)
+    begin = done = position.ordinal
+    cut = Cut((_beyond(record, begin) for record in files.read(one.written, begin)) for one in segments)
     while cut.more:
-        changes = pa.Table.from_batches(list(cut.piece(size, most_bytes)), CHANGES)
-        end = Position(segments[bisect_left(ends, cut.ordinal)].number, cut.ordinal)
-        if snapshot is not None:
-            changes = kept(changes, newer(changes, snapshot))
-        yield Batch(changes, end, end.ordinal - done)
-        done = end.ordinal
+        piece = cut.piece(size, most_bytes)
+        for records, last in _parts(piece, size, most_bytes) if in_parts else [(list(piece), True)]:
+            changes = pa.Table.from_batches(records, CHANGES)
+            end = changes["ordinal"][-1].as_py()
+            if snapshot is not None:
+                changes = kept(changes, newer(changes, snapshot))
+            transactions, done = end - done, end
+            yield Batch(changes, Position(segments[bisect_left(ends, end)].number, end), transactions, last)
+
+
+def _parts(records: Iterator[pa.RecordBatch], size: int, most_bytes: int) -> Iterator[_Part]:
+    """A piece of the log as one batch, or as two if its last transaction is too large: that one then comes in parts."""
+    held: list[pa.RecordBatch] = []
+    own: list[pa.RecordBatch] = []
+    for record in records:
+        ordinals = record.column("ordinal").to_numpy()
+        begin = int(np.searchsorted(ordinals, ordinals[-1], side="left"))
+        if begin or (own and own[-1].column("ordinal")[0].as_py() != ordinals[0]):
+            held += [*own, *([record.slice(0, begin)] if begin else [])]
+            own = []
+        own.append(record.slice(begin))
+        if sum(map(len, own)) > size or sum(one.nbytes for one in own) > most_bytes:
+            if held:
+                yield held, True
+            del held, record
+            yield from _some_at_a_time(chain(_given_away(own), records), size, most_bytes)
+            return
+    yield [*held, *own], True
+
+
+def _some_at_a_time(records: Iterable[pa.RecordBatch], size: int, most_bytes: int) -> Iterator[_Part]:
+    held: list[pa.RecordBatch] = []
+    room = size
+    for record in records:
+        while len(record):
+            if not room or sum(one.nbytes for one in held) >= most_bytes:
+                yield held, False
+                held, room = [], size
+            held.append(record.slice(0, room))
+            record = record.slice(room)
+            room -= len(held[-1])
+    yield held, True
+
+
+def _given_away(records: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    while records:
+        yield records.pop(0)
 
 
 def _beyond(record: pa.RecordBatch, ordinal: int) -> pa.RecordBatch:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, takewhile
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.dispatch.batches import MOST_BYTES, Batch, batches
 from sluice.dispatch.narrowing import Refusal, described, narrowed
 from sluice.dispatch.permitted import ALL, Permission, permitted
+from sluice.dispatch.preparing import Preparing
 from sluice.dispatch.seeing import Seeing, layouts_of
 from sluice.dispatch.steps import steps
 from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
@@ -80,11 +82,13 @@ class Drain:
         self._answered = answered
         self._collected = collected
         self._rejected = rejected
+        self._seeing = Seeing(slave.mapper, manifest, salt, skipped)
+        self._manners = Manners(self._seeing.tables, rejected)
+        self._preparing = Preparing(self._seeing)
         self._left: Batch | None = None
         self._tried: Batch | None = None
         self._refused: Batch | None = None
         self._permission = permission
-        self._seeing = Seeing(slave.mapper, manifest, salt, skipped)
         self.position = Position(0, 0)
         self.stuck: Stuck | None = None
         self._snapshot: Snapshot | None = None
@@ -132,7 +136,13 @@ class Drain:
 
     def _delivered(self, segments: list[Segment]) -> Delivered:
         if self._collected is None:
-            return self._widened(segments, self._size)
+            try:
+                return self._prepared(segments)
+            except TransientError:
+                raise
+            except SluiceError:
+                # Again from the log, as one piece, which can be made wider, or narrower.
+                return self._widened(segments, self._size)
         # A batch of one segment, so that each of its transactions has a position.
         batch = self._left or next(self._batches(segments[:1], self._size))
         replayed = self._replayed(batch, self._collected, _sequences(segments[:1], batch.end))
@@ -184,6 +194,23 @@ class Drain:
         self._slave.make_durable()
         return self.position
 
+    def close(self) -> None:
+        """Forget what was prepared for batches to come."""
+        self._preparing.close()
+
+    def _prepared(self, segments: list[Segment]) -> Delivered:
+        """Apply the next batch, which may be prepared."""
+        found = partial(self._batches, segments, self._size, in_parts=True)
+        batch = self._preparing.next(segments[-1].last_ordinal, found)
+        passed = permitted(batch.steps(), self._slave.pair, self._permission)
+        try:
+            tolerated = self._carried_out(passed, batch.end, _sequences(segments, batch.end))
+        except BaseException:
+            # What is prepared begins behind it.
+            self.close()
+            raise
+        return self._at(batch.end, batch.changes, tolerated, batch.skipped)
+
     def _widened(self, segments: list[Segment], size: int) -> Delivered:
         """Apply a batch of about that size, or as much as it takes to have the keys free that it needs (R1)."""
         wider = 1
@@ -197,42 +224,44 @@ class Drain:
                     raise
                 wider *= 4
 
-    def _batches(self, segments: list[Segment], size: int, wider: int = 1) -> Iterator[Batch]:
-        return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider)
+    def _batches(
+        self, segments: list[Segment], size: int, wider: int = 1, *, in_parts: bool = False
+    ) -> Iterator[Batch]:
+        most = MOST_BYTES * wider
+        return batches(self._files, segments, self.position, self._snapshot, size, most, in_parts=in_parts)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seeing.seen(batch.changes)
-        manners = self._manners(layouts)
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
-        patient = {number: one for number, one in layouts.items() if not manners.of(one.name).by_row}
+        patient = {number: one for number, one in layouts.items() if not self._manners.of(one.name).by_row}
         begin = self.position
         replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
         self.position = replayed.position
         left = batch.beyond(self.position)
         done = batch.changes.slice(0, len(batch.changes) - (len(left.changes) if left else 0))
-        tolerated = manners.counted(replayed.tolerated)
+        tolerated = self._manners.counted(replayed.tolerated)
         return Delivered(
             self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._seeing.left_out(done)
         )
 
-    def _manners(self, layouts: Iterable[int]) -> Manners:
-        views = self._seeing.known(layouts)
-        tables = {one.layout.name: self._slave.mapper.manner(one.master.name) for one in views}
-        return Manners(tables, self._rejected)
-
     def _apply(self, batch: Batch, sequences: list[SequenceValue], removed: int | None = None) -> Delivered:
         changes, layouts = self._seeing.seen(batch.changes)
-        manners = self._manners(layouts)
         told: Iterator[Step] = iter(())
         if removed is not None:
             gone = pc.equal(changes["ordinal"], removed)
             changes, told = changes.filter(pc.invert(gone)), self._told(changes.filter(gone), layouts)
         passed = chain(permitted(steps(changes, layouts), self._slave.pair, self._permission), told)
-        found = self._slave.apply(passed, batch.end, sequences, self._answered, manners)
+        tolerated = self._carried_out(passed, batch.end, sequences)
+        return self._at(batch.end, len(batch.changes), tolerated, self._seeing.left_out(batch.changes))
+
+    def _carried_out(self, passed: Iterator[Step], end: Position, sequences: list[SequenceValue]) -> Tolerated:
+        found = self._slave.apply(passed, end, sequences, self._answered, self._manners)
         reached(CrashPoint.DELIVERED)
-        self.position = batch.end
-        skipped = self._seeing.left_out(batch.changes)
-        return Delivered(batch.end, batch.transactions, len(batch.changes), manners.counted(found), skipped)
+        return self._manners.counted(found)
+
+    def _at(self, end: Position, changes: int, tolerated: Tolerated, skipped: Counter[TableName]) -> Delivered:
+        begin, self.position = self.position, end
+        return Delivered(end, end.ordinal - begin.ordinal, changes, tolerated, skipped)
 
     def _told(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
         """No step, but the place after all others at which it is told what is not carried out."""

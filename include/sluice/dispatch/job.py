@@ -124,6 +124,8 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
         context.switch(pair).pause()
         raise
     finally:
+        if drain_:
+            drain_.close()
         slave.close()
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.mapper import Mapper
-from sluice.apply.view import Sight, TableView, seen, view
+from sluice.apply.view import Sight, seen, view
 from sluice.changelog.manifest import Manifest
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.dispatch.timely import timely
 from sluice.model.layout import Layout
+from sluice.model.manners import Manner
 from sluice.model.names import TableName
 from sluice.taking import kept
 
@@ -24,6 +25,9 @@ class Seeing:
     Args:
         salt: what hashes are made with.
         skipped: tables of the master that the slave is not given.
+
+    Attributes:
+        tables: how changes of the slave's tables that were met are carried out.
     """
 
     def __init__(self, mapper: Mapper, manifest: Manifest, salt: bytes, skipped: Collection[TableName] = ()) -> None:
@@ -32,6 +36,7 @@ class Seeing:
         self._salt = salt
         self._skipped = skipped
         self._sights: dict[int, Sight] = {}
+        self.tables: dict[TableName, Manner] = {}
 
     def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
         """What the slave sees of changes, and of the layouts in them."""
@@ -39,6 +44,7 @@ class Seeing:
         if unknown := numbers - self._sights.keys():
             layouts = self._manifest.layouts(unknown)
             more = {number: view(self._mapper, layout) for number, layout in layouts.items()}
+            self.tables |= {one.layout.name: self._mapper.manner(one.master.name) for one in more.values()}
             self._sights |= {number: Sight(one, self._salt) for number, one in more.items()}
         sights = {number: self._sights[number] for number in numbers}
         if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
@@ -54,9 +60,9 @@ class Seeing:
                 found[name] += one["counts"]
         return found
 
-    def known(self, layouts: Iterable[int]) -> list[TableView]:
-        """The views of layouts that were seen already."""
-        return [self._sights[number].view for number in layouts]
+    def layouts(self) -> dict[int, Layout]:
+        """All that were met, as the slave sees them."""
+        return {number: one.view.layout for number, one in self._sights.items()}
 
 
 def layouts_of(changes: pa.Table) -> set[int]:

@@ -1,0 +1,86 @@
+"""What is to be done about the next batch, found out by a thread while the slave's server is at the one before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from sluice.ahead import ahead
+from sluice.apply.net import Step
+from sluice.dispatch.batches import Batch
+from sluice.dispatch.late import Late
+from sluice.dispatch.seeing import Seeing
+from sluice.dispatch.steps import steps
+from sluice.model.names import TableName
+from sluice.model.position import Position
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is to be done about a batch, or about a part of one; `last` as in `Batch`."""
+
+    steps: list[Step]
+    end: Position
+    changes: int
+    skipped: Counter[TableName]
+    last: bool
+
+
+class Preparing:
+    """The batches of the log, one after the other, each as the steps that it takes."""
+
+    def __init__(self, seeing: Seeing) -> None:
+        self._seeing = seeing
+        self._coming: Generator[_Part] | None = None
+
+    def next(self, within: int, found: Callable[[], Iterator[Batch]]) -> Taken:
+        """The next batch, if it was prepared and ends within that ordinal; else the first one of those that are found
+        now."""
+        coming = self._coming
+        first = next(coming, None) if coming else None
+        if not coming or not first or first.end.ordinal > within:
+            self.close()
+            coming = self._coming = ahead(map(partial(self._prepared, Late()), found()))
+            first = next(coming)
+        return Taken(first, coming)
+
+    def close(self) -> None:
+        """Forget what was prepared for batches to come."""
+        if self._coming is not None:
+            self._coming.close()
+            self._coming = None
+
+    def _prepared(self, late: Late, batch: Batch) -> _Part:
+        changes, _ = self._seeing.seen(batch.changes)
+        left_out = self._seeing.left_out(batch.changes)
+        layouts = self._seeing.layouts()
+        changes = late.without(changes, layouts, last=batch.last)
+        return _Part(list(steps(changes, layouts)), batch.end, len(batch.changes), left_out, batch.last)
+
+
+class Taken:
+    """One batch, which is prepared further while its first parts are carried out.
+
+    Attributes:
+        end: where the slave is once it has it.
+        changes, skipped: how many there were, and how many of tables that the slave is not given; by the parts taken.
+    """
+
+    def __init__(self, first: _Part, others: Iterator[_Part]) -> None:
+        self.end = first.end
+        self.changes = 0
+        self.skipped: Counter[TableName] = Counter()
+        self._parts = [first]
+        self._others = others
+
+    def steps(self) -> Iterator[Step]:
+        """What it takes, in order; none of it is kept."""
+        while self._parts:
+            part = self._parts.pop()
+            self.changes += part.changes
+            self.skipped.update(part.skipped)
+            yield from part.steps
+            if not part.last:
+                self._parts.append(next(self._others))
