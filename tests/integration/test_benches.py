@@ -16,6 +16,7 @@ BENCHES = [
     pytest.param("publish", 0.01, {"changes_per_s", "peak_rss_mb", "backlog_ratio", "equal"}, id="publish"),
     pytest.param("apply", 0.01, {"changes_per_s", "one_to_one_changes_per_s", "equal"}, id="apply"),
     pytest.param("drain", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
+    pytest.param("slaves", 0.01, {"publish_ratio", "drain_ratio", "equal"}, id="slaves"),
     pytest.param(
         "initial-update", 0.005, {"ratio_to_copy", "files_ratio", "equal"}, id="initial-update", marks=pytest.mark.spark
     ),

@@ -15,6 +15,7 @@ BENCHES = {
     "publish": "publish",
     "apply": "apply",
     "drain": "drain",
+    "slaves": "slaves",
     "initial-update": "initial_update",
     "latency": "latency",
 }
