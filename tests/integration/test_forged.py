@@ -78,7 +78,7 @@ def test_what_the_log_has_all_the_same_stops_one_slave_with_a_word(world):
     world.drain()
     slave = world.drainer()._slave
     with pytest.raises(SluiceError, match=r"SLC-068: .*no statement: JSONDecodeError"):
-        slave.apply([Command(Action.STATEMENT, None, "no JSON")], Position(2, 2), (), lambda *_: None)
+        slave.apply([Command(Action.STATEMENT, None, "no JSON", ordinal=2, key=2)], Position(2, 2), (), lambda *_: None)
     slave.close()
 
 

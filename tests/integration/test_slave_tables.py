@@ -17,9 +17,17 @@ def world(build):
 
 
 ALTERED = {
-    "fewer digits": ("ALTER amount TYPE numeric(12,2)", 73, "amount (numeric(14,4) -> numeric(12,2))"),
+    "fewer digits": (
+        "ALTER amount TYPE numeric(12,2)",
+        73,
+        "amount (numeric(14,4) -> numeric(12,2): it would lose digits behind the point from number 3 on)",
+    ),
     "no fractions of seconds": ("ALTER day TYPE timestamp(0)", 73, "day (timestamp(6) without time zone -> "),
-    "shorter": ("ALTER note TYPE varchar(5)", 73, "note (character varying(20) -> character varying(5))"),
+    "shorter": (
+        "ALTER note TYPE varchar(5)",
+        73,
+        "note (character varying(20) -> character varying(5): it would lose what is longer than 5)",
+    ),
     "not null": ("ALTER note SET NOT NULL", 73, "note (NULL -> NOT NULL)"),
     "computed": ("DROP code, ADD code int GENERATED ALWAYS AS (id) STORED", 73, "code (written -> generated)"),
     "one more that must be given": ("ADD own int NOT NULL", 73, "own (NOT NULL without a default"),
