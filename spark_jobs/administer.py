@@ -10,8 +10,7 @@ from sluice.spark.job import arguments, run
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
-    options = arguments(__doc__)
-    options.add_argument("--slave", required=True, help="name of the slave in the configuration")
+    options = arguments(__doc__, slaves="1")
     options.add_argument("--remove-first", type=int, metavar="ORDINAL", help="keep this transaction aside")
     options.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
     options.add_argument("--who", required=True, help="who wants it")

@@ -11,8 +11,7 @@ from sluice.state.question import Answer
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
-    options = arguments(__doc__)
-    options.add_argument("--slave", required=True, help="name of the slave in the configuration")
+    options = arguments(__doc__, slaves="1")
     options.add_argument("--change", required=True, type=int, metavar="KEY", help="REPL_KEY of the command")
     options.add_argument("--answer", required=True, type=str.lower, choices=list(Answer), help="approve or reject")
     options.add_argument("--who", required=True, help="who said so")

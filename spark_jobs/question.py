@@ -10,8 +10,7 @@ from sluice.spark.job import arguments, run
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
-    options = arguments(__doc__)
-    options.add_argument("--slave", required=True, help="name of the slave in the configuration")
+    options = arguments(__doc__, slaves="1")
     options.add_argument("--change", required=True, type=int, metavar="KEY", help="REPL_KEY of the command")
     return options
 

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.model.action import COMMANDS, Action
+from sluice.changelog.schema import are_commands
+from sluice.model.action import Action
 
 Image = list[bytes | None] | None
 
@@ -28,7 +29,6 @@ class RowChange(NamedTuple):
 
 
 _BYTES = pa.list_(pa.binary())
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 _AT_ONCE = 2_000
 
 
@@ -56,7 +56,7 @@ def groups(changes: pa.Table, collected: int) -> Iterator[Group]:
     `CHANGES`; marks are left out."""
     changes = changes.filter(pc.not_equal(changes["action"], Action.COMMIT))
     ordinals, layouts = changes["ordinal"].to_numpy(), changes["layout"].to_numpy()
-    commands = pc.is_in(changes["action"], value_set=_COMMANDS).to_numpy()
+    commands = are_commands(changes["action"]).to_numpy()
     rows = row_changes(changes)
     begin = 0
     for end in [*(np.flatnonzero(np.diff(ordinals)) + 1).tolist(), len(ordinals)]:

@@ -96,7 +96,7 @@ class PlainDirectory:
                         del batch
                 file.flush()
                 os.fsync(file.fileno())
-            _sync_directory(self._directory)
+            flush(self._directory)
         except OSError as error:
             self.remove(name)
             raise self._unwritable(name, error) from None
@@ -197,8 +197,9 @@ class Hashing:
         self.closed = True
 
 
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
+def flush(path: Path | str) -> None:
+    """Wait until a file, or a directory's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

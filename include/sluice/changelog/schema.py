@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.model.action import COMMANDS
 
 ROW = pa.list_(pa.string())
 ATTRIBUTES = pa.map_(pa.string(), pa.string())
@@ -29,3 +32,10 @@ CHANGES = pa.schema([("ordinal", pa.int64()), *[field for field in SWEPT if fiel
 
 # A change as a file keeps it: with what a transformer says of its row, and of the description of its message.
 LOGGED = pa.schema([*CHANGES, ("attributes", ATTRIBUTES), ("description", ATTRIBUTES)])
+
+_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
+
+
+def are_commands(actions: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
+    """Of changes that have these actions, which ones are commands."""
+    return pc.is_in(actions, value_set=_COMMANDS)

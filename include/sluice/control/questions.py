@@ -5,13 +5,13 @@ from __future__ import annotations
 import urllib.error
 from collections.abc import Mapping
 
-from sqlalchemy import ColumnElement, Row, and_, select
+from sqlalchemy import Row, and_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.context import Context
 from sluice.control import rejections, replications
 from sluice.control.store import Store
-from sluice.control.tables import question
+from sluice.control.tables import of, question
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import Action
@@ -39,7 +39,9 @@ def ask(context: Context, pair: Pair) -> None:
         return
     with context.store.begin() as connection:
         waiting = connection.execute(
-            select(question.c.key).where(_of(pair), question.c.state == Question.WAITING, question.c.run.is_(None))
+            select(question.c.key).where(
+                of(question, pair), question.c.state == Question.WAITING, question.c.run.is_(None)
+            )
         )
         keys = list(waiting.scalars())
     for key in keys:
@@ -51,7 +53,9 @@ def ask(context: Context, pair: Pair) -> None:
                 event("nobody was asked", slave=pair.slave, change=key, why=error)
                 continue
         with context.store.begin() as connection:
-            connection.execute(question.update().where(_of(pair), question.c.key == key).values(run=run["dag_run_id"]))
+            connection.execute(
+                question.update().where(of(question, pair), question.c.key == key).values(run=run["dag_run_id"])
+            )
 
 
 def dag_run(pair: Pair, key: int) -> dict[str, object]:
@@ -67,7 +71,7 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
         SluiceError: SLC-172, nobody asks for it any more.
     """
     with store.begin() as connection:
-        row = connection.execute(select(question).where(_of(pair), question.c.key == key)).one_or_none()
+        row = connection.execute(select(question).where(of(question, pair), question.c.key == key)).one_or_none()
     asking = _asking(_open(row, pair, key, Answer.APPROVE))
     lines = [f"Slave **{pair.slave}** of {pair.source} waits in front of it.", "", "What the slave loses by it:", ""]
     lines += [f"* {one}" for one in asking.lost or ("nothing",)]
@@ -80,7 +84,7 @@ def decided(store: Store, pair: Pair) -> Mapping[int, bool]:
     """By their keys, the commands that were decided: whether the slave carries them out."""
     closed = question.c.state.in_([Question.APPROVED, Question.REJECTED])
     with store.begin() as connection:
-        rows = connection.execute(select(question.c.key, question.c.state).where(_of(pair), closed)).all()
+        rows = connection.execute(select(question.c.key, question.c.state).where(of(question, pair), closed)).all()
     return {row.key: row.state == Question.APPROVED for row in rows}
 
 
@@ -90,7 +94,7 @@ def decide(store: Store, pair: Pair, key: int, said: Answer, who: str | None = N
     Raises:
         SluiceError: SLC-172, there is no such question, or it was decided before; nothing was changed.
     """
-    which = and_(_of(pair), question.c.key == key)
+    which = and_(of(question, pair), question.c.key == key)
     with store.begin() as connection:
         row = connection.execute(select(question).where(which).with_for_update()).one_or_none()
         row = _open(row, pair, key, said)
@@ -115,7 +119,3 @@ def _open(row: Row[tuple[object, ...]] | None, pair: Pair, key: int, said: Answe
 
 def _asking(row: Row[tuple[object, ...]]) -> Asking:
     return Asking(row.ordinal, row.key, Action(row.action), row.table, row.text)
-
-
-def _of(pair: Pair) -> ColumnElement[bool]:
-    return and_(question.c.source == pair.source, question.c.slave == pair.slave)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, Select, and_, null, select
+from sqlalchemy import Connection, Select, null, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.apply.net import Step
@@ -19,7 +19,7 @@ from sluice.changelog.schema import CHANGES
 from sluice.context import Context
 from sluice.control import answers, replications
 from sluice.control.store import Store
-from sluice.control.tables import rejected
+from sluice.control.tables import of, rejected
 from sluice.dispatch.steps import steps
 from sluice.errors import SluiceError
 from sluice.model.layout import Layout
@@ -130,7 +130,7 @@ def _chosen(store: Store, pair: Pair, numbers: Sequence[int], done: str) -> Iter
 
 
 def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[Kept]:
-    rows = connection.execute(selected.where(_of(pair)).order_by(*_IN_ORDER))
+    rows = connection.execute(selected.where(of(rejected, pair)).order_by(*_IN_ORDER))
     return [
         Kept(
             row.id,
@@ -157,7 +157,3 @@ def _steps(chosen: Sequence[Kept]) -> Iterator[Step]:
     ]
     layouts = {place: one.change.layout for place, one in enumerate(chosen, 1) if one.change.layout}
     return steps(pa.Table.from_pylist(rows, CHANGES), layouts)
-
-
-def _of(pair: Pair) -> ColumnElement[bool]:
-    return and_(rejected.c.source == pair.source, rejected.c.slave == pair.slave)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control import remedies
@@ -15,6 +15,7 @@ from sluice.control.tables import (
     audit,
     hold,
     initial_update,
+    of,
     question,
     rejected,
     replication,
@@ -72,7 +73,7 @@ def actor() -> str:
 def get(store: Store, pair: Pair) -> Replication:
     """The replication; UNCONFIGURED if nothing was ever done with it."""
     with store.begin() as connection:
-        row = connection.execute(select(replication).where(_is(pair))).one_or_none()
+        row = connection.execute(select(replication).where(of(replication, pair))).one_or_none()
     if row is None:
         return Replication(pair, Status.UNCONFIGURED, Position(0, 0), None, None)
     return Replication(pair, Status(row.status), Position(row.segment, row.ordinal), row.delivered_at, row.update_id)
@@ -92,7 +93,7 @@ def happen(
             .values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
             .on_conflict_do_nothing()
         )
-        row = connection.execute(select(replication).where(_is(pair)).with_for_update()).one()
+        row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
         before = Status(row.status)
         status = _after(pair, before, event)
         values: dict[str, object] = {"status": status}
@@ -104,7 +105,7 @@ def happen(
                 f"{pair}: update {update_id} is no longer the current one ({row.update_id} is)",
                 _HINTS[Event.DUMPED],
             )
-        connection.execute(replication.update().where(_is(pair)).values(values))
+        connection.execute(replication.update().where(of(replication, pair)).values(values))
         note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}")
     return before, status
 
@@ -126,7 +127,7 @@ def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = No
 def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
     """Take one reason away; whether it was there."""
     with store.begin() as connection:
-        gone = connection.execute(hold.delete().where(_of(pair), hold.c.kind == kind))
+        gone = connection.execute(hold.delete().where(of(hold, pair), hold.c.kind == kind))
         if gone.rowcount:
             note(connection, pair, "activate", f"{kind}: {reason}")
     return bool(gone.rowcount)
@@ -134,9 +135,9 @@ def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
 
 def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     """Every reason for which the gate is shut."""
-    asked = (question.c.source == pair.source, question.c.slave == pair.slave, question.c.state == Question.WAITING)
+    asked = (of(question, pair), question.c.state == Question.WAITING)
     with store.begin() as connection:
-        rows = connection.execute(select(hold).where(_of(pair))).all()
+        rows = connection.execute(select(hold).where(of(hold, pair))).all()
         waiting = connection.execute(select(question).where(*asked).order_by(question.c.key).limit(1)).one_or_none()
     found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
@@ -155,7 +156,7 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
     with store.begin() as connection:
         connection.execute(
             replication.update()
-            .where(_is(pair), replication.c.ordinal <= position.ordinal)
+            .where(of(replication, pair), replication.c.ordinal <= position.ordinal)
             .values(
                 segment=position.segment,
                 ordinal=position.ordinal,
@@ -163,8 +164,7 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
             )
         )
         for behind in (stuck, question):
-            ours = and_(behind.c.source == pair.source, behind.c.slave == pair.slave)
-            connection.execute(behind.delete().where(ours, behind.c.ordinal <= position.ordinal))
+            connection.execute(behind.delete().where(of(behind, pair), behind.c.ordinal <= position.ordinal))
         for (table, oddity), rows in (odd or Tolerated()).items():
             key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
             counted = insert(tolerated).values({**key, oddity: rows})
@@ -174,9 +174,8 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
 
 def odd(store: Store, pair: Pair) -> Tolerated:
     """Rows of the slave that were not as expected, since it was filled."""
-    ours = and_(tolerated.c.source == pair.source, tolerated.c.slave == pair.slave)
     with store.begin() as connection:
-        rows = connection.execute(select(tolerated).where(ours)).all()
+        rows = connection.execute(select(tolerated).where(of(tolerated, pair))).all()
     found = Tolerated()
     for row in rows:
         found += oddities(TableName(row.schema, row.table), row.missing, row.duplicate)
@@ -187,10 +186,10 @@ def restart_at(store: Store, pair: Pair, position: Position) -> None:
     """Set the position an initial update begins with, which may be behind or ahead of the last one."""
     with store.begin() as connection:
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
-        connection.execute(replication.update().where(_is(pair)).values(values))
+        connection.execute(replication.update().where(of(replication, pair)).values(values))
         # Its rows are those of the master again.
         for table in (tolerated, rejected, stuck, question, skipped):
-            connection.execute(table.delete().where(table.c.source == pair.source, table.c.slave == pair.slave))
+            connection.execute(table.delete().where(of(table, pair)))
 
 
 def forget_updates(store: Store, source: str) -> None:
@@ -211,11 +210,3 @@ def _after(pair: Pair, before: Status, event: Event) -> Status:
         return after(before, event)
     except IllegalEvent as error:
         raise SluiceError(20, f"{pair}: {error}", _HINTS[event]) from None
-
-
-def _is(pair: Pair) -> ColumnElement[bool]:
-    return and_(replication.c.source == pair.source, replication.c.slave == pair.slave)
-
-
-def _of(pair: Pair) -> ColumnElement[bool]:
-    return and_(hold.c.source == pair.source, hold.c.slave == pair.slave)

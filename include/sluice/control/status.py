@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 from sluice.config import at_home
 from sluice.context import Context
 from sluice.control import notes, replications, stops, transfers
-from sluice.control.tables import comparison, initial_update, segment
+from sluice.control.tables import comparison, initial_update, of, segment
 from sluice.model.names import Pair
 from sluice.model.stuck import Stuck
 from sluice.model.tolerance import Tolerated
@@ -158,10 +158,10 @@ def _behind(connection: Connection, pair: Pair, ordinal: int) -> tuple[int, floa
 
 
 def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | None]:
-    ours = (comparison.c.source == pair.source, comparison.c.slave == pair.slave)
-    newest = select(func.max(comparison.c.point)).where(*ours).scalar_subquery()
+    ours = of(comparison, pair)
+    newest = select(func.max(comparison.c.point)).where(ours).scalar_subquery()
     sums = select(func.sum(comparison.c.compared), func.sum(comparison.c.different)).where(
-        *ours, comparison.c.point == newest
+        ours, comparison.c.point == newest
     )
     compared, different = connection.execute(sums).one()
     return (None, None) if compared is None else (int(compared), int(different))

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Table, and_, func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control import replications
 from sluice.control.store import Store
-from sluice.control.tables import skipped, stuck
+from sluice.control.tables import of, skipped, stuck
 from sluice.model.names import Pair, TableName
 from sluice.model.stuck import Stuck
 
@@ -38,7 +38,7 @@ def stand(store: Store, pair: Pair, found: Stuck) -> None:
 def standing(store: Store, pair: Pair) -> Stuck | None:
     """The transaction that a slave stands in front of; None if it goes on."""
     with store.begin() as connection:
-        row = connection.execute(select(stuck.c.body).where(_of(stuck, pair))).one_or_none()
+        row = connection.execute(select(stuck.c.body).where(of(stuck, pair))).one_or_none()
     return Stuck.from_json(row.body) if row else None
 
 
@@ -53,7 +53,7 @@ def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
 def left_out(store: Store, pair: Pair) -> Mapping[TableName, Skipped]:
     """The tables of the master that a slave is not given."""
     with store.begin() as connection:
-        rows = connection.execute(select(skipped).where(_of(skipped, pair)).order_by("schema", "table")).all()
+        rows = connection.execute(select(skipped).where(of(skipped, pair)).order_by("schema", "table")).all()
     return {TableName(row.schema, row.table): Skipped(row.actor, row.since, row.changes) for row in rows}
 
 
@@ -61,9 +61,5 @@ def count(store: Store, pair: Pair, changes: Mapping[TableName, int]) -> None:
     """Count changes that a slave was not given, once they are behind it."""
     with store.begin() as connection:
         for table, number in changes.items():
-            which = and_(_of(skipped, pair), skipped.c.schema == table.schema, skipped.c.table == table.table)
+            which = and_(of(skipped, pair), skipped.c.schema == table.schema, skipped.c.table == table.table)
             connection.execute(skipped.update().where(which).values(changes=skipped.c.changes + number))
-
-
-def _of(table: Table, pair: Pair) -> ColumnElement[bool]:
-    return and_(table.c.source == pair.source, table.c.slave == pair.slave)

@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     DateTime,
     ForeignKey,
     Identity,
@@ -14,9 +15,12 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    and_,
     func,
 )
 from sqlalchemy.dialects.postgresql import JSONB
+
+from sluice.model.names import Pair
 
 metadata = MetaData()
 
@@ -270,3 +274,8 @@ comparison = Table(
     _moment("at", required=True),
     UniqueConstraint("point", "slave", "table"),
 )
+
+
+def of(table: Table, pair: Pair) -> ColumnElement[bool]:
+    """The rows of one replication."""
+    return and_(table.c.source == pair.source, table.c.slave == pair.slave)

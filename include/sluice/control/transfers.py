@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control import replications
 from sluice.control.store import Store
-from sluice.control.tables import transfer
+from sluice.control.tables import of, transfer
 from sluice.model.names import Pair
 from sluice.state.replication import Status
 
@@ -58,7 +58,7 @@ def begin(store: Store, waiting: Transfer) -> None:
 def awaited(store: Store, pair: Pair) -> Transfer | None:
     """What a slave waits for; nothing if its update was given up since, or another one was begun."""
     with store.begin() as connection:
-        row = connection.execute(select(transfer).where(_of(pair))).one_or_none()
+        row = connection.execute(select(transfer).where(of(transfer, pair))).one_or_none()
     known = replications.get(store, pair)
     if row is None or known.update_id != row.update_id or known.status not in {Status.INITIAL, Status.TRANSITION}:
         return None
@@ -68,20 +68,16 @@ def awaited(store: Store, pair: Pair) -> Transfer | None:
 def loading(store: Store, pair: Pair, epoch: int) -> None:
     """A load began, whose chunks another one may go on with."""
     with store.begin() as connection:
-        connection.execute(transfer.update().where(_of(pair)).values(epoch=epoch))
+        connection.execute(transfer.update().where(of(transfer, pair)).values(epoch=epoch))
 
 
 def end(store: Store, pair: Pair) -> None:
     """The slave waits for nothing any more."""
     with store.begin() as connection:
-        connection.execute(transfer.delete().where(_of(pair)))
+        connection.execute(transfer.delete().where(of(transfer, pair)))
 
 
 def others(store: Store, ended: Transfer) -> bool:
     """Whether another slave waits for the same directory."""
     with store.begin() as connection:
         return bool(connection.execute(select(transfer).where(transfer.c.name == ended.name).limit(1)).one_or_none())
-
-
-def _of(pair: Pair) -> ColumnElement[bool]:
-    return and_(transfer.c.source == pair.source, transfer.c.slave == pair.slave)

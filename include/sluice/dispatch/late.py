@@ -11,10 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.model.action import COMMANDS
+from sluice.changelog.schema import are_commands
 from sluice.model.layout import Layout
-
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
 class Late:
@@ -28,7 +26,7 @@ class Late:
         part, or has a command, in front of which nothing may be left. Columns as in `CHANGES`."""
         if last and not self._held:
             return changes
-        commands = np.flatnonzero(pc.is_in(changes["action"], value_set=_COMMANDS).to_numpy())
+        commands = np.flatnonzero(are_commands(changes["action"]).to_numpy())
         begin = int(commands[-1]) + 1 if len(commands) else 0
         ready = [*(self._given_away() if begin else ()), changes.slice(0, begin)]
         late = [number for number, one in layouts.items() if one.key and one.deferrable]

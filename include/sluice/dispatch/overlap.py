@@ -13,17 +13,16 @@ import pyarrow.compute as pc
 
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Manifest
+from sluice.changelog.schema import are_commands
 from sluice.dispatch.batches import batches, newer
 from sluice.dispatch.seeing import Seeing, layouts_of
 from sluice.dispatch.steps import steps
 from sluice.errors import SluiceError
-from sluice.model.action import COMMANDS, Action
+from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.taking import kept
 from sluice.vendors.protocol import SlaveDatabase
-
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
 def deliver(
@@ -66,7 +65,7 @@ def _of(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) ->
     ours = pa.array([number for number, one in layouts.items() if one.name in tables], numbers.type)
     statements = pc.equal(changes["action"], Action.STATEMENT)
     changes = kept(changes, pc.or_(statements, pc.is_in(numbers, value_set=ours)))
-    if pc.any(pc.is_in(changes["action"], value_set=_COMMANDS)).as_py():
+    if pc.any(are_commands(changes["action"])).as_py():
         raise SluiceError(
             79,
             "since this update was begun a statement was issued, or a table of it was altered and put back, and nobody "

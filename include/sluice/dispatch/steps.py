@@ -10,12 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.net import Run, Step, net
-from sluice.model.action import COMMANDS, Action, Command
+from sluice.changelog.schema import are_commands
+from sluice.model.action import Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.taking import kept, taken
-
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
 def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
@@ -25,7 +24,7 @@ def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
     """
     changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
     numbers = changes["layout"].to_numpy()
-    commands = np.flatnonzero(pc.is_in(changes["action"], value_set=_COMMANDS).to_numpy())
+    commands = np.flatnonzero(are_commands(changes["action"]).to_numpy())
     begin = 0
     for place in [*commands.tolist(), len(numbers)]:
         for low, high in pairwise([begin, *(begin + cut for cut in _cuts(numbers[begin:place], layouts)), place]):

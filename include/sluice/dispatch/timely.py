@@ -6,15 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sluice.changelog.schema import NO_LAYOUT
-from sluice.model.action import COMMANDS, Action
+from sluice.changelog.schema import NO_LAYOUT, are_commands
+from sluice.model.action import Action
 from sluice.model.ddl import TableChange
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
 def timely(changes: pa.Table, layouts: Mapping[int, Layout]) -> pa.Table:
@@ -41,7 +38,7 @@ def _due(changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, int]:
     numbers = changes["layout"].to_numpy()
     due: dict[int, int] = {}
     since: dict[TableName, int] = {}
-    for place in np.flatnonzero(pc.is_in(changes["action"], value_set=_COMMANDS).to_numpy()).tolist():
+    for place in np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist():
         if numbers[place] == NO_LAYOUT:
             continue
         layout = layouts[int(numbers[place])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -10,7 +9,7 @@ from functools import cached_property
 import pyarrow as pa
 from pyarrow import fs
 
-from sluice.changelog.files import Hashing
+from sluice.changelog.files import Hashing, flush
 from sluice.errors import TransientError
 
 
@@ -52,11 +51,7 @@ class Place:
         if self._files.type_name == "local":
             with self.reachable("flushed"):
                 for path in [*map(self._at, names), self._path]:
-                    descriptor = os.open(path, os.O_RDONLY)
-                    try:
-                        os.fsync(descriptor)
-                    finally:
-                        os.close(descriptor)
+                    flush(path)
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file that is there as a whole, or not at all."""

@@ -87,7 +87,7 @@ class StoredTables:
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """All is stored: write the manifest. Before it there is nothing that a slave could load."""
-        done = self._done()
+        done = _done(self._place)
         stored = StoredDump(
             source=self._slaves[0].pair.source,
             update=self._update,
@@ -97,7 +97,7 @@ class StoredTables:
             ordinal=position.ordinal,
             definitions=[one.to_json() for one in self._definitions],
             sequences=[one.to_json() for one in self._sequences],
-            chunks=tuple(StoredChunk.model_validate_json(self._place.read(done[number])) for number in sorted(done)),
+            chunks=tuple(StoredChunk.model_validate_json(self._place.read(done[number][0])) for number in sorted(done)),
         )
         kept = {file.name for file in stored.files}
         # What tasks left that were tried again, and what they told us.
@@ -113,8 +113,8 @@ class StoredTables:
 
     def progress(self) -> tuple[int, int]:
         """Chunks and rows stored so far."""
-        told = [_DONE.match(name) for name in self._done().values()]
-        return len(told), sum(int(one[2]) for one in told if one)
+        done = _done(self._place)
+        return len(done), sum(rows for _, rows in done.values())
 
     def close(self) -> None:
         """Leave nothing behind of a dump that was not ended."""
@@ -123,10 +123,6 @@ class StoredTables:
                 self._place.remove_all()
             except TransientError as error:
                 event("left behind", directory=self._place.url, why=error.fact)
-
-    def _done(self) -> dict[int, str]:
-        """What tasks said of the chunks that they ended, by chunk; one that is in twice counts once."""
-        return {int(found[1]): name for name in self._place.files() if (found := _DONE.match(name))}
 
 
 class FilesReceiver:
@@ -141,7 +137,7 @@ class FilesReceiver:
 
     def open(self) -> None:
         """Look what an earlier attempt has done."""
-        self._ended = {int(found[1]) for name in self._place.files() if (found := _DONE.match(name))}
+        self._ended = set(_done(self._place))
 
     def claim_next(self) -> int | None:
         """The next chunk of this task's share."""
@@ -220,3 +216,9 @@ class _File:
         with self._open, self._place.reachable("written to"):
             self._compressed.close()
         return StoredFile(name=self._name, bytes=self._hashing.size, sha256=self._hashing.digest.hexdigest())
+
+
+def _done(place: Place) -> dict[int, tuple[str, int]]:
+    """The chunks that tasks have ended, each with the name of what they said of it, and its rows; once, if it is in
+    twice."""
+    return {int(found[1]): (name, int(found[2])) for name in place.files() if (found := _DONE.match(name))}

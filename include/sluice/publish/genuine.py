@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.changelog.schema import are_commands
 from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
 from sluice.model.ddl import TableChange
@@ -19,7 +20,6 @@ from sluice.model.statement import Issued, Statement
 from sluice.vendors.sweeping import Sweep
 
 _KNOWN = pa.array(sorted(Action), pa.string())
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 _WITH_NEW = pa.array(sorted(COMMANDS | {Action.INSERT, Action.UPDATE}), pa.string())
 _WITH_OLD = pa.array(sorted({Action.UPDATE, Action.DELETE}), pa.string())
 
@@ -45,7 +45,7 @@ class Genuine:
         for why, wrong in faults.items():
             if (place := pc.index(wrong, True).as_py()) >= 0:
                 raise _strange(batch, place, why, sweep)
-        for place in pc.indices_nonzero(_is_in(action, _COMMANDS)).to_pylist():
+        for place in pc.indices_nonzero(are_commands(action)).to_pylist():
             if why := self._command(batch, place):
                 raise _strange(batch, place, why, sweep)
 

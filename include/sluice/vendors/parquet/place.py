@@ -19,6 +19,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sluice.changelog.files import flush
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.model.names import Pair, TableName
@@ -214,15 +215,6 @@ def ensure(*directories: Path) -> None:
         if not directory.is_dir():
             directory.mkdir(exist_ok=True)
             flush(directory.parent)
-
-
-def flush(path: Path) -> None:
-    """Wait until a file, or a directory's list of names, is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from psycopg import errors, sql
 
-from sluice.changelog.schema import NO_LAYOUT, ROW, SWEPT
+from sluice.changelog.schema import NO_LAYOUT, ROW, SWEPT, are_commands
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
-from sluice.model.action import COMMANDS
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Snapshot
@@ -32,7 +30,6 @@ BLOCK_BYTES = 4 * 1024 * 1024
 _LONG_BYTES = 64 * 1024 * 1024
 # What a change that belongs to no table names as its relation.
 NO_TABLE = 0
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
 
 
 class PostgresSweep:
@@ -173,7 +170,7 @@ class PostgresSweep:
             begins = np.array([NO_LAYOUT, *(layout.id for layout in known)])
             rows = relations == relation
             layouts[rows] = begins[np.searchsorted(begins, keys[rows], side="right") - 1]
-        commands = pc.is_in(table["action"], value_set=_COMMANDS).to_numpy()
+        commands = are_commands(table["action"]).to_numpy()
         lost = np.flatnonzero(commands & (layouts == NO_LAYOUT) & (relations != NO_TABLE))
         if len(lost):
             key, relation = keys[lost[0]], relations[lost[0]]
