@@ -3,8 +3,9 @@
 from support.airflow import airflow
 from support.lake import lake
 from support.several import several
+from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
 from support.updating import updating
 from support.world import build
 
-__all__ = ["airflow", "build", "java", "lake", "several", "spark_server", "updating"]
+__all__ = ["airflow", "build", "java", "lake", "several", "spark_cluster", "spark_server", "updating"]

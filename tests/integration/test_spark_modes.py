@@ -1,16 +1,20 @@
-"""The same file of spark_jobs/ runs over Spark Connect and under spark-submit, for real."""
+"""The same file of spark_jobs/ runs over Spark Connect, under spark-submit, and on a cluster, for real."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
-from support.sparkserver import SHORT_LIVED, TOKEN, job_environment, submit
+from support.sparkserver import SHORT_LIVED, TOKEN, job_environment, program
+from support.updating import background, load_here
 from support.world import SOURCE
 
 from sluice.config import PROJECT
+from sluice.errors import SluiceError
+from sluice.initial_update import plan
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
@@ -25,21 +29,24 @@ SLAVES = ["--slave", "zurich", "--slave", "geneva"]
 
 
 @pytest.fixture(params=["connect", "submit"])
-def job(request, java):
-    """Runs a file of spark_jobs/ in one of the two ways; gives how it ended and its result."""
-    env = job_environment(java)
+def job(request, java, tmp_path):
+    """Runs a file of spark_jobs/ in one of the two ways."""
     if request.param == "connect":
         server = request.getfixturevalue("spark_server")
-        env |= {"SPARK_REMOTE": server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
-        command = [sys.executable]
-    else:
-        command = [submit(), "--master", "local[2]", "--conf", "spark.ui.enabled=false"]
-        command += ["--conf", f"spark.driver.extraJavaOptions={SHORT_LIVED}"]
+        there = {"SPARK_REMOTE": server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
+        return runner([sys.executable], java, tmp_path, there)
+    command = [program("spark-submit"), "--master", "local[2]", "--conf", "spark.ui.enabled=false"]
+    return runner([*command, "--conf", f"spark.driver.extraJavaOptions={SHORT_LIVED}"], java, tmp_path)
+
+
+def runner(command, java, directory, there=()):
+    """Runs a file of spark_jobs/ by a command, in a directory; gives how it ended and its result."""
 
     def run(world, name, *arguments):
         file = PROJECT / "spark_jobs" / f"{name}.py"
         words = [*command, str(file), "--source", SOURCE, *arguments]
-        done = subprocess.run(words, env={**env, **world.environment()}, capture_output=True, text=True, timeout=300)
+        env = {**job_environment(java), **dict(there), **world.environment()}
+        done = subprocess.run(words, env=env, cwd=directory, capture_output=True, text=True, timeout=300)
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         return done, json.loads(lines[-1]) if lines else None
 
@@ -62,3 +69,23 @@ def test_a_dump_is_exact_and_a_verification_finds_what_is_wrong_with_one_slave(u
     assert "SLC-090: the slaves are not what the master is: public.t on zurich: 0 missing, 0 extra, 1 changed" in said
     assert "type: airflow dags trigger initial_update --conf" in said
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
+
+
+def test_on_a_cluster_a_dump_goes_on_where_it_broke_off(updating, spark_cluster, java, tmp_path, monkeypatch):
+    """Nobody shares a directory: the driver has one, and each worker has one with its own copy of the product."""
+    world = updating(DDL, ["public.t", "public.heap"])
+    job = runner(spark_cluster.submit(), java, tmp_path)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match="SLC-082: 3 of"):
+        world.dump("zurich", load=lambda job: load_here(replace(job, chunks=job.chunks[:3])))
+    world.master.execute("UPDATE t SET amount = -amount WHERE id < 700; DELETE FROM heap WHERE a = 1")
+    world.inhibit()
+    with background(world.publish):
+        done, dumped = job(world, "dump", *SLAVES, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert dumped["failed"] == {}
+    assert "resumed slave=zurich chunks=" in done.stdout, done.stdout
+    assert spark_cluster.imported() == [True, True]
+    world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from sluice.runtime.java import java_home
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "token-of-the-test-session"
 READY_S = 180
+LOG = "server.log"
 # Most of a short life of Java is spent on compiling well what runs once.
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
@@ -49,9 +51,9 @@ def job_environment(java: Path) -> dict[str, str]:
     }
 
 
-def submit() -> str:
-    """The spark-submit of this environment."""
-    return str(Path(sys.executable).with_name("spark-submit"))
+def program(name: str) -> str:
+    """One of Spark's programs, as this environment has them."""
+    return str(Path(sys.executable).with_name(name))
 
 
 @pytest.fixture(scope="session")
@@ -82,17 +84,30 @@ def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java:
         "spark.sql.warehouse.dir": str(directory / "warehouse"),
     }
     words = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
-    command = [submit(), "--master", "local[2]", "--driver-memory", "1g", *words, "--class", SERVER, "spark-internal"]
-    with (directory / "server.log").open("wb") as log:
-        env = {**job_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
+    command = [
+        program("spark-submit"),
+        "--master",
+        "local[2]",
+        "--driver-memory",
+        "1g",
+        *words,
+        "--class",
+        SERVER,
+        "spark-internal",
+    ]
+    env = {**job_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
+    with started(command, env, directory) as server:
+        await_port(server, port, directory)
+        yield SparkServer(directory, f"sc://localhost:{port}", f"http://{ports.LOOPBACK}:{page}", server.pid)
+
+
+@contextmanager
+def started(command: Sequence[str], env: Mapping[str, str], directory: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server whose working directory, with its log, this is; it ends with the block, and all that it started."""
+    with (directory / LOG).open("wb") as log:
         server = subprocess.Popen(command, env=env, cwd=directory, stdout=log, stderr=log, process_group=0)
     try:
-        end = time.monotonic() + READY_S
-        while ports.is_free(port):
-            assert server.poll() is None, (directory / "server.log").read_text()
-            assert time.monotonic() < end, "the server did not start"
-            time.sleep(0.1)
-        yield SparkServer(directory, f"sc://localhost:{port}", f"http://{ports.LOOPBACK}:{page}", server.pid)
+        yield server
     finally:
         os.killpg(server.pid, signal.SIGTERM)
         try:
@@ -100,3 +115,12 @@ def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java:
         except subprocess.TimeoutExpired:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait(20)
+
+
+def await_port(server: subprocess.Popen[bytes], port: int, directory: Path) -> None:
+    """Wait until the server listens there."""
+    end = time.monotonic() + READY_S
+    while ports.is_free(port):
+        assert server.poll() is None, (directory / LOG).read_text()
+        assert time.monotonic() < end, "the server did not start"
+        time.sleep(0.1)

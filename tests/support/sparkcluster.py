@@ -1,0 +1,87 @@
+"""A Spark standalone cluster: one master and two workers, each with a directory, a copy of the product and a key file
+of its own, as on machines of their own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import places
+from support.sparkserver import SHORT_LIVED, await_port, job_environment, program, started
+
+from sluice.config import PROJECT
+from sluice.connections import KEY_FILE_ENV
+from sluice.runtime import ports
+
+_DAEMON = "org.apache.spark.deploy"
+_WORKERS = 2
+
+
+@dataclass(frozen=True)
+class SparkCluster:
+    """A running cluster.
+
+    Attributes:
+        workers: the directories of its workers; what they import is in `product` there.
+    """
+
+    master: str
+    workers: tuple[Path, ...]
+
+    def submit(self) -> list[str]:
+        """The words that run a job on every worker at the same time."""
+        properties = {
+            "spark.ui.enabled": "false",
+            "spark.driver.host": ports.LOOPBACK,
+            "spark.driver.bindAddress": ports.LOOPBACK,
+            "spark.driver.extraJavaOptions": SHORT_LIVED,
+            "spark.executor.extraJavaOptions": SHORT_LIVED,
+            "spark.executor.memory": "512m",
+            "spark.cores.max": str(_WORKERS),
+            "spark.scheduler.minRegisteredResourcesRatio": "1",
+        }
+        words = [word for name, value in properties.items() for word in ("--conf", f"{name}={value}")]
+        return [program("spark-submit"), "--master", self.master, *words]
+
+    def imported(self) -> list[bool]:
+        """For each worker whether its own copy of the product was used there."""
+        return [any((worker / "product").rglob("__pycache__/filling.*.pyc")) for worker in self.workers]
+
+
+@pytest.fixture(scope="session")
+def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkCluster]:
+    """The cluster; it ends with the session."""
+    place = tmp_path_factory.mktemp("cluster")
+    env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED, "SPARK_DAEMON_MEMORY": "256m"}
+    first = ports.choose("Spark's master", places.port(30))
+    url = f"spark://{ports.LOOPBACK}:{first}"
+    with ExitStack() as stack:
+
+        def begin(directory: Path, words: list[str], env: Mapping[str, str], after: int) -> tuple[Any, int, Path]:
+            directory.mkdir(exist_ok=True)
+            port = ports.choose("a port of the cluster", after)
+            page = ports.choose("a page of the cluster", port + 1)
+            where = ["--host", ports.LOOPBACK, "--port", str(port), "--webui-port", str(page)]
+            command = [program("spark-class"), f"{_DAEMON}.{words[0]}", *where, *words[1:]]
+            return stack.enter_context(started(command, env, directory)), port, directory
+
+        await_port(*begin(place / "master", ["master.Master"], env, first))
+        workers = [_machine(place / f"worker{number}", seal_key) for number in range(_WORKERS)]
+        words = ["worker.Worker", "--cores", "1", "--memory", "1g", url]
+        for one in [begin(worker, words, env | own, first + 2 + 2 * n) for n, (worker, own) in enumerate(workers)]:
+            await_port(*one)
+        yield SparkCluster(url, tuple(worker for worker, _ in workers))
+
+
+def _machine(directory: Path, seal_key: Path) -> tuple[Path, dict[str, str]]:
+    """A directory with what a machine of a cluster needs; its environment."""
+    for folder in ("include", "sql"):
+        unused = shutil.ignore_patterns("__pycache__", "docs", "config")
+        shutil.copytree(PROJECT / folder, directory / "product" / folder, ignore=unused)
+    key = Path(shutil.copy(seal_key, directory))
+    return directory, {"PYTHONPATH": str(directory / "product" / "include"), KEY_FILE_ENV: str(key)}
