@@ -17,6 +17,7 @@ from typing import Annotated, Literal, TypeVar
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
+from sluice import kinds
 from sluice.apply.mapper import Mapper
 from sluice.errors import ConfigError
 from sluice.model.circles import Arrow, echoing
@@ -121,6 +122,10 @@ class Slave(Part):
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
     initial_files: Incoming = Incoming()
+    names: Annotated[
+        list[Name] | None,
+        Field(min_length=1, description="the slaves that this entry is for; {name} stands for each of them"),
+    ] = None
 
     @property
     def connections(self) -> list[str]:
@@ -153,6 +158,11 @@ class Config(Part):
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
     slaves: dict[Name, Slave]
     replications: list[Replication]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kinds_are_many(cls, raw: object) -> object:
+        return kinds.each_by_itself(raw)
 
     @model_validator(mode="after")
     def _pairs_exist_once(self) -> Config:
@@ -245,7 +255,8 @@ def load(file: Path | None = None) -> Config:
     try:
         return Config.model_validate(raw)
     except ValidationError as error:
-        faults = "\n".join(f"  {_place(fault['loc'])}: {_reason(fault)}" for fault in error.errors())
+        told = (f"  {_place(kinds.written_at(raw, fault['loc']))}: {_reason(fault)}" for fault in error.errors())
+        faults = "\n".join(dict.fromkeys(told))
         raise ConfigError(2, f"{file} is not valid:\n{faults}", "mend these and run `./sluice check`") from None
 
 

@@ -53,6 +53,24 @@ def test_the_example_is_read_with_its_defaults(read):
     assert found.slave("geneva").schemas == {"public": "branch"}
 
 
+OFFICES = EXAMPLE.replace(
+    "  zurich: {connection: zurich}",
+    "  offices: {names: [zurich, bern], connection: 'db_{name}', tables: {public.*: {where: \"x = '{name}'\"}}}",
+).replace("slave: zurich}", "slave: offices, mode: one_to_one}\n  - {source: flights, slave: bern}")
+
+
+def test_one_entry_stands_for_every_slave_that_it_names_and_what_names_a_slave_itself_goes_before(read):
+    found = read(OFFICES)
+    assert list(found.slaves) == ["zurich", "bern", "geneva"]
+    assert [found.slave(name).connection for name in found.slaves] == ["db_zurich", "db_bern", "geneva"]
+    assert found.slave("bern").tables["public.*"].where == "x = 'bern'"
+    assert [(one.slave, one.mode) for one in found.replications] == [
+        ("zurich", "one_to_one"),
+        ("bern", "batch"),
+        ("geneva", "batch"),
+    ]
+
+
 def test_the_file_that_we_ship_is_valid():
     assert config.load(config.PROJECT / "include" / "config" / "replication.yaml").slaves_of("flights")
 
@@ -182,6 +200,30 @@ FILES = {
         EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {public.planes: {as: x}}}"),
         2,
         "slave zurich: no source that feeds it watches public.planes",
+        "check",
+    ),
+    "two entries for one slave": (
+        OFFICES.replace("[zurich, bern]", "[zurich, geneva]"),
+        2,
+        "two entries of `slaves` are about geneva, geneva is one of them",
+        "check",
+    ),
+    "an entry for nobody": (
+        OFFICES.replace("[zurich, bern]", "[]"),
+        2,
+        "slaves.offices.names: List should have at least 1 item",
+        "check",
+    ),
+    "a fault in an entry for several": (
+        OFFICES.replace("[zurich, bern], connection", "[bern, zurich], colour: red, connection"),
+        2,
+        "is not valid:\n  slaves.offices.colour: unknown key",
+        "check",
+    ),
+    "a fault behind a replication of several": (
+        OFFICES.replace("every_s", "every"),
+        2,
+        "replications.2.schedule.every: unknown key; did you mean every_s?",
         "check",
     ),
     "no mapping": ("- 5", 2, "(the file)", "check"),

@@ -1,0 +1,81 @@
+"""One entry of the configuration for many slaves of one kind: what stands there is taken once for each name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+NAME = "{name}"
+
+
+def each_by_itself(raw: Any) -> Any:
+    """The file's content with an entry of its own for each slave, and for each replication of one.
+
+    What has not the form of such an entry stays as it is, for the validation that follows.
+
+    Raises:
+        ValueError: two entries are about one slave.
+    """
+    if not _well_formed(raw):
+        return raw
+    found: dict[str, Any] = {}
+    for entry, name in _slaves(raw):
+        if name in found:
+            raise ValueError(f"two entries of `slaves` are about {name}, {entry} is one of them")
+        told = raw["slaves"][entry]
+        found[name] = _named({key: told[key] for key in told if key != "names"}, name) if _names(told) else told
+    return {**raw, "slaves": found, "replications": [pair for _, pair in _replications(raw)]}
+
+
+def written_at(raw: Any, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Where something stands in the file, by its place in what `each_by_itself` gave."""
+    if _well_formed(raw) and len(place) > 1:
+        whole, part, *rest = place
+        if whole == "slaves":
+            return (whole, next((entry for entry, name in _slaves(raw) if name == part), part), *rest)
+        if whole == "replications":
+            return (whole, [number for number, _ in _replications(raw)][int(part)], *rest)
+    return place
+
+
+def _well_formed(raw: Any) -> bool:
+    return (
+        isinstance(raw, Mapping)
+        and isinstance(raw.get("slaves"), Mapping)
+        and isinstance(raw.get("replications"), list)
+        and any(_names(entry) for entry in raw["slaves"].values())
+    )
+
+
+def _names(entry: Any) -> list[str]:
+    """The slaves that an entry is for; none if it is an ordinary one."""
+    names = entry.get("names") if isinstance(entry, Mapping) else None
+    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else []
+
+
+def _slaves(raw: Any) -> Iterator[tuple[str, str]]:
+    """Each entry, with each slave that it is for."""
+    for entry, told in raw["slaves"].items():
+        yield from ((entry, name) for name in _names(told) or [entry])
+
+
+def _replications(raw: Any) -> Iterator[tuple[int, Any]]:
+    """Each replication, with its number in the file; one that names a slave itself goes before that of its kind."""
+    kinds = {entry: _names(told) for entry, told in raw["slaves"].items()}
+    pairs = raw["replications"]
+    alone = [(one.get("source"), one.get("slave")) for one in pairs if isinstance(one, Mapping)]
+    for number, one in enumerate(pairs):
+        kind = one.get("slave") if isinstance(one, Mapping) else None
+        if not isinstance(kind, str) or not kinds.get(kind):
+            yield number, one
+            continue
+        yield from ((number, {**one, "slave": name}) for name in kinds[kind] if (one.get("source"), name) not in alone)
+
+
+def _named(value: Any, name: str) -> Any:
+    """A part of an entry, with the slave's name where it is asked for."""
+    if isinstance(value, str):
+        return value.replace(NAME, name)
+    if isinstance(value, Mapping):
+        return {key: _named(part, name) for key, part in value.items()}
+    return [_named(part, name) for part in value] if isinstance(value, list) else value

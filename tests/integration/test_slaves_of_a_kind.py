@@ -1,0 +1,50 @@
+"""One entry for many slaves: another one is a name more, and nothing else is touched."""
+
+from __future__ import annotations
+
+import pytest
+from support.updating import compare_here
+from support.world import SOURCE
+
+from sluice.state.replication import Status
+from sluice.verify.job import Request, verify
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE t (id int PRIMARY KEY, branch text);
+INSERT INTO t SELECT g, (ARRAY['zurich', 'geneva', 'bern'])[g % 3 + 1] FROM generate_series(1, 300) AS g;
+"""
+# Whatever was made anew, or altered, has another of these; statistics of a table are no part of it.
+CATALOG = """
+SELECT 'class' AS kind, oid, relnatts::text FROM pg_class WHERE relnamespace = 'public'::regnamespace
+UNION ALL SELECT 'function', oid, xmin::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+UNION ALL SELECT 'trigger', oid, xmin::text FROM pg_trigger ORDER BY 1, 2
+"""
+
+
+def of_kind(*names):
+    """One entry for these, and one replication."""
+
+    def configured(settings):
+        seen = {"public.t": {"where": "branch = '{name}'"}}
+        settings["slaves"] = {"offices": {"names": list(names), "connection": "{name}", "tables": seen}}
+        settings["replications"] = [{**settings["replications"][0], "slave": "offices"}]
+
+    return configured
+
+
+def test_another_slave_is_a_name_more_and_the_master_and_the_others_stay_as_they_are(updating):
+    world = updating(DDL, ["public.t"], renamed={})
+    world.configure(of_kind("zurich"))
+    world.update("zurich")
+    with world.running("zurich"):
+        verify(world.context, Request(SOURCE, ("zurich",), initial=True), compare_here)
+    before = world.reader("master").execute(CATALOG).fetchall()
+    world.configure(of_kind("zurich", "geneva"))
+    world.update("geneva")
+    assert world.status("zurich") is Status.NORMAL
+    world.master.execute("UPDATE t SET branch = 'geneva' WHERE id <= 100 AND branch = 'zurich'")
+    assert world.verify("geneva", initial=True) == {"geneva": 0}
+    assert world.reader("master").execute(CATALOG).fetchall() == before
+    assert [world.rows(slave, "public.t").total() for slave in world.slaves] == [67, 133]
