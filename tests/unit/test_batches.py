@@ -69,9 +69,11 @@ def together(parts):
         pytest.param([[[(1,), (1,)], [(1,), (2,)], [(2,), (2,)]]], id="transactions across record batches"),
         pytest.param([[[(1,)]], [[(2,), (2,), (2,)]], [[(3,)], [(4,)]]], id="many segments"),
         pytest.param([[[(1,)] * 9], [[(2,)]]], id="one larger than any batch"),
+        pytest.param([[sizes(1, 5, 1), [(3,), (4,)], [(4,)] * 5 + [(5,)]]], id="large ones among others"),
     ],
 )
-def test_batches_hold_whole_transactions_each_once(segments, size, whole):
+def test_batches_hold_whole_transactions_each_once(segments, size, whole, monkeypatch):
+    monkeypatch.setattr("sluice.dispatch.batches.PART", 4)
     files, listed = log(*segments)
     parts = list(batches(files, listed, START, None, size, in_parts=not whole))
     assert all(part.last if whole else len(part.changes) <= 2 * size for part in parts)
@@ -100,6 +102,21 @@ def test_a_transaction_larger_than_a_batch_comes_alone_and_in_parts():
     assert found == [(2, 2, True), (3, 3, False), (3, 3, False), (1, 3, True), (1, 4, True)]
     by_weight = [(len(one.changes), one.last) for one in batches(files, listed, START, None, 1000, 1, in_parts=True)]
     assert by_weight == [(2, True), (1, False), (4, False), (2, True), (1, True)]
+
+
+def test_a_transaction_that_takes_the_slave_a_while_comes_in_parts_however_large_a_batch_may_be(monkeypatch):
+    monkeypatch.setattr("sluice.dispatch.batches.PART", 2)
+    files, listed = log([sizes(1, 1, 1), [(4,)] * 3, [(4,), (4,), (5,), (6,), (6,), (6,), (7,)], [(8,), (9,)]])
+    found = [
+        (len(one.changes), one.end.ordinal, one.last) for one in batches(files, listed, START, None, 99, in_parts=True)
+    ]
+    assert found == [
+        (3, 3, True),
+        *((2, 4, False), (2, 4, False), (1, 4, True)),
+        (1, 5, True),
+        *((2, 6, False), (1, 6, True)),
+        (3, 9, True),
+    ]
 
 
 def test_a_batch_of_wide_rows_ends_with_the_record_in_which_it_is_large_enough():

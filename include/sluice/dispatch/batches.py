@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from functools import partial
+from itertools import chain, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,8 @@ from sluice.taking import kept
 
 # Wide rows fill memory long before there are many of them.
 MOST_BYTES = 128 * 1024 * 1024
+# A transaction of more changes comes in parts of so many, so that the slave's server is at one while the next is read.
+PART = 16_384
 
 # Of a batch, and whether it ends with them.
 _Part = tuple[list[pa.RecordBatch], bool]
@@ -71,14 +74,15 @@ def batches(
     Args:
         most_bytes: a batch ends as well where it is that large.
         snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
-        in_parts: a larger transaction comes in several; else as a whole, whatever memory that takes.
+        in_parts: a transaction larger than that, or than `PART`, comes in several; else as a whole, whatever memory
+            that takes.
     """
     ends = [segment.last_ordinal for segment in segments]
     begin = done = position.ordinal
     cut = Cut((_beyond(record, begin) for record in files.read(one.written, begin)) for one in segments)
     while cut.more:
         piece = cut.piece(size, most_bytes)
-        for records, last in _parts(piece, size, most_bytes) if in_parts else [(list(piece), True)]:
+        for records, last in _parts(piece, min(size, PART), most_bytes) if in_parts else [(list(piece), True)]:
             changes = pa.Table.from_batches(records, CHANGES)
             end = changes["ordinal"][-1].as_py()
             if snapshot is not None:
@@ -88,23 +92,47 @@ def batches(
 
 
 def _parts(records: Iterator[pa.RecordBatch], size: int, most_bytes: int) -> Iterator[_Part]:
-    """A piece of the log as one batch, or as two if its last transaction is too large: that one then comes in parts."""
+    """A piece of the log as batches: each transaction that is too large is one, which comes in parts."""
     held: list[pa.RecordBatch] = []
     own: list[pa.RecordBatch] = []
-    for record in records:
+    coming = chain.from_iterable(map(partial(_with_large_at_end, size), records))
+    while (record := next(coming, None)) is not None:
         ordinals = record.column("ordinal").to_numpy()
-        begin = int(np.searchsorted(ordinals, ordinals[-1], side="left"))
-        if begin or (own and own[-1].column("ordinal")[0].as_py() != ordinals[0]):
+        last = ordinals[-1]
+        begin = int(np.searchsorted(ordinals, last, side="left"))
+        if begin or (own and own[-1].column("ordinal")[0].as_py() != last):
             held += [*own, *([record.slice(0, begin)] if begin else [])]
             own = []
         own.append(record.slice(begin))
         if sum(map(len, own)) > size or sum(one.nbytes for one in own) > most_bytes:
             if held:
                 yield held, True
-            del held, record
-            yield from _some_at_a_time(chain(_given_away(own), records), size, most_bytes)
+            behind: list[pa.RecordBatch] = []
+            held = []
+            del record
+            yield from _some_at_a_time(_until(last, chain(_given_away(own), coming), behind), size, most_bytes)
+            coming = chain(behind, coming)
+    if held or own:
+        yield [*held, *own], True
+
+
+def _with_large_at_end(size: int, record: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The record, cut behind each of its transactions that is larger than that."""
+    starts = np.flatnonzero(np.diff(record.column("ordinal").to_numpy(), prepend=-1))
+    ends = np.append(starts[1:], len(record))
+    for begin, end in pairwise([0, *ends[:-1][np.diff(starts) > size].tolist(), len(record)]):
+        yield record.slice(begin, end - begin)
+
+
+def _until(ordinal: int, records: Iterator[pa.RecordBatch], behind: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What there is up to that transaction; what is left of the last record goes to `behind`."""
+    for record in records:
+        end = int(np.searchsorted(record.column("ordinal").to_numpy(), ordinal, side="right"))
+        if end:
+            yield record.slice(0, end)
+        if end < len(record):
+            behind.append(record.slice(end))
             return
-    yield [*held, *own], True
 
 
 def _some_at_a_time(records: Iterable[pa.RecordBatch], size: int, most_bytes: int) -> Iterator[_Part]:

@@ -44,7 +44,6 @@ def fields(images: pa.Array, width: int) -> pa.ListArray:
 
 def _columns(images: pa.Array, width: int) -> list[pa.Array]:
     text = _as_csv(images)
-    escapes = re.search(rb"\\", text.data) is not None
     names = [str(number) for number in range(width)]
     try:
         table = csv.read_csv(
@@ -64,11 +63,16 @@ def _columns(images: pa.Array, width: int) -> list[pa.Array]:
     del text
     columns = [table[name].combine_chunks() for name in names]
     del table
-    if escapes:
-        for place, column in enumerate(columns):
+    for place, column in enumerate(columns):
+        if _has_backslash(column):
             columns[place] = pc.replace_substring(column, r"\\", "\\")
-            del column
+        del column
     return columns
+
+
+def _has_backslash(column: pa.Array) -> bool:
+    *_, data = column.buffers()
+    return data is not None and re.search(rb"\\", data) is not None
 
 
 def _as_csv(images: pa.Array) -> NDArray[np.uint8]:
