@@ -24,6 +24,7 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 
 * **source**: the master database
 * **slaves**: the slaves to fill
+* **mode**: `snapshot`, chunks are copied out of one snapshot; `external`, programs bring the rows (`initial_program`)
 * **store_initial_data**: `dump` stores it in files, in a new directory. Somebody copies that to each slave's place,
   where the DAG `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut
   (`./sluice status` names the directory), and the change log keeps what it needs
@@ -44,6 +45,7 @@ with DAG(
     params={
         "source": conventions.source_param(settings),
         "slaves": conventions.slaves_param(settings),
+        "mode": Param("snapshot", type="string", enum=["snapshot", "external"], description="who brings the rows"),
         "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
         "resume": Param(False, type="boolean", description="go on where an earlier update of these slaves broke off"),
         "force": Param(False, type="boolean", description="give up data that is on its way by hand"),
@@ -54,7 +56,11 @@ with DAG(
         SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.BULK)
         for job, more in {
             "inhibit": {"force": "{{ params.force }}"},
-            "dump": {"store": "{{ params.store_initial_data }}", "resume": "{{ params.resume }}"},
+            "dump": {
+                "mode": "{{ params.mode }}",
+                "store": "{{ params.store_initial_data }}",
+                "resume": "{{ params.resume }}",
+            },
             "release": {},
         }.items()
     )

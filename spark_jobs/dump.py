@@ -2,7 +2,7 @@
 
 import argparse
 
-from sluice.initial_update.dump import dump
+from sluice.initial_update.dump import MODES, SNAPSHOT, dump
 from sluice.spark.job import arguments, run
 from sluice.spark.loading import load
 
@@ -10,6 +10,7 @@ from sluice.spark.loading import load
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
+    options.add_argument("--mode", choices=MODES, default=SNAPSHOT, help="who brings the rows")
     options.add_argument("--resume", action="store_true", help="go on where an earlier update broke off")
     options.add_argument("--store", action="store_true", help="into files, which are carried to the slaves by hand")
     return options
@@ -19,6 +20,12 @@ if __name__ == "__main__":
     run(
         parser(),
         lambda context, options: dump(
-            context, options.source, options.slaves, load, store=options.store, resume=options.resume
+            context,
+            options.source,
+            options.slaves,
+            load,
+            mode=options.mode,
+            store=options.store,
+            resume=options.resume,
         ),
     )

@@ -6,7 +6,6 @@ are not here: `connection` is the id of an Airflow connection.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,6 +28,7 @@ from sluice.parts import (
     Messages,
     Outgoing,
     Part,
+    Program,
     Replication,
     Schedule,
     Segments,
@@ -37,7 +37,7 @@ from sluice.parts import (
     WatchedTable,
 )
 from sluice.spelling import Identifier, Name, Prefix
-from sluice.yamlfile import StrictLoader
+from sluice.yamlfile import StrictLoader, place, reason
 
 PROJECT = Path(__file__).resolve().parents[2]
 CONFIG_ENV = "SLUICE_CONFIG"
@@ -78,6 +78,7 @@ class Source(Part):
     segments: Segments = Segments()
     messages: Messages = Messages()
     initial_files: Outgoing = Outgoing()
+    initial_program: Program = Program()
 
     @cached_property
     def patterns(self) -> dict[Pattern, WatchedTable]:
@@ -122,6 +123,7 @@ class Slave(Part):
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
     initial_files: Incoming = Incoming()
+    initial_program: Program = Program()
     names: Annotated[
         list[Name] | None,
         Field(min_length=1, description="the slaves that this entry is for; {name} stands for each of them"),
@@ -255,7 +257,8 @@ def load(file: Path | None = None) -> Config:
     try:
         return Config.model_validate(raw)
     except ValidationError as error:
-        told = (f"  {_place(kinds.written_at(raw, fault['loc']))}: {_reason(fault)}" for fault in error.errors())
+        keys = _all_keys()
+        told = (f"  {place(kinds.written_at(raw, fault['loc']))}: {reason(fault, keys)}" for fault in error.errors())
         faults = "\n".join(dict.fromkeys(told))
         raise ConfigError(2, f"{file} is not valid:\n{faults}", "mend these and run `./sluice check`") from None
 
@@ -279,20 +282,6 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
         ) from None
 
 
-def _place(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location) or "(the file)"
-
-
-def _reason(fault: object) -> str:
-    details: dict[str, object] = dict(fault)  # type: ignore[call-overload]
-    if details["type"] == "extra_forbidden":
-        wrong = str(details["loc"][-1])  # type: ignore[index]
-        near = difflib.get_close_matches(wrong, _all_keys(), n=1)
-        return f"unknown key{f'; did you mean {near[0]}?' if near else ''}"
-    return str(details["msg"]).removeprefix("Value error, ")
-
-
 def _all_keys() -> list[str]:
-    models: tuple[type[Part], ...] = (Config, Source, Slave, Replication, Schedule, WatchedTable, SlaveTable)
-    models += (Stylesheets, Segments, Messages, Outgoing, Incoming)
+    models = [one for one in globals().values() if isinstance(one, type) and issubclass(one, Part)]
     return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -162,6 +162,16 @@ class Incoming(Part):
     ] = 10
 
 
+class Program(Part):
+    """A program that takes our place in an initial update with `mode: external`. No shell reads its arguments."""
+
+    command: Annotated[list[str], Field(description="program and arguments; if not given, the database's own")] = []
+    before: Annotated[list[str], Field(description="program and arguments that are run first")] = []
+    success: Annotated[frozenset[int], Field(min_length=1, description="exit codes that mean success")] = frozenset({0})
+    expect: Annotated[str | None, Field(min_length=1, description="text without which it has failed")] = None
+    limit_s: Annotated[float, Field(gt=0, le=2_592_000, description="seconds until it is ended")] = 86_400
+
+
 class Replication(Part):
     """One (source, slave) pair."""
 

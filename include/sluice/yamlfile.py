@@ -1,10 +1,12 @@
-"""YAML as a person means it: no key twice, no key that is a list or a mapping."""
+"""YAML as a person means it: no key twice, no key that is a list or a mapping; and what is wrong in it, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import difflib
+from collections.abc import Collection, Hashable, Sequence
 
 import yaml
+from pydantic_core import ErrorDetails
 
 
 class StrictLoader(yaml.SafeLoader):
@@ -23,3 +25,16 @@ class StrictLoader(yaml.SafeLoader):
             seen.add(key)
         mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
         return mapping
+
+
+def place(location: Sequence[int | str]) -> str:
+    """A place in a file, as people write it."""
+    return ".".join(str(part) for part in location) or "(the file)"
+
+
+def reason(fault: ErrorDetails, keys: Collection[str]) -> str:
+    """What is wrong there; of a key that nobody knows, which of those there are was meant."""
+    if fault["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(str(fault["loc"][-1]), keys, n=1)
+        return f"unknown key{f'; did you mean {near[0]}?' if near else ''}"
+    return fault["msg"].removeprefix("Value error, ")

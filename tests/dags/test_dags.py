@@ -177,6 +177,12 @@ def test_only_the_dump_of_an_initial_update_is_told_to_resume(bag, job_module):
     assert job_module("dump").parser().parse_args(tasks["dump"]).resume
 
 
+def test_every_mode_of_an_initial_update_reaches_its_dump(bag, job_module):
+    for mode in bag.dags["initial_update"].params.get_param("mode").schema["enum"]:
+        words = rendered(bag.dags["initial_update"], "dump", mode=mode).command_line()
+        assert job_module("dump").parser().parse_args(words).mode == mode
+
+
 def test_the_verification_of_an_initial_update_ends_it(bag):
     for dag_id in ("initial_update", "receive_initial_files"):
         assert "--initial" in rendered(bag.dags[dag_id], "verify").command_line()

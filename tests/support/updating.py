@@ -61,8 +61,8 @@ class UpdatingWorld(World):
     def inhibit(self, *slaves: str) -> dict[str, Any]:
         return inhibit(self.context, SOURCE, slaves or SLAVES)
 
-    def dump(self, *slaves: str, load: Load = load_here, resume: bool = False) -> dict[str, Any]:
-        return dump(self.context, SOURCE, slaves or SLAVES, load, resume=resume)
+    def dump(self, *slaves: str, load: Load = load_here, **how: Any) -> dict[str, Any]:
+        return dump(self.context, SOURCE, slaves or SLAVES, load, **how)
 
     def release(self, *slaves: str) -> dict[str, Any]:
         return release(self.context, SOURCE, slaves or SLAVES)

@@ -34,6 +34,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### Stored initial data:": parts.Outgoing,
     "### Arriving initial data:": parts.Incoming,
     "### A slave:": config.Slave,
+    "### A program:": parts.Program,
     "### What a slave sees of a table:": parts.SlaveTable,
     "### A stylesheet:": parts.Stylesheets,
     "### A replication:": config.Replication,

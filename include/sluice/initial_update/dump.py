@@ -17,6 +17,7 @@ from sluice.control.store import Store
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
 from sluice.initial_update.copying import Dumped, Load, copy, finish
+from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
 from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.storing import StoredTables
@@ -26,21 +27,39 @@ from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 
+# Who brings the rows: chunks of the dump's snapshot are copied, or programs export and import.
+SNAPSHOT, EXTERNAL = MODES = "snapshot", "external"
+
 
 def dump(
-    context: Context, source: str, slaves: Sequence[str], load: Load, *, store: bool = False, resume: bool = False
+    context: Context,
+    source: str,
+    slaves: Sequence[str],
+    load: Load,
+    *,
+    mode: str = SNAPSHOT,
+    store: bool = False,
+    resume: bool = False,
 ) -> dict[str, object]:
     """Copy every watched table to every slave that is in INITIAL, or into directories for them.
 
     A slave that fails becomes INCONSISTENT and holds nobody up; the others go on (R8).
 
     Args:
+        load: copies chunks.
+        mode: one of `MODES`: whether chunks are copied, or programs bring the rows.
         store: the data is to be carried to the slaves by hand.
         resume: go on where an earlier update broke off. A second try of the same one does so by itself.
 
     Raises:
         SluiceError: the source failed, or every slave did.
     """
+    if store and mode == EXTERNAL:
+        raise SluiceError(
+            207,
+            "what programs export is not stored in files",
+            f"nothing was changed; trigger initial_update with `store_initial_data`, or with mode {EXTERNAL}",
+        )
     installed = reconcile(context, source)
     for cycle in installed.cycles:
         event("cycle", source=source, tables=",".join(map(str, cycle)), constraints="after the data")
@@ -62,8 +81,13 @@ def dump(
             snapshot.position,
             OfMaster(settings.vendor, settings.connection, snapshot.id),
         )
-        wanted = (resume or began(context.store, update)) and not store
-        before = Resumption(context, source, update, dumped.definitions, snapshot, installed.stages, wanted=wanted)
+        before: Resumption | External
+        if mode == EXTERNAL:
+            before = External(context, source, database, snapshot, dumped.definitions, dumped.sequences)
+            load = before.load
+        else:
+            wanted = (resume or began(context.store, update)) and not store
+            before = Resumption(context, source, update, dumped.definitions, snapshot, installed.stages, wanted=wanted)
         if store:
             targets, failed = directories(context, update, held, dumped.definitions)
         else:
@@ -76,14 +100,15 @@ def dump(
         }
         rows = loaded[0].tables.progress()[1] if loaded else 0
         reached(CrashPoint.DUMPED)
+        shown = before.shown
         for target in loaded:
-            target.tables.begin_stream(dumped.position, dumped.snapshot)
+            target.tables.begin_stream(shown.position, shown.snapshot)
             for pair in target.pairs:
-                replications.restart_at(context.store, pair, dumped.position)
+                replications.restart_at(context.store, pair, shown.position)
                 if isinstance(target.tables, StoredTables):
                     transfers.begin(context.store, target.tables.transfer(pair))
                 else:
-                    answers.covered(context.store, pair, dumped.snapshot)
+                    answers.covered(context.store, pair, shown.snapshot)
     for slave, error in failed.items():
         _give_up(context.store, Pair(source, slave), update, error.splitlines()[0])
     finish(context.store, update, ("STORED" if store else "LOADED") if loaded else "FAILED")

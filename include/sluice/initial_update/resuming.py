@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,13 +16,12 @@ from functools import cached_property
 from sqlalchemy import select
 
 from sluice.apply.view import view
-from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.control import replications
 from sluice.control.store import Store
 from sluice.control.tables import initial_update
-from sluice.dispatch.overlap import deliver
 from sluice.errors import SluiceError
+from sluice.initial_update.bringing import bring, told
 from sluice.initial_update.copying import Target
 from sluice.initial_update.plan import Chunk, chunks
 from sluice.initial_update.stored import fingerprints
@@ -31,10 +29,6 @@ from sluice.log import event
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.dumping import DumpSnapshot, Expected, TableDefinition
-
-PATIENCE_S = 300.0
-_LOOK_S = 0.2
-_ALL = frozenset("IUD")
 
 
 @dataclass(frozen=True)
@@ -118,6 +112,9 @@ def began(store: Store, update: int) -> bool:
 class Resumption:
     """See `sluice.initial_update.copying.Before`: what a dump that broke off has left on slaves.
 
+    Attributes:
+        shown: the snapshot that the slaves equal in the end.
+
     Args:
         snapshot: of this dump.
         stages: in which order tables are loaded.
@@ -139,7 +136,7 @@ class Resumption:
         self._source = source
         self._update = update
         self._definitions = definitions
-        self._snapshot = snapshot
+        self.shown = snapshot
         self._leaves = snapshot.leaves()
         self._stages = stages
         self._table_of = {leaf.relation: leaf.table for leaf in self._leaves}
@@ -184,7 +181,7 @@ class Resumption:
     def _expected(self, chunk: Chunk, holding: tuple[Piece, int] | None, shape: str) -> Expected:
         if chunk.since is not None:
             return Expected(None, None if holding else 0)
-        leaf, snapshot = chunk.leaf, self._snapshot
+        leaf, snapshot = chunk.leaf, self.shown
         new = Piece(leaf.relation, 0, None, shape, snapshot.snapshot, snapshot.position, self._update)
         piece, rows = holding or (new, None)
         if rows and piece.low != chunk.low:
@@ -205,37 +202,8 @@ class Resumption:
         stay = self._stay[target.name]
         if not stay.pieces:
             return
-        self._await_publisher()
-        (pair,) = target.pairs
-        context, slave = self._context, self._context.slave(pair)
-        settings = context.config.slave(pair.slave)
-        try:
-            slave.take_over(target.plan.epoch)
-            count = deliver(
-                slave,
-                context.manifest(self._source),
-                context.files(),
-                stay.tables,
-                stay.oldest.position,
-                (stay.oldest.snapshot, self._snapshot.snapshot),
-                settings.max_batch,
-                salt_of(context.connections, settings.salt),
-            )
-        finally:
-            slave.close()
-        event("caught up", slave=pair.slave, changes=count)
-
-    def _await_publisher(self) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not self._snapshot.published():
-            if time.monotonic() > deadline:
-                raise SluiceError(
-                    84,
-                    f"{self._source} has not published within {PATIENCE_S:.0f} s what the snapshot of this dump shows",
-                    f"airflow dags unpause publish__{self._source}, or see its last log; then trigger initial_update "
-                    "again with `resume`",
-                )
-            time.sleep(_LOOK_S)
+        first = stay.oldest.position, stay.oldest.snapshot
+        bring(self._context, target, stay.tables, first, self.shown)
 
     def _shaped(self, target: Target) -> dict[TableName, str]:
         """For each table another text if its rows were moved, or are captured or seen otherwise."""
@@ -249,19 +217,15 @@ class Resumption:
 
     def _found(self, target: Target, found: Sequence[Expected]) -> Staying:
         """What is as it would be read now, but for the time, in tables that can have rows of several snapshots."""
-        context, source, shaped = self._context, self._source, self._shapes[target.name]
+        shaped = self._shapes[target.name]
         known = [(Piece.from_json(one.part), one.rows) for one in found if one.part]
         there = [
             (self._table_of[piece.relation], piece, rows) for piece, rows in known if piece.relation in self._table_of
         ]
         ours = [(table, piece, rows) for table, piece, rows in there if shaped[table] == piece.shape]
-        begun = {table for table, _, rows in ours if rows is not None}
-        # What is not captured, or does not reach the slave, the log does not say.
-        if not begun or context.config.source(source).messages.transformer or context.wanted(source).drained_into:
+        if not (begun := {table for table, _, rows in ours if rows is not None}):
             return Staying()
-        watched, entry = context.watched(source), target.tables.mapper.entry
-        whole = {name for name in begun if set(watched[name].actions) == _ALL and not entry(name).chooses}
-        names = target.tables.merging([one for one in self._definitions if one.name in whole])
+        names = told(self._context, self._source, target, [one for one in self._definitions if one.name in begun])
         return Staying(
             frozenset(names),
             tuple((piece, rows) for table, piece, rows in ours if table in names and rows is not None),

@@ -66,7 +66,7 @@ class StoredTables:
         """Nothing is there yet."""
         return ()
 
-    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """None of them."""
         return set()
 
@@ -80,6 +80,10 @@ class StoredTables:
     def finish(self, tables: Sequence[TableDefinition]) -> None:
         """How the tables are made is written into the manifest."""
         self._definitions = tables
+
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """No program imports into files."""
+        return set()
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """So is how far sequences have come."""

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
+from zlib import crc32
 
 from sluice.apply.mapper import Mapper
+from sluice.connections import ConnectionInfo
 from sluice.initial_update.plan import Chunk, Leaf
 from sluice.model.layout import Layout
-from sluice.model.names import TableName
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a kind of database offers to programs that export from it, or import into it.
+
+    Attributes:
+        command: the one that comes with it; for its places see `sluice.initial_update.external.places`.
+        environment: by which programs reach a database, under an application's name. They find the password in a file,
+            in a directory that nobody else may look into; `silent`: what they write fires no triggers.
+        quoted: a name as its programs read it.
+    """
+
+    command: tuple[str, ...]
+    environment: Callable[[ConnectionInfo, str, Path, bool], Mapping[str, str]]
+    quoted: Callable[[TableName], str]
+
+
+def importing(pair: Pair) -> str:
+    """What sessions of programs that fill a slave are called; not longer than any server takes."""
+    return f"import {pair.slave} {crc32(pair.source.encode()):08x}"
 
 
 @dataclass
@@ -61,6 +85,9 @@ class DumpSnapshot(Protocol):
 
     def published(self) -> bool:
         """Whether the change log has everything that the snapshot shows."""
+
+    def filled(self) -> set[TableName]:
+        """The tables that have rows in it."""
 
 
 class Rows(Protocol):
@@ -137,9 +164,13 @@ class SlaveTables(Protocol):
     def begin(self) -> Sequence[Expected]:
         """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
 
-    def merging(self, tables: Sequence[Any]) -> set[TableName]:
+    def merging(self, tables: Sequence[Any], *, made: bool = False) -> set[TableName]:
         """The tables into which rows may come twice, and from several snapshots, since nothing but a key tells them
-        apart (R5)."""
+        apart (R5).
+
+        Args:
+            made: also those that are not there, and are to be made.
+        """
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Write down the chunks, by their numbers, for tasks to claim those that are to come. Nothing is known of
@@ -154,6 +185,10 @@ class SlaveTables(Protocol):
 
     def finish(self, tables: Sequence[Any]) -> None:
         """Keys and indexes of the tables that were made, once every chunk is in."""
+
+    def imported(self, tables: Sequence[Any]) -> set[TableName]:
+        """A program has brought its rows: make primary keys, before what else comes after the data. Which of the
+        tables have rows, as the master calls them."""
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Let the sequences give out nothing that the master's have given out."""

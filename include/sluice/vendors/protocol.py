@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from sluice.apply.mapper import Mapper
 from sluice.apply.net import Step
-from sluice.connections import ConnectionInfo
-from sluice.initial_update.job import LoadJob, SlaveLoad
 from sluice.model.layout import Column, Layout
 from sluice.model.manners import EASY, Manners
-from sluice.model.names import Pair, Resources, TableName
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Fate, Statement, Traced
 from sluice.model.tolerance import Tolerated
 from sluice.model.wanted import Wanted, Watch
-from sluice.vendors.dumping import DumpSnapshot, Fit, Reading, Receiver, SlaveTables, TableDefinition
+from sluice.vendors.dumping import DumpSnapshot, Fit, SlaveTables
 from sluice.vendors.sweeping import Purge, Sweep
-from sluice.verify.compare import Difference
-from sluice.verify.comparison import Comparison
 
 StepsOf = Callable[[Collection[int]], Iterable[Step]]
 
@@ -260,40 +256,3 @@ class SlaveDatabase(Protocol):
 
     def close(self) -> None:
         """End the session."""
-
-
-@dataclass(frozen=True)
-class Master:
-    """What a kind of database offers that can be a master.
-
-    Attributes:
-        resources: the DbResources of a schema and a prefix, which folds as this database folds.
-        read: its rows, as an exported snapshot shows them.
-        raw: for a type, how its values are read as bytes; None if they are texts.
-        definition: what `to_json` gave of a table of a dump.
-    """
-
-    source: Callable[[ConnectionInfo, str, str], SourceDatabase]
-    resources: Callable[[str, str], Resources]
-    read: Callable[[ConnectionInfo, str], AbstractContextManager[Reading]]
-    raw: Callable[[str], Callable[[str], bytes] | None]
-    definition: Callable[[Any], TableDefinition]
-
-
-@dataclass(frozen=True)
-class Vendor:
-    """One kind of slave: its ports, and what Spark tasks do with it.
-
-    Attributes:
-        slave: with the masters that are not to hear of what is written, if they are in the slave's database.
-        receive: the slave as a task of an initial update fills it.
-        compare_table: a table of such a slave with its master's.
-        history: the same as a slave that keeps every change instead of rows; None if it cannot.
-        master: what it offers besides if it can be a master, too.
-    """
-
-    slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
-    receive: Callable[[ConnectionInfo, LoadJob, SlaveLoad], Receiver]
-    compare_table: Callable[[Comparison], Difference]
-    master: Master | None = None
-    history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None

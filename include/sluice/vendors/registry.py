@@ -1,11 +1,63 @@
-"""Vendors by their names in the configuration; each is a package here with a module `vendor`."""
+"""Vendors by their names in the configuration, and what each offers; each is a package here with a module `vendor`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any
 
-from sluice.vendors.protocol import Master, Vendor
+from sluice.apply.mapper import Mapper
+from sluice.connections import ConnectionInfo
+from sluice.initial_update.job import LoadJob, SlaveLoad
+from sluice.model.names import Pair, Resources
+from sluice.vendors.dumping import Programs, Reading, Receiver, TableDefinition
+from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
+from sluice.verify.compare import Difference
+from sluice.verify.comparison import Comparison
+
+
+@dataclass(frozen=True)
+class Master:
+    """What a kind of database offers that can be a master.
+
+    Attributes:
+        resources: the DbResources of a schema and a prefix, which folds as this database folds.
+        read: its rows, as an exported snapshot shows them.
+        raw: for a type, how its values are read as bytes; None if they are texts.
+        definition: what `to_json` gave of a table of a dump.
+        exporting: how programs export from it.
+    """
+
+    source: Callable[[ConnectionInfo, str, str], SourceDatabase]
+    resources: Callable[[str, str], Resources]
+    read: Callable[[ConnectionInfo, str], AbstractContextManager[Reading]]
+    raw: Callable[[str], Callable[[str], bytes] | None]
+    definition: Callable[[Any], TableDefinition]
+    exporting: Programs
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """One kind of slave: its ports, and what Spark tasks do with it.
+
+    Attributes:
+        slave: with the masters that are not to hear of what is written, if they are in the slave's database.
+        receive: the slave as a task of an initial update fills it.
+        compare_table: a table of such a slave with its master's.
+        history: the same as a slave that keeps every change instead of rows; None if it cannot.
+        master: what it offers besides if it can be a master, too.
+        importing: how programs import into it; None if they cannot.
+    """
+
+    slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
+    receive: Callable[[ConnectionInfo, LoadJob, SlaveLoad], Receiver]
+    compare_table: Callable[[Comparison], Difference]
+    master: Master | None = None
+    history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None
+    importing: Programs | None = None
 
 
 @cache

@@ -49,7 +49,7 @@ class LakeTables:
         self._slave.take_over(self._epoch)
         return ()
 
-    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """None of them."""
         return set()
 
@@ -87,6 +87,10 @@ class LakeTables:
 
     def finish(self, tables: Sequence[Any]) -> None:
         """There is nothing to be built after the rows."""
+
+    def imported(self, tables: Sequence[Any]) -> set[TableName]:
+        """No program imports into files."""
+        return set()
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Files hand out no numbers."""

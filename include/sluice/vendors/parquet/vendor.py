@@ -8,7 +8,7 @@ from sluice.vendors.parquet.comparing import compare_table
 from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.loading import LakeReceiver
 from sluice.vendors.parquet.slave import ParquetSlave
-from sluice.vendors.protocol import Vendor
+from sluice.vendors.registry import Vendor
 
 VENDOR = Vendor(
     partial(ParquetSlave, KINDS["rows"]), LakeReceiver, compare_table, history=partial(ParquetSlave, KINDS["history"])

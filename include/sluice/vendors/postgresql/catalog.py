@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from psycopg import sql
@@ -68,6 +68,16 @@ def target_columns(connection: Connection, name: TableName) -> dict[str, TargetC
         column: TargetColumn(column, type_, generated, numbered, (schema or "pg_catalog", operator or "="))
         for column, type_, generated, numbered, schema, operator in rows
     }
+
+
+def filled(connection: Connection, tables: Mapping[TableName, TableName]) -> set[TableName]:
+    """Those of the tables that have rows, given by what each is called here."""
+
+    def has_rows(name: TableName) -> bool:
+        looked = composed("initial_update/filled", rows=rows_of(connection, name))
+        return connection.execute(looked).fetchone() == (True,)
+
+    return {one for one, name in tables.items() if has_rows(name)}
 
 
 def rows_of(connection: Connection, name: TableName) -> sql.Composable:

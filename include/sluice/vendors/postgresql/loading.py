@@ -12,7 +12,8 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.vendors.dumping import Expected
+from sluice.refusal import parameters
+from sluice.vendors.dumping import Expected, importing
 from sluice.vendors.postgresql import catalog, definition, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
@@ -50,6 +51,8 @@ class SlaveTables:
         self._slave.take_over(self._epoch)
         with translated("looking at the load"), self._connect() as session:
             self._fence(session)
+            left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
+            session.execute(composed("initial_update/end_programs"), {"application": left})
             if self._earlier is not None:
                 carried = {**self._values(), "earlier": self._earlier}
                 claimed = session.execute(composed("initial_update/carry_over", **self._slave.parts), carried)
@@ -57,12 +60,12 @@ class SlaveTables:
             rows = session.execute(composed("initial_update/found", **self._slave.parts), self._values())
             return [Expected(*row) for row in rows]
 
-    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
-        """The tables that are there, are told apart by a primary key that is checked at once, and by nothing else."""
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
+        """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
         with translated("looking at the slave's tables"), self._connect() as session:
             if self._slave.capabilities().silent_triggers:
                 session.execute("SET LOCAL session_replication_role = replica")
-            return {table.name for table in tables if self._merges(session, table)}
+            return {table.name for table in tables if self._merges(session, table, made=made)}
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
@@ -144,6 +147,16 @@ class SlaveTables:
             echoes.record([self.mapper.table(table.name) for table in created])
             echoes.remove()
 
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """Primary keys of the tables that we made; which of all have rows."""
+        with translated("looking at what was imported"), self._connect() as session:
+            self._fence(session)
+            for name, made in self._unfinished.items():
+                there = self.mapper.table(name)
+                if made.key and not catalog.primary_key(session, there):
+                    session.execute(definition.primary_key(made, there))
+            return catalog.filled(session, {table.name: self.mapper.table(table.name) for table in tables})
+
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Let the sequences give out nothing that the master's have given out."""
         with translated("moving the sequences"), self._connect() as session:
@@ -168,17 +181,18 @@ class SlaveTables:
         """End the session."""
         self._slave.close()
 
-    def _merges(self, session: Connection, table: TableDefinition) -> bool:
+    def _merges(self, session: Connection, table: TableDefinition, *, made: bool) -> bool:
         there = view(self.mapper, table.layout).layout
         of = {"schema": there.name.schema, "table": there.name.table}
-        if session.execute(composed("catalog/unmerged"), of).fetchone() != (False,):
+        unmerged = session.execute(composed("catalog/unmerged"), of).fetchone()
+        if unmerged != (False,) and not (made and unmerged is None):
             return False
         if there.searched or any("DEFERRABLE" in text for _, text in table.constraints):
             return False
         if any(one.fires or one.kind != "trigger" for one in catalog.acting(session, there.name)):
             return False
         key = {there.columns[place].name for place in there.key}
-        ours = catalog.comment(session, there.name) == _UNFINISHED
+        ours = unmerged is None or catalog.comment(session, there.name) == _UNFINISHED
         return bool(key) and (ours or set(catalog.primary_key(session, there.name)) == key)
 
     def _check_guards(self, session: Connection, name: TableName) -> None:

@@ -12,7 +12,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update.plan import Leaf
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
-from sluice.vendors.postgresql import definition
+from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
@@ -70,6 +70,11 @@ class DumpSnapshot:
         showing = composed("publish/showing", **self._parts)
         with translated("looking at ITEMS"), connect(self._info, "dump") as session:
             return session.execute(showing, {"snapshot": self.snapshot.text}).fetchone() == (False,)
+
+    def filled(self) -> set[TableName]:
+        """Those of the tables that have rows in it."""
+        with translated("looking for rows"):
+            return catalog.filled(self._session, {name: name for name in self._tables})
 
     def _open(self) -> Connection:
         session = connect(self._info, "snapshot", autocommit=True)

@@ -8,10 +8,11 @@ from sluice.vendors.postgresql import capturing
 from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import PostgresReceiver
 from sluice.vendors.postgresql.definition import TableDefinition
+from sluice.vendors.postgresql.external import EXPORTING, IMPORTING
 from sluice.vendors.postgresql.reading import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
-from sluice.vendors.protocol import Master, Vendor
+from sluice.vendors.registry import Master, Vendor
 
 
 def _raw(type_name: str) -> Callable[[str], bytes] | None:
@@ -26,5 +27,6 @@ VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
-    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json),
+    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json, EXPORTING),
+    importing=IMPORTING,
 )

@@ -1,0 +1,178 @@
+"""An initial update whose rows programs bring, such as the database's own for export and import (R5).
+
+An export with the argument `{snapshot}` reads that of the dump, so the slave's stream begins there as ever. Another one
+reads at times of its own, between two snapshots of ours: then the log brings what it read to the second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.initial_update.bringing import bring, told
+from sluice.initial_update.copying import Nothing, Target
+from sluice.initial_update.job import LoadJob, OfMaster, SlaveLoad, SlaveLoaded
+from sluice.initial_update.programs import Mask, Task, expect_there, filled, poured
+from sluice.model.names import Pair, TableName
+from sluice.model.sequence import SequenceValue
+from sluice.parts import Program
+from sluice.vendors.dumping import DumpSnapshot, Programs, TableDefinition, importing
+from sluice.vendors.protocol import SourceDatabase
+from sluice.vendors.registry import master, vendor
+
+
+class External(Nothing):
+    """See `sluice.initial_update.copying.Before`: nothing stays, and what the programs left is looked at.
+
+    Attributes:
+        shown: the snapshot that the slaves equal in the end.
+
+    Raises:
+        SluiceError: SLC-200, the program of the master's side is not there.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        source: str,
+        database: SourceDatabase,
+        snapshot: DumpSnapshot,
+        definitions: Sequence[TableDefinition],
+        sequences: Sequence[SequenceValue],
+    ) -> None:
+        super().__init__(())
+        self.shown = snapshot
+        self._context = context
+        self._source = source
+        self._database = database
+        self._first = snapshot
+        self._definitions = definitions
+        self._sequences = sequences
+        self._settings = context.config.source(source).initial_program
+        self._exporting = master(context.config.source(source).vendor).exporting
+        command = self._settings.command or self._exporting.command
+        self._at_once = any("{snapshot}" in word for word in command)
+        self._rows: set[TableName] = set()
+        expect_there(f"source {source}", command)
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work, if the rows can come by a program.
+
+        Raises:
+            SluiceError: SLC-200, SLC-204, SLC-205; nothing was changed on the slave.
+        """
+        plan, mapper = target.plan, target.tables.mapper
+        command = self._context.config.slave(plan.slave).initial_program.command
+        importing_ = vendor(plan.vendor).importing
+        names = [one.name for one in self._definitions]
+        if importing_ is None:
+            raise _refused(plan.slave, "no program imports into this kind of slave")
+        if plan.masters:
+            raise _refused(plan.slave, "with `block_loop` a master in its database would hear of the rows")
+        bent = [str(name) for name in names if not mapper.whole(name) or mapper.table(name) != name]
+        if bent and not command:
+            raise _refused(plan.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
+        if not self._at_once:
+            exact = told(self._context, self._source, target, self._definitions, made=True)
+            if others := [str(name) for name in names if name not in exact]:
+                raise SluiceError(
+                    205,
+                    f"the program of source {self._source} reads no {{snapshot}} of ours, and these tables of "
+                    f"{plan.slave} cannot have rows of several times: {', '.join(others)}",
+                    "nothing was changed on the slave; give them a primary key and no other unique one, see R5 in "
+                    "correctness.md, use a program that reads a snapshot, or trigger initial_update with mode snapshot",
+                )
+        expect_there(f"slave {plan.slave}", command or importing_.command)
+        super().begin(target)
+
+    def load(self, job: LoadJob) -> list[SlaveLoaded]:
+        """See `sluice.initial_update.copying.Load`: run the programs.
+
+        Raises:
+            SluiceError: SLC-200 to SLC-203, the export failed.
+        """
+        with TemporaryDirectory(prefix="sluice-") as directory:
+            export = self._export(job, Path(directory))
+            imports = [self._import(plan, Path(directory)) for plan in job.slaves]
+            wrong = poured(export, imports, Mask(self._context.connections))
+        self._rows = self._first.filled()
+        if not self._at_once:
+            with self._database.dump_snapshot(
+                [one.name for one in self._definitions], self._context.manifest(self._source).end
+            ) as self.shown:
+                self._rows &= self.shown.filled()
+            self._sequences = self._database.sequences()
+        return [SlaveLoaded(plan.slave, 0, str(error or "")) for plan, error in zip(job.slaves, wrong, strict=True)]
+
+    def catch_up(self, target: Target) -> None:
+        """See that something came, and bring what was read at other times to the last snapshot.
+
+        Raises:
+            SluiceError: SLC-206, a program left nothing; see `bring`.
+        """
+        mapper, there = target.tables.mapper, target.tables.imported(self._definitions)
+        rows = {name for name in self._rows if mapper.complete(name)}
+        empty = rows - there
+        # Of a table that is read at another time all rows may have gone, and others come.
+        if empty and (self._at_once or empty == rows):
+            raise SluiceError(
+                206,
+                f"the programs succeeded and left no rows on {target.name}, but the master has some: "
+                f"{', '.join(sorted(map(str, empty)))}",
+                "see in the log of this task what they said, mend `initial_program`, then trigger initial_update again",
+            )
+        if not self._at_once:
+            first = self._first.position, self._first.snapshot
+            names = {one.name for one in self._definitions}
+            bring(self._context, target, names, first, self.shown)
+            target.tables.follow(self._sequences)
+
+    def _export(self, job: LoadJob, place: Path) -> Task:
+        assert isinstance(job.origin, OfMaster)
+        own, info = self._exporting, self._context.connection(job.origin.connection)
+        names = {
+            "table": [one.name for one in self._definitions],
+            "relation": [leaf.relation for leaf in self._first.leaves()],
+            "sequence": sorted({one.sequence for one in self._sequences}),
+        }
+        words = _words(self._settings, own, {"snapshot": job.origin.snapshot_id, "database": info.database}, names)
+        variables = own.environment(info, f"export {job.source}", _made(place / "export"), False)
+        return Task(f"source {job.source}", self._settings, words, variables, place / "export")
+
+    def _import(self, plan: SlaveLoad, place: Path) -> Task:
+        own, info = vendor(plan.vendor).importing, self._context.connection(plan.connection)
+        assert own
+        settings, pair = self._context.config.slave(plan.slave).initial_program, Pair(self._source, plan.slave)
+        slave = self._context.slave(pair)
+        try:
+            silent = slave.capabilities().silent_triggers
+        finally:
+            slave.close()
+        names = {"table": [one.layout.name for one in plan.views.values()]}
+        words = _words(settings, own, {"database": info.database}, names)
+        variables = own.environment(info, importing(pair), _made(place / plan.slave), silent)
+        return Task(f"slave {plan.slave}", settings, words, variables, place / plan.slave)
+
+
+def _words(
+    settings: Program, own: Programs, once: Mapping[str, str], names: Mapping[str, Sequence[TableName]]
+) -> list[str]:
+    each = {place: [own.quoted(name) for name in some] for place, some in names.items()}
+    return filled(settings.command or own.command, once, each)
+
+
+def _made(place: Path) -> Path:
+    place.mkdir()
+    return place
+
+
+def _refused(slave: str, why: str) -> SluiceError:
+    return SluiceError(
+        204,
+        f"slave {slave} cannot be filled by a program: {why}",
+        "nothing was changed on it; trigger initial_update with mode snapshot, or give the slave an `initial_program` "
+        "that makes the rows as it is to have them",
+    )

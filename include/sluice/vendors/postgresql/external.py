@@ -1,0 +1,50 @@
+"""PostgreSQL's own programs that export and import, and how libpq tells programs where a database is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from psycopg import pq
+
+from sluice.connections import ConnectionInfo
+from sluice.refusal import parameters
+from sluice.vendors.dumping import Programs
+from sluice.vendors.postgresql.definition import regclass
+
+_SETTINGS = ["statement_timeout=0", "idle_in_transaction_session_timeout=0"]
+
+
+def environment(info: ConnectionInfo, application: str, place: Path, silent: bool) -> Mapping[str, str]:
+    """See `sluice.vendors.dumping.Programs`."""
+    how = parameters(info, application)
+    options = _SETTINGS + (["session_replication_role=replica"] if silent else [])
+    how["options"] = " ".join(f"-c {setting}" for setting in options)
+    # PostgreSQL manual, "The Password File". A variable with the password could be read by others of this user.
+    passwords = place / "passwords"
+    passwords.touch(0o600, exist_ok=False)
+    passwords.write_text(f"*:*:*:*:{_escaped(how.pop('password'))}\n", encoding="utf-8")
+    how["passfile"] = passwords
+    variables = {one.keyword.decode(): one.envvar.decode() for one in pq.Conninfo.get_defaults() if one.envvar}
+    return {variables[keyword]: str(value) for keyword, value in how.items() if keyword in variables}
+
+
+def _escaped(password: str) -> str:
+    return password.replace("\\", "\\\\").replace(":", "\\:")
+
+
+# A partition's rows go to where the slave keeps the table's. Sequences follow by themselves.
+EXPORTING = Programs(
+    (
+        *("pg_dump", "--snapshot={snapshot}", "--format=custom", "--compress=none", "--data-only"),
+        *("--load-via-partition-root", "--table={relation}", "--exclude-table-data={sequence}"),
+    ),
+    environment,
+    regclass,
+)
+# What comes of an archive that ends too early is rolled back.
+IMPORTING = Programs(
+    ("pg_restore", "--data-only", "--single-transaction", "--exit-on-error", "--dbname={database}"),
+    environment,
+    regclass,
+)
