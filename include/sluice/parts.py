@@ -141,13 +141,19 @@ class Messages(Part):
     version: Annotated[Label, Field(description="VERSION: which version of the source this is")] = "0.0"
 
 
+# On every machine that stores or loads, Spark's among them, whose home is nobody's.
+KeyFile = Annotated[str | None, Field(pattern="^/", description="the key that files are encrypted with, if they are")]
+
+
 class Outgoing(Part):
     """Where a master's initial data is stored that is carried to slaves by hand."""
 
     location: Annotated[str, Field(description="directory or URL; relative to SLUICE_HOME")] = "initial_files"
     max_bytes: Annotated[
-        int, Field(ge=1, description="most bytes of a file, before it is compressed; larger: fewer files")
+        int, Field(ge=1, le=2**30, description="most bytes of a file, before it is compressed; larger: fewer files")
     ] = 1_048_576
+    as_xml: Annotated[bool, Field(description="files are messages of XML, with their content in base64")] = False
+    key_file: KeyFile = None
 
 
 class Incoming(Part):
@@ -160,6 +166,7 @@ class Incoming(Part):
     settle_s: Annotated[
         float, Field(ge=0, le=86_400, description="seconds without any change until a copy is taken for ended")
     ] = 10
+    key_file: KeyFile = None
 
 
 class Program(Part):

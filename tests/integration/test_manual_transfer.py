@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,6 +24,7 @@ from sluice.initial_update import plan
 from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.receive import expected, receive
+from sluice.messages.reading import parse
 from sluice.publish.retention import trim
 from sluice.state.replication import Status
 
@@ -172,6 +175,46 @@ def test_what_a_slave_is_not_to_see_is_in_no_file_for_it(carried):
     carried.carry("zurich")
     with pytest.raises(SluiceError, match="SLC-187"):
         carried.receive("zurich")
+
+
+def test_what_is_encrypted_or_made_of_messages_is_loaded_and_with_its_key_alone(carried, tmp_path):
+    carried = carried(ROWS, TABLES)
+    world = carried.world
+    keys = {name: tmp_path / f"{name}.key" for name in ("ours", "theirs")}
+    for file in keys.values():
+        file.write_bytes(base64.b64encode(os.urandom(32)))
+
+    def changed(of, **values):
+        world.configure(lambda settings: settings[of[0]][of[1]]["initial_files"].update(values))
+
+    changed(("sources", SOURCE), as_xml=True)
+    carried.store()
+    directory = Path(carried.awaited("geneva").url)
+    messages = [parse(file.read_bytes()) for file in sorted(directory.glob("*.xml"))]
+    assert {one.description.command for one in messages} == {"DUMP"}
+    assert b"longlong" in b"".join(one.rows[0].columns[0][1] for one in messages)
+    assert LIMIT * 0.8 < max(file.stat().st_size for file in directory.glob("*.xml")) <= LIMIT
+    carried.carry("geneva")
+    changed(("slaves", "geneva"), key_file=str(keys["ours"]))
+    with pytest.raises(SluiceError, match=r"SLC-192: manifest.json cannot be opened: it is not encrypted"):
+        carried.receive("geneva")
+    changed(("slaves", "geneva"), key_file=None)
+    carried.receive("geneva")
+
+    changed(("sources", SOURCE), as_xml=False, key_file=str(keys["ours"]))
+    carried.store("zurich", force=True)
+    copy = carried.carry("zurich")
+    assert not any(b"rows" in file.read_bytes() for file in copy.iterdir())
+    changed(("slaves", "zurich"), key_file=str(keys["theirs"]))
+    with pytest.raises(SluiceError, match="SLC-192"):
+        carried.receive("zurich")
+    changed(("slaves", "zurich"), key_file=str(keys["ours"]))
+    (copy / "manifest.json").write_bytes((copy / "manifest.json").read_bytes()[:-1])
+    with pytest.raises(SluiceError, match="SLC-183"):
+        carried.receive("zurich")
+    carried.carry("zurich")
+    carried.receive("zurich")
+    carried.holds_everything()
 
 
 def test_a_copy_that_is_not_what_was_stored_is_named_and_touches_nothing(carried):

@@ -8,10 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
+from sluice.initial_update.packing import BUFFER_BYTES
 from sluice.initial_update.place import Place
 from sluice.initial_update.stored import MANIFEST, StoredDump, StoredFile, altered, incomplete
-
-BUFFER_BYTES = 1024 * 1024
 
 
 def check(place: Place, stored: StoredDump, awaited: Transfer, tasks: int) -> None:

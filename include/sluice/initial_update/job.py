@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sluice.apply.view import TableView
+from sluice.initial_update.packing import Packing
 from sluice.initial_update.plan import Chunk
 from sluice.model.names import Resources, TableName
 
@@ -20,10 +21,15 @@ class OfMaster:
 
 @dataclass(frozen=True)
 class OfFiles:
-    """Rows that were stored in a directory, whose manifest has this SHA-256."""
+    """Rows that were stored in a directory, whose manifest has this SHA-256.
+
+    Attributes:
+        key_file: with the key that they are encrypted with, if they are.
+    """
 
     url: str
     sha256: str
+    key_file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -33,11 +39,13 @@ class IntoFiles:
     Attributes:
         begin: what the names of its files begin with.
         max_bytes: most bytes of a file, before it is compressed.
+        packing: how pieces stand in them.
     """
 
     url: str
     begin: str
     max_bytes: int
+    packing: Packing
 
 
 @dataclass(frozen=True)

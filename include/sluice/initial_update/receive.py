@@ -39,13 +39,13 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     What an earlier attempt has loaded of them stays. An error leaves the slave waiting, with its gate shut.
 
     Raises:
-        SluiceError: SLC-181 to SLC-187, these files are not what it waits for; its tables are as they were.
+        SluiceError: SLC-181 to SLC-187, SLC-192, these files are not what it waits for; its tables are as they were.
         TransientError: SLC-188, not all of it could be loaded.
     """
     pair = Pair(source, slave)
     awaited = _awaited(context, pair)
     place = _place(context, awaited)
-    stored = opened(place, awaited)
+    stored = opened(place, awaited, context.config.slave(slave).initial_files.key_file)
     dumped = _dumped(context, stored, place, awaited)
     _refuse_changed(context, stored, dumped, pair)
     check(place, stored, awaited, context.config.bulk_tasks)
@@ -96,7 +96,7 @@ def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfe
         stored.values(),
         stored.seen,
         stored.position,
-        OfFiles(place.url, awaited.sha256),
+        OfFiles(place.url, awaited.sha256, context.config.slave(awaited.pair.slave).initial_files.key_file),
         {chunk.table: chunk.binary for chunk in stored.chunks},
     )
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from sluice.errors import SluiceError
-from sluice.initial_update.checking import BUFFER_BYTES
 from sluice.initial_update.job import OfFiles
+from sluice.initial_update.packing import Packing
 from sluice.initial_update.place import Place
 from sluice.initial_update.plan import Chunk
 from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredFile
@@ -23,19 +23,21 @@ def retrieving(origin: OfFiles) -> Iterator[FilesReading]:
     content = place.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:
         raise _changed(place, MANIFEST)
-    yield FilesReading(place, StoredDump.model_validate_json(content))
+    stored = StoredDump.model_validate_json(Packing(key_file=origin.key_file).opened(content, MANIFEST))
+    yield FilesReading(place, stored, Packing(stored.form, origin.key_file))
 
 
 class FilesReading:
     """See `sluice.vendors.dumping.Chunks`."""
 
-    def __init__(self, place: Place, stored: StoredDump) -> None:
+    def __init__(self, place: Place, stored: StoredDump, packing: Packing) -> None:
         self._place = place
         self._stored = stored
+        self._packing = packing
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> StoredRows:
         """The rows of a chunk, as they were stored: with the columns that the slave's view had then."""
-        return StoredRows(self._place, self._stored.chunks[chunk.number])
+        return StoredRows(self._place, self._stored.chunks[chunk.number], self._packing)
 
 
 class StoredRows:
@@ -45,9 +47,10 @@ class StoredRows:
         rows: as the manifest has them.
     """
 
-    def __init__(self, place: Place, stored: StoredChunk) -> None:
+    def __init__(self, place: Place, stored: StoredChunk, packing: Packing) -> None:
         self._place = place
         self._stored = stored
+        self._packing = packing
         self.rows = stored.rows
 
     def __iter__(self) -> Iterator[bytes]:
@@ -74,10 +77,8 @@ class StoredRows:
         with self._place.reading(file.name) as stream:
             hashing = _Hashed(stream)
             try:
-                unpacked = pa.CompressedInputStream(pa.PythonFile(hashing, "r"), "zstd")
-                while buffer := unpacked.read(BUFFER_BYTES):
-                    yield buffer
-            except (OSError, pa.ArrowException):
+                yield from self._packing.pieces(hashing, file.name)
+            except (OSError, ValueError, pa.ArrowException):
                 raise _changed(self._place, file.name) from None
             if hashing.digest.hexdigest() != file.sha256:
                 raise _changed(self._place, file.name)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sluice.apply.view import TableView
 from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
+from sluice.initial_update.packing import Form, Packing
 from sluice.initial_update.place import Place
 from sluice.initial_update.plan import Chunk, Leaf
 from sluice.model.names import TableName
@@ -50,6 +51,7 @@ class StoredDump(_Part):
 
     Attributes:
         slaves: which may load it, each with what it sees of the tables, see `fingerprints`.
+        form: how pieces stand in files.
         snapshot, segment, ordinal: what the dump saw, and where the log ended before (R5).
         definitions: how the master's tables are made, as its vendor writes it.
         chunks: in the order of delivery.
@@ -58,6 +60,7 @@ class StoredDump(_Part):
     version: Literal[1] = 1
     source: str
     update: int
+    form: Form = "zst"
     slaves: dict[str, dict[str, str]]
     snapshot: Annotated[str, Field(pattern=r"^\d+:\d+:[\d,]*$")]
     segment: int
@@ -107,18 +110,24 @@ def _described(view: TableView) -> str:
     return json.dumps([str(view.layout.name), view.read, view.written, said, style], sort_keys=True, default=sorted)
 
 
-def opened(place: Place, awaited: Transfer) -> StoredDump:
+def opened(place: Place, awaited: Transfer, key_file: str | None) -> StoredDump:
     """The manifest of the directory that a slave waits for.
 
     Raises:
         SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
-            dump.
+            dump; SLC-192, it was encrypted with another key.
     """
     if MANIFEST not in place.files():
         raise incomplete(place, [MANIFEST], awaited)
     content = place.read(MANIFEST)
+    whole = hashlib.sha256(content).hexdigest() == awaited.sha256
     try:
-        stored = StoredDump.model_validate_json(content)
+        stored = StoredDump.model_validate_json(Packing(key_file=key_file).opened(content, MANIFEST))
+    except SluiceError:
+        # Nobody can open what was damaged.
+        if whole:
+            raise
+        raise _another(place, awaited) from None
     except ValidationError as error:
         raise altered(place, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
     if (stored.source, stored.update) != (awaited.pair.source, awaited.update) or (
@@ -130,9 +139,13 @@ def opened(place: Place, awaited: Transfer) -> StoredDump:
             f"{awaited.pair} waits for update {awaited.update}",
             f"nothing was loaded; remove it, copy {awaited.url} instead, and run this again",
         )
-    if hashlib.sha256(content).hexdigest() != awaited.sha256:
-        raise altered(place, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
+    if not whole:
+        raise _another(place, awaited)
     return stored
+
+
+def _another(place: Place, awaited: Transfer) -> SluiceError:
+    return altered(place, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
 
 
 def incomplete(place: Place, missing: Collection[str], awaited: Transfer) -> SluiceError:

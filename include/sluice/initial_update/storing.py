@@ -9,15 +9,15 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from secrets import token_hex
 
-import pyarrow as pa
-
 from sluice.apply.mapper import Mapper
 from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.job import IntoFiles, LoadJob, Share
+from sluice.initial_update.packing import Packing, message
 from sluice.initial_update.place import Place
 from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredFile, Views, fingerprints
 from sluice.log import event
+from sluice.messages.message import Description
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -52,7 +52,8 @@ class StoredTables:
     """See `sluice.vendors.dumping.SlaveTables`: what becomes of rows until they are loaded elsewhere."""
 
     def __init__(self, place: Place, name: str, settings: Outgoing, update: int, slaves: Sequence[Destination]) -> None:
-        self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", settings.max_bytes)
+        packing = Packing("xml" if settings.as_xml else "zst", settings.key_file)
+        self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", packing.payload(settings.max_bytes), packing)
         self.mapper: Mapper = slaves[0].mapper
         self.as_text: set[TableName] = slaves[0].as_text
         self._place = place
@@ -95,6 +96,7 @@ class StoredTables:
         stored = StoredDump(
             source=self._slaves[0].pair.source,
             update=self._update,
+            form=self.into.packing.form,
             slaves={one.pair.slave: fingerprints(one.views) for one in self._slaves},
             snapshot=snapshot.text,
             segment=position.segment,
@@ -107,7 +109,7 @@ class StoredTables:
         # What tasks left that were tried again, and what they told us.
         self._place.remove([name for name in self._place.files() if name not in kept])
         self._files = len(kept) + 1
-        self._written = stored.written()
+        self._written = self.into.packing.closed(stored.written(), MANIFEST)
         self._place.write(MANIFEST, self._written)
 
     def transfer(self, pair: Pair) -> Transfer:
@@ -166,8 +168,7 @@ class FilesReceiver:
         rest = memoryview(buffer)
         while rest:
             if self._file is None:
-                name = f"{self._into.begin}-{self._chunk:08}-{len(self._files):08}-{self._attempt}.zst"
-                self._file = _File(self._place, name, self._into.max_bytes)
+                self._file = self._next()
             rest = self._file.write(rest)
             if not self._file.room:
                 self._end_file()
@@ -186,6 +187,12 @@ class FilesReceiver:
             with suppress(SluiceError):
                 self._file.close()
 
+    def _next(self) -> _File:
+        number, form = len(self._files), self._into.packing.form
+        name = f"{self._into.begin}-{self._chunk:08}-{number:08}-{self._attempt}.{form}"
+        said = message(self._table, self._chunk, number, binary=self._binary)
+        return _File(self._place, name, self._into, said)
+
     def _end_file(self) -> None:
         if self._file is not None:
             file, self._file = self._file, None
@@ -199,26 +206,26 @@ class _File:
         room: how many bytes may still come.
     """
 
-    def __init__(self, place: Place, name: str, max_bytes: int) -> None:
-        self.room = max_bytes
+    def __init__(self, place: Place, name: str, into: IntoFiles, said: Description) -> None:
+        self.room = into.max_bytes
         self._place = place
         self._name = name
         self._open = ExitStack()
         self._hashing = self._open.enter_context(place.writing(name))
-        self._compressed = pa.CompressedOutputStream(pa.PythonFile(self._hashing, "w"), "zstd")
+        self._sink = into.packing.sink(self._hashing, name, said)
 
     def write(self, rest: memoryview) -> memoryview:
         """Write what there is room for; returns what is left."""
         taken = rest[: self.room]
         with self._place.reachable("written to"):
-            self._compressed.write(taken)
+            self._sink.write(taken)
         self.room -= len(taken)
         return rest[len(taken) :]
 
     def close(self) -> StoredFile:
         """End the file."""
         with self._open, self._place.reachable("written to"):
-            self._compressed.close()
+            self._sink.close()
         return StoredFile(name=self._name, bytes=self._hashing.size, sha256=self._hashing.digest.hexdigest())
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sluice.model.content import Cell
 
 REPLICATION = "REPLICATION"
+DUMP = "DUMP"
 OLD_CONTENT = "oldContent"
 # What we say of a row or a description ourselves; nobody else may use these names.
 OURS = frozenset(
