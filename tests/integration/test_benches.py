@@ -18,7 +18,11 @@ BENCHES = [
     pytest.param("drain", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
     pytest.param("slaves", 0.01, {"publish_ratio", "drain_ratio", "equal"}, id="slaves"),
     pytest.param(
-        "initial-update", 0.005, {"ratio_to_copy", "files_ratio", "equal"}, id="initial-update", marks=pytest.mark.spark
+        "initial-update",
+        0.005,
+        {"ratio_to_copy", "files_ratio", "ratio_to_pg_dump", "equal"},
+        id="initial-update",
+        marks=pytest.mark.spark,
     ),
 ]
 

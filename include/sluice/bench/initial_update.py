@@ -1,14 +1,15 @@
 """`bench initial-update`: the dump as Spark tasks, over the wire and by files, against one `psql COPY` piped into
-another."""
+another, and a whole database against what others fill one with."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from functools import partial
 
-from sluice.bench import spark
-from sluice.bench.report import Report, alternating, seconds
+from sluice.bench import everything, spark
+from sluice.bench.report import Figure, Report, alternating, seconds
 from sluice.bench.server import SOURCE, Server, private_server
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -33,21 +34,30 @@ FROM generate_series(1, %s) AS i
 
 
 def measure(scale: float, progress: Progress) -> Report:
-    """2 million rows: by a raw pipe, into a table that is there, and into one that is made. Spark is warm before."""
-    rows = max(1_000, round(2_000_000 * scale))
+    """2 million rows: by a raw pipe, into a table that is there, and into one that is made; then a whole database, with
+    300,000 rows of 30 columns and 200 small tables besides. Spark is warm before."""
+    rows, mixed, small = (
+        max(1_000, round(2_000_000 * scale)),
+        max(300, round(300_000 * scale)),
+        max(2, round(200 * scale)),
+    )
     with private_server(progress) as server:
         master = server.database("master")
-        slaves = {name: server.database(name) for name in ("existing", "created")}
-        raw = server.database("raw")
-        context = server.context({"public.readings": {}}, slaves)
         with progress.step(f"making {rows:,} rows"), server.connect(master) as session:
             session.execute(_CREATE)
             session.execute(_FILL.replace("%s", str(rows)))
-            session.execute("VACUUM ANALYZE readings")
+        with progress.step(f"making {mixed:,} rows of 30 columns and {small} small tables"):
+            everything.add(server, master, mixed, small)
+        # Before anything is captured, so that others find no trigger to carry along.
+        plain = everything.copied(server, master, "plain")
+        slaves = {name: server.database(name) for name in ("existing", "created", "whole")}
+        raw = server.database("raw")
+        context = server.context({"public.readings": {}}, slaves)
         for info in (raw, slaves["existing"]):
             with server.connect(info) as session:
                 session.execute(_CREATE)
-        with spark.session(server, context, progress) as load:
+        driver = everything.driver()
+        with spark.session(server, context, progress, driver) as load:
             sides = {
                 "rows/s of psql piped into psql": lambda: rows / _piped(server, master, raw),
                 "rows/s into a table that is there": lambda: rows / _dumped(server, context, "existing", load),
@@ -55,22 +65,58 @@ def measure(scale: float, progress: Progress) -> Report:
                 "rows/s by files into a table that is there": lambda: rows / _by_files(server, context, load),
             }
             piped, existing, created, files = alternating(progress, sides).values()
-        with progress.step("comparing"):
-            equal = server.hold_the_same((master, raw, *slaves.values()), ["readings"])
-    return Report(
-        "initial-update",
-        {"rows": rows, "tasks": context.config.bulk_tasks},
-        {
-            "ratio_to_copy": existing / piped,
-            "ratio_to_copy_created": created / piped,
-            "files_ratio": existing / files,
-            "rows_per_s": existing,
-            "rows_per_s_created": created,
-            "rows_per_s_files": files,
-            "rows_per_s_copy": piped,
-            "equal": equal,
+            by_jdbc = partial(everything.by_jdbc, server, master=master, slave=raw, rows=rows)
+            jdbc = {
+                "rows/s by Spark's JDBC, tuned": lambda: rows / by_jdbc(spark.current(), tuned=True),
+                "rows/s by Spark's JDBC as it is": lambda: rows / by_jdbc(spark.current(), tuned=False),
+            }
+            jdbcs = alternating(progress, jdbc if driver else {}).values()
+            with progress.step("comparing"):
+                equal = server.hold_the_same((master, raw, slaves["existing"], slaves["created"]), ["readings"])
+            wholes = _whole(server, context, load, plain, progress)
+            whole = wholes.pop("")
+            with progress.step("comparing"):
+                equal = equal and server.hold_the_same((master, slaves["whole"]), everything.TABLES)
+    figures: dict[str, Figure] = {
+        "ratio_to_copy": existing / piped,
+        "ratio_to_copy_created": created / piped,
+        "files_ratio": existing / files,
+        "rows_per_s": existing,
+        "rows_per_s_created": created,
+        "rows_per_s_files": files,
+        "rows_per_s_copy": piped,
+        **{
+            name: existing / other
+            for name, other in zip(("ratio_to_spark_jdbc", "ratio_to_spark_jdbc_defaults"), jdbcs, strict=False)
         },
-    )
+        "whole_s": whole,
+        **{f"ratio_to_{name}": other / whole for name, other in wholes.items()},
+        "equal": equal,
+    }
+    inputs = {"rows": rows, "mixed": mixed, "small_tables": small, "tasks": context.config.bulk_tasks}
+    return Report("initial-update", inputs, figures)
+
+
+def _whole(
+    server: Server, narrow: Context, load: spark.Load, plain: ConnectionInfo, progress: Progress
+) -> dict[str, float]:
+    """Seconds to fill an empty database with all tables, their keys and indexes: ours, under no name, and others'."""
+    slave, other = narrow.connection("whole"), server.database("other")
+    tables: dict[str, object] = {"public.readings": {}, "public.mixed": {}, "small.*": {}}
+    context = server.context(tables, {name: narrow.connection(name) for name in narrow.config.slaves})
+
+    def ours() -> float:
+        everything.emptied(server, slave)
+        inhibit(context, SOURCE, ["whole"])
+        took = seconds(lambda: dump(context, SOURCE, ["whole"], load))
+        _end(context, "whole")
+        return took
+
+    sides: dict[str, Callable[[], float]] = {"": ours, "pg_dump": partial(everything.restored, server, plain, other)}
+    if everything.can_clone():
+        sides["pgcopydb"] = partial(everything.cloned, server, plain, other)
+    told = {f"seconds of a whole database {name}".strip(): side for name, side in sides.items()}
+    return dict(zip(sides, alternating(progress, told).values(), strict=True))
 
 
 def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,10 +23,14 @@ Load = Callable[[LoadJob], list[SlaveLoaded]]
 
 
 @contextmanager
-def session(server: Server, context: Context, progress: Progress) -> Iterator[Load]:
-    """Start Spark, and its Python workers, for the time of the block; what is given runs a dump's chunks on it."""
+def session(server: Server, context: Context, progress: Progress, driver: Path | None = None) -> Iterator[Load]:
+    """Start Spark, and its Python workers, for the time of the block; what is given runs a dump's chunks on it.
+
+    Args:
+        driver: a JDBC driver that it is to have.
+    """
     with progress.step("starting Spark"):
-        _prepare_environment(server, context)
+        _prepare_environment(server, context, driver)
         from sluice.spark.loading import load
         from sluice.spark.session import spark
 
@@ -37,17 +42,25 @@ def session(server: Server, context: Context, progress: Progress) -> Iterator[Lo
         spark().stop()
 
 
+def current() -> Any:
+    """The Spark session of the block."""
+    from sluice.spark.session import spark
+
+    return spark()
+
+
 def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from batches
 
 
-def _prepare_environment(server: Server, context: Context) -> None:
+def _prepare_environment(server: Server, context: Context, driver: Path | None) -> None:
     """What `./sluice up` and the house operator give to a job."""
     key = server.directory / "seal.key"
     new_key_file(key)
     os.environ[KEY_FILE_ENV] = str(key)
     os.environ[SEALED_ENV] = seal(context.connections)
     java = java_home(server.directory / "java")
+    jars = f" --jars {driver}" if driver else ""
     path = [str(Path(sys.executable).parent), str(java / "bin"), os.environ.get("PATH", os.defpath)]
     os.environ.update(
         JAVA_HOME=str(java),
@@ -56,7 +69,7 @@ def _prepare_environment(server: Server, context: Context) -> None:
         PYSPARK_PYTHON=sys.executable,
         PYSPARK_SUBMIT_ARGS=f"--master local[{context.config.bulk_tasks}] --conf spark.ui.enabled=false"
         f" --conf spark.local.dir={server.directory} --conf spark.driver.bindAddress=127.0.0.1"
-        " --conf spark.driver.host=127.0.0.1 --conf spark.log.level=ERROR pyspark-shell",
+        f" --conf spark.driver.host=127.0.0.1 --conf spark.log.level=ERROR{jars} pyspark-shell",
     )
     for name in ("SPARK_REMOTE", "SPARK_HOME"):
         os.environ.pop(name, None)
