@@ -159,8 +159,10 @@ def _program(server: Server, name: str) -> Sequence[str]:
 def _run(command: Sequence[str], environment: dict[str, str]) -> None:
     done = subprocess.run(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode:
-        raise SluiceError(
-            943,
-            f"{Path(command[0]).name} ended with {done.returncode}: {done.stderr.decode(errors='replace').strip()}",
-            "what it said is above; mend that, and run the bench again",
-        )
+        said = done.stderr.decode(errors="replace").strip()
+        raise failed(Path(command[0]).name, f"{done.returncode}: {said}")
+
+
+def failed(program: str, how: str) -> SluiceError:
+    """A program that is measured beside ours has failed."""
+    return SluiceError(943, f"{program} ended with {how}", "mend what it said, and run the bench again")

@@ -14,7 +14,6 @@ from sluice.bench.server import SOURCE, Server, private_server
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.control import replications
-from sluice.errors import SluiceError
 from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.receive import receive
@@ -134,9 +133,7 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float
         with reader, run(into, stdin=reader.stdout, env={**os.environ, **server.environment(raw)}) as writer:
             codes = (reader.wait(), writer.wait())
         if any(codes):
-            raise SluiceError(
-                943, f"psql ended with {codes}", "what it said is above; mend that, and run the bench again"
-            )
+            raise everything.failed("psql", f"{codes}")
 
     return seconds(pipe)
 
