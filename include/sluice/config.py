@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError, model_validator
 from sluice import kinds
 from sluice.apply.mapper import Mapper
 from sluice.errors import ConfigError
+from sluice.model.action import Filled
 from sluice.model.circles import Arrow, echoing
 from sluice.model.names import TableName
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
@@ -35,6 +36,7 @@ from sluice.parts import (
     SlaveTable,
     Stylesheets,
     WatchedTable,
+    WipeOut,
 )
 from sluice.spelling import Identifier, Name, Prefix
 from sluice.yamlfile import StrictLoader, place, reason
@@ -124,6 +126,10 @@ class Slave(Part):
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
     initial_files: Incoming = Incoming()
     initial_program: Program = Program()
+    on_filled: Annotated[Filled, Field(description="what an initial update does about a table that has rows")] = (
+        Filled.TRUNCATE
+    )
+    wipe_out: Annotated[WipeOut | None, Field(description="a schema that an initial update empties first")] = None
     names: Annotated[
         list[Name] | None,
         Field(min_length=1, description="the slaves that this entry is for; {name} stands for each of them"),
@@ -137,7 +143,8 @@ class Slave(Part):
     @cached_property
     def mapper(self) -> Mapper:
         """What it calls otherwise, and leaves out."""
-        return Mapper(self.schemas, {split_pattern(name): entry for name, entry in self.tables.items()})
+        entries = {split_pattern(name): entry for name, entry in self.tables.items()}
+        return Mapper(self.schemas, entries, on_filled=self.on_filled)
 
     @model_validator(mode="after")
     def _entries_make_sense(self) -> Slave:

@@ -20,6 +20,7 @@ from sluice.errors import ConfigError
 from sluice.model.appearance import Appearance
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.wanted import Wanted, Watch, chosen
+from sluice.parts import WipeOut
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 from sluice.vendors.registry import master, vendor
 
@@ -94,6 +95,20 @@ class Context:
             return ()
         here = vendor(self.config.slave(pair.slave).vendor).master
         return tuple({self.resources(name) for name in self.config.sources}) if here else ()
+
+    def wiped(self, pair: Pair) -> WipeOut | None:
+        """What of a slave an initial update wipes out. Raises ConfigError SLC-217 if that is a master, too."""
+        slave = self.config.slave(pair.slave)
+        here = self.place(slave.connection)
+        fed = [name for name, one in self.config.sources.items() if self.place(one.connection) == here]
+        if slave.wipe_out and fed:
+            raise ConfigError(
+                217,
+                f"nothing of slave {pair.slave} can be wiped out: its database is that of source {', '.join(fed)}, "
+                "whose slaves would lose what is dropped",
+                "nothing was changed; take `wipe_out` out of the configuration",
+            )
+        return slave.wipe_out
 
     def resources(self, source: str) -> Resources:
         """The names of a source's DbResources, as its database spells them."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sluice.model.action import Existing, Policies, Policy
+from sluice.model.action import Existing, Filled, Policies, Policy
 from sluice.model.tolerance import Way
 from sluice.spelling import Actions, Identifier, Label, TableAlias
 
@@ -70,6 +70,7 @@ class SlaveTable(Part):
     veto: Annotated[str | None, Field(description="entry point of sluice.vetoes, or module:attribute")] = None
     on_missing: Annotated[Way, Field(description="when a row that changes or goes is not there")] = Way.WARN
     on_duplicate: Annotated[Way, Field(description="when a row that comes is there already")] = Way.WARN
+    on_filled: Annotated[Filled | None, Field(description="when it has rows before an initial update")] = None
     before: Annotated[
         dict[Action, Statement], Field(description="I, U, D: what is executed before each such change, beside it")
     ] = {}
@@ -167,6 +168,27 @@ class Incoming(Part):
         float, Field(ge=0, le=86_400, description="seconds without any change until a copy is taken for ended")
     ] = 10
     key_file: KeyFile = None
+
+
+class WipeOut(Part):
+    """A schema of the slave of which an initial update drops what is there, before it makes its tables."""
+
+    schema_: Annotated[Identifier, Field(alias="schema", description="the slave's schema")]
+    tables: Annotated[bool, Field(description="its tables, with their indexes, triggers and sequences")] = True
+    views: Annotated[bool, Field(description="its views, materialized ones among them")] = True
+    sequences: Annotated[bool, Field(description="its sequences that belong to no column")] = True
+    functions: Annotated[bool, Field(description="its functions and aggregates")] = True
+    procedures: Annotated[bool, Field(description="its procedures")] = True
+    indexes: Annotated[bool, Field(description="indexes that no constraint made")] = True
+    triggers: Annotated[bool, Field(description="triggers of its tables and views")] = True
+    if_connected: Annotated[
+        Literal["warn", "refuse"], Field(description="when others are connected to its database")
+    ] = "warn"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What goes."""
+        return tuple(name for name, wanted in self if wanted is True)
 
 
 class Program(Part):

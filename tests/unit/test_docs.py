@@ -35,6 +35,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### Arriving initial data:": parts.Incoming,
     "### A slave:": config.Slave,
     "### A program:": parts.Program,
+    "### Wiping out:": parts.WipeOut,
     "### What a slave sees of a table:": parts.SlaveTable,
     "### A stylesheet:": parts.Stylesheets,
     "### A replication:": config.Replication,

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from sluice.apply.stylesheets import Stylesheet
 from sluice.errors import ConfigError
+from sluice.model.action import Filled
 from sluice.model.manners import Manner
 from sluice.model.names import TableName
 from sluice.model.wanted import Pattern, chosen, split_name
@@ -29,11 +30,13 @@ class Mapper:
         schemas: those that the slave calls otherwise.
         tables: what it sees of tables, by entry; for each table the closest one counts, and it alone.
         stylesheet: what the messages of its tables pass.
+        on_filled: what an initial update does about rows that a table has, if its entry does not say.
     """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
     stylesheet: Stylesheet | None = None
+    on_filled: Filled = Filled.TRUNCATE
 
     def entry(self, name: TableName) -> SlaveTable:
         """What is said of a table of the master."""
@@ -79,6 +82,10 @@ class Mapper:
     @staticmethod
     def _called(entry: SlaveTable, column: str) -> str | None:
         return None if column in entry.without else entry.columns.get(column, column)
+
+    def filled(self, table: TableName) -> Filled:
+        """What an initial update does about rows that the slave has of this table."""
+        return self.entry(table).on_filled or self.on_filled
 
     def manner(self, table: TableName) -> Manner:
         """How changes of this table of the master are carried out."""

@@ -144,6 +144,9 @@ def _slave(context: Context, pair: Pair) -> str:
         warnings = slave.fit(columns).warnings
         salt_of(context.connections, context.config.slave(pair.slave).salt)
         guarded = slave.guarded(list(columns))
+        if wanted := context.wiped(pair):
+            gone = slave.wiped(wanted)
+            warnings.append(f"an initial update drops {len(gone)} objects of {wanted.schema_}: {', '.join(gone)}")
     finally:
         slave.close()
     if guarded and not can.silent_triggers:

@@ -154,7 +154,7 @@ def _told(target: Target, dumped: Dumped, merged: Collection[TableName]) -> Slav
     if isinstance(dumped.origin, OfFiles):
         # What shapes rows did so when they were stored.
         views = {name: one.of_shaped_rows for name, one in views.items()}
-    return replace(target.plan, views=views, merged=frozenset(merged))
+    return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
 
 
 def _whole(target: Target, chunks: int) -> None:

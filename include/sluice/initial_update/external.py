@@ -16,6 +16,7 @@ from sluice.initial_update.bringing import bring, told
 from sluice.initial_update.copying import Nothing, Target
 from sluice.initial_update.job import LoadJob, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.programs import Mask, Task, expect_there, filled, poured
+from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.sequence import SequenceValue
 from sluice.parts import Program
@@ -72,6 +73,8 @@ class External(Nothing):
             raise _refused(plan.slave, "no program imports into this kind of slave")
         if plan.masters:
             raise _refused(plan.slave, "with `block_loop` a master in its database would hear of the rows")
+        if own := [str(name) for name in names if mapper.filled(name) is Filled.MERGE]:
+            raise _refused(plan.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
         bent = [str(name) for name in names if not mapper.whole(name) or mapper.table(name) != name]
         if bent and not command:
             raise _refused(plan.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")

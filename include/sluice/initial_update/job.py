@@ -52,7 +52,8 @@ class IntoFiles:
 class SlaveLoad:
     """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, the id of the
     connection with its salt, the masters in its database that are not to hear of what is loaded, the directory that
-    its rows are stored in instead, if they are, and the tables whose rows may be there already."""
+    its rows are stored in instead, if they are, the tables whose rows may be there already, and those among whose rows
+    are the slave's own."""
 
     slave: str
     vendor: str
@@ -64,6 +65,7 @@ class SlaveLoad:
     masters: tuple[Resources, ...] = ()
     files: IntoFiles | None = None
     merged: frozenset[TableName] = frozenset()
+    upserted: frozenset[TableName] = frozenset()
 
 
 @dataclass(frozen=True)

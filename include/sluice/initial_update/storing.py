@@ -56,6 +56,7 @@ class StoredTables:
         self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", packing.payload(settings.max_bytes), packing)
         self.mapper: Mapper = slaves[0].mapper
         self.as_text: set[TableName] = slaves[0].as_text
+        self.upserted: set[TableName] = set()
         self._place = place
         self._name = name
         self._update = update

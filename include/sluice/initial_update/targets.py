@@ -26,7 +26,8 @@ def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None 
     Args:
         earlier: the epoch under which loading the same began, if it is to go on.
     """
-    return Target((pair,), context.slave(pair).loading(held.epoch, earlier), _plan(context, pair, held.epoch))
+    wanted = context.wiped(pair)
+    return Target((pair,), context.slave(pair).loading(held.epoch, earlier, wanted), _plan(context, pair, held.epoch))
 
 
 def directories(

@@ -44,6 +44,17 @@ class Existing(StrEnum):
     """The table is dropped and made anew."""
 
 
+class Filled(StrEnum):
+    """What an initial update does about rows that a table of the slave has."""
+
+    TRUNCATE = "truncate"
+    """They go."""
+    REFUSE = "refuse"
+    """It ends in front of them."""
+    MERGE = "merge"
+    """Those that bear a key of the master's become the master's; the others stay, and are the slave's own."""
+
+
 @dataclass(frozen=True)
 class Policies:
     """What a slave does about commands of the master."""

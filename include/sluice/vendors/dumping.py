@@ -156,10 +156,16 @@ class Expected:
 
 
 class SlaveTables(Protocol):
-    """A slave's tables during an initial update, fenced by the dump's epoch."""
+    """A slave's tables during an initial update, fenced by the dump's epoch.
+
+    Attributes:
+        as_text: tables that take rows as text alone.
+        upserted: tables with rows of the slave's, of which those become the master's that bear a key of his.
+    """
 
     mapper: Mapper
     as_text: set[TableName]
+    upserted: set[TableName]
 
     def begin(self) -> Sequence[Expected]:
         """Fence out whoever was at work; what is known of the chunks of a load that did not end."""

@@ -19,6 +19,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Fate, Statement, Traced
 from sluice.model.tolerance import Tolerated
 from sluice.model.wanted import Wanted, Watch
+from sluice.parts import WipeOut
 from sluice.vendors.dumping import DumpSnapshot, Fit, SlaveTables
 from sluice.vendors.sweeping import Purge, Sweep
 
@@ -248,8 +249,20 @@ class SlaveDatabase(Protocol):
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk (R3)."""
 
-    def loading(self, epoch: int, earlier: int | None = None) -> SlaveTables:
-        """The tables, for a dump under an epoch of its own; what is in since an `earlier` one of the same may stay."""
+    def wiped(self, wanted: WipeOut) -> list[str]:
+        """What an initial update drops of a schema before it makes its tables, each with its type.
+
+        Raises:
+            SluiceError: SLC-213, SLC-214, there is no such schema, or it is not to be wiped out; SLC-215, others are
+                connected, which is not to be.
+        """
+
+    def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> SlaveTables:
+        """The tables, for a dump under an epoch of its own; what is in since an `earlier` one of the same may stay.
+
+        Args:
+            wanted: a schema that is wiped out, if none of that stays.
+        """
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import (R10)."""

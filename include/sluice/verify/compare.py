@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 SAMPLE = 20
@@ -12,18 +12,29 @@ SAMPLE = 20
 
 @dataclass
 class Difference:
-    """What a comparison of one table found; `sample` holds the first keys with what is wrong with them."""
+    """What a comparison of one table found.
+
+    Attributes:
+        sample: the first keys with what is wrong with them.
+        own: rows that are on the slave alone, and may be.
+    """
 
     compared: int = 0
     missing: int = 0
     extra: int = 0
     changed: int = 0
     sample: list[tuple[str, str]] = field(default_factory=list)
+    own: int = 0
 
     @property
     def different(self) -> int:
         """Rows that are not the same on both sides."""
         return self.missing + self.extra + self.changed
+
+    def with_rows_of_its_own(self) -> Difference:
+        """The same of a table that may have more rows than the master's."""
+        sample = [one for one in self.sample if one[0] != "extra"]
+        return replace(self, extra=0, own=self.own + self.extra, sample=sample)
 
     def note(self, kind: str, key: bytes) -> None:
         """Count one difference and keep its key if there is room."""

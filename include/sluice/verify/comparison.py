@@ -22,6 +22,7 @@ class Comparison:
 
     Attributes:
         salt: the id of the connection with the slave's salt.
+        own_rows: the slave may have rows that the master has not.
     """
 
     sealed: str
@@ -31,3 +32,4 @@ class Comparison:
     replica: Side
     percent: int
     salt: str | None = None
+    own_rows: bool = False

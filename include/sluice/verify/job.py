@@ -15,6 +15,7 @@ from sluice.control import remedies, replications, standby, stops, transfers
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
+from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
 from sluice.verify import points
@@ -78,6 +79,7 @@ def verify(
             slave: {
                 "compared": sum(one.compared for one in tables.values()),
                 "different": sum(one.different for one in tables.values()),
+                "own": sum(one.own for one in tables.values()),
                 "left_out": [str(table) for table in stops.left_out(context.store, Pair(request.source, slave))],
             }
             for slave, tables in results.items()
@@ -180,12 +182,14 @@ def _compare(
                         Side(replica.vendor, replica.connection, snapshot_id),
                         request.percent,
                         replica.salt,
+                        port.mapper.filled(name) is Filled.MERGE,
                     )
                 )
-        found = compare_all(jobs)
+        differences = compare_all(jobs)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
-    for job, difference in zip(jobs, found, strict=True):
-        results[job.slave][str(job.view.master.name)] = difference
+    for job, difference in zip(jobs, differences, strict=True):
+        found = difference.with_rows_of_its_own() if job.own_rows else difference
+        results[job.slave][str(job.view.master.name)] = found
     _record(context, request.source, number, results)
     return results
 
@@ -228,8 +232,8 @@ def _differs(tables: dict[str, Difference]) -> bool:
 
 def _complain(source: str, results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
     faults = [
-        f"{table} on {slave}: {found.missing} missing, {found.extra} extra, {found.changed} changed, "
-        f"first {found.sample[0][0]} {found.sample[0][1]}"
+        f"{table} on {slave}: {found.missing} missing, {found.extra} extra, {found.changed} changed"
+        + "".join(f", first {kind} {key}" for kind, key in found.sample[:1])
         for slave, tables in results.items()
         for table, found in tables.items()
         if found.different

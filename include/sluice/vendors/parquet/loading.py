@@ -17,6 +17,7 @@ from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.initial_update.job import LoadJob, SlaveLoad
+from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -43,6 +44,7 @@ class LakeTables:
         self._loading = slave.place.loading(epoch)
         self.mapper: Mapper = slave.mapper
         self.as_text: set[TableName] = set()
+        self.upserted: set[TableName] = set()
 
     def begin(self) -> Sequence[Expected]:
         """Fence out whoever was at work. What an earlier load wrote is of no use: no file can be merged into."""
@@ -61,7 +63,7 @@ class LakeTables:
         """Write down what the columns are. What is current stays so for now.
 
         Raises:
-            SluiceError: SLC-156, a column bears a name of ours.
+            SluiceError: SLC-156, a column bears a name of ours; SLC-212, rows are to be kept.
         """
         for table in tables:
             layout = view(self.mapper, table.layout).layout
@@ -70,6 +72,12 @@ class LakeTables:
                     156,
                     f"{table.name} has columns whose names are taken in files: {', '.join(ours)}",
                     "let the slave call them otherwise (`slaves.<name>.tables`), or leave them out",
+                )
+            if self.mapper.filled(table.name) is not Filled.TRUNCATE:
+                raise SluiceError(
+                    212,
+                    f"what is in the files of {table.name} is replaced as a whole, and `on_filled` is not truncate",
+                    "nothing was changed; take `on_filled` out of the configuration",
                 )
             self._tables[table.name] = Table(layout.name, layout.columns)
             self.as_text.add(table.name)

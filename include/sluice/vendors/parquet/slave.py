@@ -23,6 +23,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated, oddities
+from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
@@ -156,7 +157,15 @@ class ParquetSlave:
     def make_durable(self) -> None:
         """Every version is."""
 
-    def loading(self, epoch: int, earlier: int | None = None) -> LakeTables:
+    def wiped(self, wanted: WipeOut) -> list[str]:
+        """It has no schema. Raises SluiceError SLC-213."""
+        raise SluiceError(
+            213,
+            f"slave {self.pair.slave} is a directory of files, and has no schema {wanted.schema_} to be wiped out",
+            "nothing was changed; take `wipe_out` out of the configuration",
+        )
+
+    def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> LakeTables:
         """The tables of this slave, for a dump under an epoch of its own."""
         return LakeTables(self, epoch)
 

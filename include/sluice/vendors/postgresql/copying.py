@@ -92,10 +92,15 @@ class PostgresReceiver:
         }
         self._echoes = Echoes(self._session, self._plan.masters)
         self._merge = None
-        if table in self._plan.merged:
+        upserted = table in self._plan.upserted
+        if upserted or table in self._plan.merged:
             self._session.execute(composed("initial_update/stage", **parts))
-            key = sql.SQL(", ").join(sql.Identifier(there.layout.columns[place].name) for place in there.layout.key)
-            self._merge = composed("initial_update/merge", **parts, key=key)
+            key = there.layout.key_names
+            others = [sql.Identifier(name) for name in there.written if name not in key] if upserted else []
+            then = sql.SQL(", ").join(sql.SQL("{0} = excluded.{0}").format(name) for name in others)
+            parts["key"] = sql.SQL(", ").join(map(sql.Identifier, key))
+            parts["then"] = sql.SQL("UPDATE SET {}").format(then) if others else sql.SQL("NOTHING")
+            self._merge = composed("initial_update/merge", **parts)
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
         into = composed("initial_update/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
         self._copying = ExitStack()

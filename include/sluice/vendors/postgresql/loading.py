@@ -9,9 +9,11 @@ from psycopg import sql
 
 from sluice.apply.view import view
 from sluice.errors import SluiceError
+from sluice.model.action import Filled
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.parts import WipeOut
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
 from sluice.vendors.postgresql import catalog, definition, usertypes
@@ -22,6 +24,7 @@ from sluice.vendors.postgresql.fitting import fitting, other_types
 from sluice.vendors.postgresql.mapping import mapped
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.wiping import wipe_out
 
 if TYPE_CHECKING:
     from sluice.vendors.postgresql.slave import PostgresSlave
@@ -37,14 +40,16 @@ class SlaveTables:
         as_text: tables whose columns have wider types here, so that rows cannot travel in the binary format.
     """
 
-    def __init__(self, slave: PostgresSlave, epoch: int, earlier: int | None) -> None:
+    def __init__(self, slave: PostgresSlave, epoch: int, earlier: int | None, wiped: WipeOut | None) -> None:
         self._slave = slave
         self._epoch = epoch
         self._earlier = earlier
-        self._goes_on = False
+        self._wiped = wiped
+        self._goes_on = self._broke_off = False
         self._unfinished: dict[TableName, TableDefinition] = {}
         self.mapper = slave.mapper
         self.as_text: set[TableName] = set()
+        self.upserted: set[TableName] = set()
 
     def begin(self) -> list[Expected]:
         """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
@@ -58,7 +63,9 @@ class SlaveTables:
                 claimed = session.execute(composed("initial_update/carry_over", **self._slave.parts), carried)
                 self._goes_on = claimed.rowcount > 0
             rows = session.execute(composed("initial_update/found", **self._slave.parts), self._values())
-            return [Expected(*row) for row in rows]
+            found = [Expected(*row) for row in rows]
+        self._broke_off = any(one.rows is not None for one in found)
+        return found
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
@@ -79,15 +86,19 @@ class SlaveTables:
             session.execute(composed("initial_update/expect", **self._slave.parts), expected)
 
     def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
-        """Create what is missing, empty what is there unless it stays, as all does if this load goes on.
+        """Create what is missing, empty what is there unless it stays, as all does if this load goes on, or its rows
+        are the slave's own. Before that a schema is wiped out, if that is wanted.
 
         Raises:
             SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
                 foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
-                missing that cannot be made, SLC-077 one that is there is another.
+                missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
+                to have any, SLC-211 nothing tells which of its rows are the master's; see `wipe_out`.
         """
         with translated("preparing the slave's tables"), self._connect() as session:
             self._fence(session)
+            if self._wiped and not (self._goes_on or staying):
+                wipe_out(session, self._wiped)
             echoes = Echoes(session, self._slave.masters)
             names = names_of(session, self.mapper)
             emptied, made = [], []
@@ -109,7 +120,7 @@ class SlaveTables:
                     if other_types(layout, there, names):
                         self.as_text.add(table.name)
                     self._check_guards(session, name)
-                    if not stays:
+                    if self._emptied(session, table, stays=stays):
                         emptied.append(catalog.rows_of(session, name))
                 else:
                     made.append(name)
@@ -181,15 +192,44 @@ class SlaveTables:
         """End the session."""
         self._slave.close()
 
+    def _emptied(self, session: Connection, table: TableDefinition, *, stays: bool) -> bool:
+        """Whether a table that is there is to be emptied."""
+        name, policy = self.mapper.table(table.name), self.mapper.filled(table.name)
+        if policy is Filled.MERGE and table.name not in self._unfinished:
+            numbered = {one.name for one in catalog.target_columns(session, name).values() if one.numbered}
+            odd = numbered - set(catalog.primary_key(session, name))
+            odd |= {one.name for one in catalog.acting(session, name) if one.kind == "rule"}
+            if odd or not self._keyed(session, table):
+                raise SluiceError(
+                    211,
+                    f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",
+                    "nothing was changed; give it the master's primary key, checked at once, and no other unique "
+                    "index, no rule and no other column that is always numbered, or set another `on_filled`",
+                )
+            self.upserted.add(table.name)
+            return False
+        # What a load that broke off has left is the master's.
+        if policy is Filled.REFUSE and not (stays or self._broke_off) and catalog.filled(session, {name: name}):
+            raise SluiceError(
+                210,
+                f"{name} of the slave has rows",
+                "nothing was changed; look whose they are, and empty it, or set another `on_filled`",
+            )
+        return not stays
+
     def _merges(self, session: Connection, table: TableDefinition, *, made: bool) -> bool:
+        there = view(self.mapper, table.layout).layout
+        acting = any(one.fires or one.kind != "trigger" for one in catalog.acting(session, there.name))
+        return not (there.searched or acting) and self._keyed(session, table, made=made)
+
+    def _keyed(self, session: Connection, table: TableDefinition, *, made: bool = False) -> bool:
+        """Whether a primary key tells its rows apart, which is checked at once, and nothing else."""
         there = view(self.mapper, table.layout).layout
         of = {"schema": there.name.schema, "table": there.name.table}
         unmerged = session.execute(composed("catalog/unmerged"), of).fetchone()
         if unmerged != (False,) and not (made and unmerged is None):
             return False
-        if there.searched or any("DEFERRABLE" in text for _, text in table.constraints):
-            return False
-        if any(one.fires or one.kind != "trigger" for one in catalog.acting(session, there.name)):
+        if any("DEFERRABLE" in text for _, text in table.constraints) or catalog.late_keys(session, there.name):
             return False
         key = {there.columns[place].name for place in there.key}
         ours = unmerged is None or catalog.comment(session, there.name) == _UNFINISHED

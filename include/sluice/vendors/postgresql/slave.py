@@ -23,6 +23,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
+from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
 from sluice.vendors.postgresql import catalog, commands, searching, upgrading
 from sluice.vendors.postgresql import sequences as following
@@ -34,6 +35,7 @@ from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
+from sluice.vendors.postgresql.wiping import wiped
 from sluice.vendors.postgresql.writing import Writer
 from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
 
@@ -198,9 +200,14 @@ class PostgresSlave:
                 raise self._fenced() from error
             raise
 
-    def loading(self, epoch: int, earlier: int | None = None) -> SlaveTables:
+    def wiped(self, wanted: WipeOut) -> list[str]:
+        """What an initial update drops, each with its type."""
+        with translated("looking at what is to be wiped out"):
+            return [f"{kind} {name}" for kind, name in wiped(self._open(), wanted)]
+
+    def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> SlaveTables:
         """The tables of this slave, for a dump under an epoch of its own."""
-        return SlaveTables(self, epoch, earlier)
+        return SlaveTables(self, epoch, earlier, wanted)
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import."""

@@ -1,0 +1,74 @@
+"""Wiping out a schema of a slave before it is filled: what that takes, and taking it. What Sluice has there stays."""
+
+from __future__ import annotations
+
+from psycopg import errors
+
+from sluice.errors import SluiceError
+from sluice.log import event
+from sluice.parts import WipeOut
+from sluice.vendors.postgresql.session import Connection, composed
+
+_OURS = ("sluice_position", "sluice_loaded")
+
+
+def wiped(session: Connection, wanted: WipeOut) -> list[tuple[str, str]]:
+    """What goes: type and name, as a DROP takes them.
+
+    Raises:
+        SluiceError: SLC-214, the schema is the server's, or there is none; SLC-215, others are connected, which is not
+            to be.
+    """
+    if wanted.schema_.startswith("pg_") or wanted.schema_ == "information_schema":
+        raise SluiceError(
+            214,
+            f"the schema {wanted.schema_} cannot be wiped out: it is the server's own",
+            "nothing was changed; name the schema that the slave's tables are in, or take `wipe_out` out of the "
+            "configuration",
+        )
+    if others := session.execute(composed("initial_update/connected")).fetchall():
+        who = ", ".join(f"{role} ({name or 'unnamed'})" for role, name in others)
+        if wanted.if_connected == "refuse":
+            raise SluiceError(
+                215,
+                f"others are connected to the database whose schema {wanted.schema_} is to be wiped out: {who}",
+                "nothing was changed; end their sessions, or set `if_connected: warn` in `wipe_out`",
+            )
+        event("others are connected", who=who)
+    named = {"schema": wanted.schema_, "kinds": list(wanted.kinds), "ours": list(_OURS)}
+    return [(kind, name) for kind, name in session.execute(composed("initial_update/wiped"), named)]
+
+
+def wipe_out(session: Connection, wanted: WipeOut) -> None:
+    """Drop it all, in the transaction at hand.
+
+    Raises:
+        SluiceError: SLC-214, SLC-215, see `wiped`; SLC-216, something that stays depends on a part of it.
+    """
+    gone = wiped(session, wanted)
+    for kind, name in gone:
+        event("wipes out", kind=kind, name=name)
+    # Tables may refer to each other in a circle; what depends on what else is found by trying.
+    tables = ", ".join(name for kind, name in gone if kind == "table")
+    left = [("table", tables)] * bool(tables) + [one for one in gone if one[0] != "table"]
+    while left:
+        failed = {one: error for one in left if (error := _stays(session, *one))}
+        if len(failed) == len(left):
+            (kind, name), error = next(iter(failed.items()))
+            raise SluiceError(
+                216,
+                f"the schema {wanted.schema_} cannot be wiped out, since something that stays depends on {kind} "
+                f"{name}: {error.diag.message_detail or error}",
+                "nothing was changed; drop that by hand, or leave this kind out in `wipe_out`",
+            ) from error
+        left = list(failed)
+
+
+def _stays(session: Connection, kind: str, names: str) -> errors.DependentObjectsStillExist | None:
+    """Drop it, unless it went with something else. Why not, if something depends on it."""
+    try:
+        with session.transaction():
+            session.execute(f"DROP {kind} IF EXISTS {names}".encode())
+    except errors.DependentObjectsStillExist as error:
+        return error
+    return None
