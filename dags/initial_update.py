@@ -30,11 +30,12 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
   (`./sluice status` names the directory), and the change log keeps what it needs
 * **resume**: go on where an update of these slaves broke off; what cannot be gone on with begins anew. A task that is
   tried again, or cleared, does so by itself
-* **force**: give up data that is on its way to one of these slaves in that manner
+* **force**: cancel the updates that these slaves are in, and data that is on its way to them in that manner; else this
+  run is refused, and changes nothing. To cancel alone: the DAG `cancel_update`
 """
 
 settings = config.load()
-UPDATE = {"source": "{{ params.source }}", "slave": "{{ params.slaves }}"}
+UPDATE = conventions.chosen("source", slave="slaves")
 
 with DAG(
     dag_id="initial_update",
@@ -48,28 +49,24 @@ with DAG(
         "mode": Param("snapshot", type="string", enum=["snapshot", "external"], description="who brings the rows"),
         "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
         "resume": Param(False, type="boolean", description="go on where an earlier update of these slaves broke off"),
-        "force": Param(False, type="boolean", description="give up data that is on its way by hand"),
+        "force": Param(False, type="boolean", description="cancel the updates that these slaves are in"),
     },
-    **conventions.DAG_SETTINGS,
+    **conventions.beside(settings),
 ):
     inhibit, dump, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.BULK)
-        for job, more in {
-            "inhibit": {"force": "{{ params.force }}"},
-            "dump": {
-                "mode": "{{ params.mode }}",
-                "store": "{{ params.store_initial_data }}",
-                "resume": "{{ params.resume }}",
-            },
-            "release": {},
-        }.items()
+        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool)
+        for job, pool, more in (
+            ("inhibit", pools.RESERVED, conventions.chosen("force")),
+            ("dump", pools.BULK, conventions.chosen("mode", "resume", store="store_initial_data")),
+            ("release", pools.RESERVED, {}),
+        )
     )
     verify = conventions.ending_verification(UPDATE)
     abandon = SluiceSparkOperator(
         task_id="abandon",
         job="abandon",
         arguments=UPDATE,
-        pool=pools.BULK,
+        pool=pools.RESERVED,
         trigger_rule=TriggerRule.ONE_FAILED,
     )
     # A run is judged by its last tasks. `abandon` succeeds when the update failed, so it cannot be the only one.

@@ -29,8 +29,6 @@ here leaves the slave waiting: mend the cause and trigger it again. What is load
 
 settings = config.load()
 SLAVE = {"source": "{{ params.source }}", "slave": "{{ params.slave }}"}
-# Slaves wait beside each other.
-BESIDE = {**conventions.DAG_SETTINGS, "max_active_runs": max(1, len(settings.replications))}
 
 with DAG(
     dag_id="receive_initial_files",
@@ -39,11 +37,11 @@ with DAG(
     tags=["sluice", "initial_update"],
     schedule=None,
     params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
-    **BESIDE,
+    **conventions.beside(settings),
 ):
     expected, receive, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments=SLAVE, pool=pools.BULK)
-        for job in ("expected", "receive", "release")
+        SluiceSparkOperator(task_id=job, job=job, arguments=SLAVE, pool=pool)
+        for job, pool in (("expected", pools.RESERVED), ("receive", pools.BULK), ("release", pools.RESERVED))
     )
     arrived = ArrivalSensor(
         task_id="arrived",

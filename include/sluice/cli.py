@@ -102,6 +102,11 @@ def parser() -> argparse.ArgumentParser:
     decision.add_argument("--reject", type=int, metavar="KEY", help="pass over that command of the master, and keep it")
     gate.set_defaults(run=_dispatcher)
 
+    cancel = commands.add_parser("cancel", help="end initial updates that are under way")
+    cancel.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    cancel.add_argument("slaves", nargs="+", metavar="SLAVE", help="its name in the configuration")
+    cancel.set_defaults(run=_cancel)
+
     grants = commands.add_parser("grants", help="print the script that gives a source's role what capture needs")
     grants.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     grants.set_defaults(run=_grants)
@@ -201,6 +206,12 @@ def _dispatcher(options: argparse.Namespace) -> int:
         if (key := getattr(options, answer)) is not None:
             return shell.decide(options.source, options.slave, key, answer)
     return shell.show_dispatcher(options.source, options.slave)
+
+
+def _cancel(options: argparse.Namespace) -> int:
+    from sluice import shell
+
+    return shell.cancel_updates(options.source, options.slaves)
 
 
 def _grants(options: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
 from sluice.dispatch import deciding
 from sluice.errors import ConfigError
+from sluice.initial_update.cancel import cancel
 from sluice.messages import export as exporting
 from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
@@ -129,6 +130,20 @@ def decide(source: str, slave: str, key: int, said: Answer) -> int:
     print(f"{said}: {about}")
     print(f"If its drain was paused by that, type: {remedies.unpause(pair)}")
     return 0
+
+
+def cancel_updates(source: str, slaves: Sequence[str]) -> int:
+    """End initial updates, and print what became of them. 0 if there was one."""
+    done = cancel(_context(), source, slaves)
+    for slave, standing in done.idle.items():
+        print(f"{slave} is {standing}: no initial update of it is under way")
+    for run in done.ended:
+        print(f"ended {run}")
+    for run, why in done.not_ended.items():
+        print(f"Airflow did not end {run}: {why}. What it is at ends by itself")
+    if done.cancelled:
+        print(f"cancelled: {', '.join(done.cancelled)}. To fill what is INCONSISTENT now, type: {done.next}")
+    return 0 if done.cancelled else 1
 
 
 def carry_out_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:

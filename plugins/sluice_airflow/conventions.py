@@ -36,6 +36,12 @@ DAG_SETTINGS: dict[str, Any] = {
 }
 
 
+def beside(config: Config) -> dict[str, Any]:
+    """The settings of a DAG whose runs are for slaves: these do not wait for each other, and who is to be refused, or
+    takes another's place, does not wait either."""
+    return {**DAG_SETTINGS, "max_active_runs": len(config.replications) + 1}
+
+
 def tags(kind: str, name: str, source: Source, *more: str) -> list[str]:
     """What Airflow's list of DAGs can be filtered by."""
     return ["sluice", kind, f"source:{name}", *([f"group:{source.group}"] if source.group else []), *more]
@@ -89,6 +95,11 @@ def tables_param(config: Config) -> Param:
         examples=names,
         description="nothing chosen: every watched table of the source",
     )
+
+
+def chosen(*names: str, **others: str) -> dict[str, str]:
+    """Arguments of a job that are choices of the form; under other names if they are called otherwise there."""
+    return {name: f"{{{{ params.{param} }}}}" for name, param in ({name: name for name in names} | others).items()}
 
 
 class KeepTrying(RetryPolicy):

@@ -1,6 +1,7 @@
 """The pools that our DAGs run in; `python -m sluice_airflow.pools` prints them as `airflow pools import` reads them.
 
-Publishing, drains and bulk work have slots of their own, so that a dump of hours starves neither of the others.
+Publishing, drains and bulk work have slots of their own, so that a dump of hours starves neither of the others; what
+takes seconds has one as well, and so has whoever wants to end them.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ PUBLISH = "sluice_publish"
 DRAIN = "sluice_drain"
 BULK = "sluice_bulk"
 BULK_SLOTS = 2
+# For what takes seconds: gates that shut and open, and updates that are cancelled.
+RESERVED = "sluice_reserved"
 
 
 def slots(settings: config.Config) -> dict[str, int]:
     """Every source can publish, and every slave can be drained, at the same time."""
-    return {PUBLISH: len(settings.sources), DRAIN: max(1, len(settings.replications)), BULK: BULK_SLOTS}
+    drains = max(1, len(settings.replications))
+    return {PUBLISH: len(settings.sources), DRAIN: drains, BULK: BULK_SLOTS, RESERVED: 1}
 
 
 def main() -> None:

@@ -24,13 +24,14 @@ from sluice import config
 from sluice.control import questions
 from sluice.model.names import Pair
 from sluice.state.question import Answer
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions
 from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperator
 
 PROJECT = Path(__file__).resolve().parents[2]
 DAG_IDS = {
     "administer",
     "bootstrap",
+    "cancel_update",
     "decide",
     "publish__flights",
     "drain__flights__zurich",
@@ -44,6 +45,7 @@ TASKS = [
     ("publish__flights", "publish"),
     ("drain__flights__zurich", "drain"),
     ("drain__flights__geneva", "drain"),
+    ("cancel_update", "cancel"),
     ("initial_update", "inhibit"),
     ("initial_update", "dump"),
     ("initial_update", "release"),
@@ -104,7 +106,7 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
     assert dag.description
     assert "sluice" in dag.tags
     assert {task.owner for task in dag.tasks} == {"sluice"}
-    at_once = {"receive_initial_files": 2, "decide": conventions.MANY}.get(dag_id, 1)
+    at_once = {"initial_update": 3, "receive_initial_files": 3, "decide": conventions.MANY}.get(dag_id, 1)
     assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, at_once, False)
 
 
@@ -209,25 +211,6 @@ def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
         bag.dags[dag_id].params.get_param(name).resolve(value)
 
 
-@pytest.mark.parametrize(
-    ("dag_id", "pool"),
-    [
-        ("bootstrap", "sluice_bulk"),
-        ("publish__flights", "sluice_publish"),
-        ("drain__flights__zurich", "sluice_drain"),
-        ("drain__flights__geneva", "sluice_drain"),
-        ("initial_update", "sluice_bulk"),
-        ("receive_initial_files", "sluice_bulk"),
-        ("verify", "sluice_bulk"),
-        ("administer", "default_pool"),
-        ("decide", "default_pool"),
-    ],
-)
-def test_bulk_work_takes_no_slot_of_publishing_or_drains(bag, dag_id, pool):
-    tasks = [task for task in bag.dags[dag_id].tasks if isinstance(task, SluiceSparkOperator)]
-    assert {task.pool for task in tasks} == {pool}
-
-
 def test_what_a_slave_asks_is_a_run_of_the_dag_that_airflow_takes(bag, job_module):
     sent = TriggerDAGRunPostBody.model_validate(questions.dag_run(Pair("flights", "geneva"), 61))
     assert sent.dag_run_id == "flights__geneva__61"
@@ -247,8 +230,10 @@ def test_what_a_person_administers_reaches_the_job_with_the_name_of_who_triggere
     assert (parsed.remove_first, parsed.skip) == (None, "public.t")
 
 
-def test_pools_have_a_slot_for_each_source_and_each_replication():
-    assert pools.slots(config.load()) == {"sluice_publish": 1, "sluice_drain": 2, "sluice_bulk": 2}
+def test_who_cancels_an_update_is_told_to_the_job(bag, job_module):
+    words = rendered(bag.dags["cancel_update"], "cancel", slaves=["geneva"]).command_line()
+    parsed = job_module("cancel").parser().parse_args(words)
+    assert (parsed.slaves, parsed.who) == (["geneva"], "eva")
 
 
 def test_publishing_emits_the_asset_that_drains_wait_for(bag):
@@ -334,7 +319,8 @@ replications:
     per_pair = {"publish__sales", "publish__stock", "drain__sales__bern"}
     assert (
         set(dags)
-        == {"administer", "bootstrap", "decide", "initial_update", "receive_initial_files", "verify"} | per_pair
+        == {"administer", "bootstrap", "cancel_update", "decide", "initial_update", "receive_initial_files", "verify"}
+        | per_pair
     )
     assert dags["publish__sales"].timetable.delta == timedelta(seconds=5)
     assert dags["drain__sales__bern"].timetable.timetable.delta == timedelta(minutes=10)
@@ -344,5 +330,5 @@ def test_a_wrong_configuration_shows_as_an_import_error_with_its_hint(monkeypatc
     (tmp_path / "replication.yaml").write_text("sources: {}\nslavs: {}\n")
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     errors = DagBag(dag_folder=str(PROJECT / "dags")).import_errors
-    assert len(errors) == 8
+    assert len(errors) == 9
     assert all("SLC-002" in text and "HINT" in text for text in errors.values())

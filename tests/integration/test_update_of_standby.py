@@ -39,8 +39,10 @@ def failed_drain(world, *, waits=False):
     mended, _, instead = caught.value.hint.partition(" Or, instead of mending it: ")
     assert mended.endswith("type: airflow dags unpause drain__flights__zurich.")
     assert instead.startswith("airflow dags trigger initial_update")
-    then = ". An initial update waits for it: to begin another one, mark the task `verify` of that as failed first"
-    assert instead.endswith("which unpauses the DAG by itself" + then * waits)
+    then = (
+        "which unpauses the DAG by itself. An initial update waits for it, and is in the way of another one: end it, "
+    )
+    assert instead.endswith(f"{then}with ./sluice cancel flights zurich" if waits else then.partition(".")[0])
     assert set(holds(world)) == {Hold.EXCEPTION}
 
 

@@ -1,8 +1,9 @@
-"""Airflow's REST API, as far as a drain asks it: a server of the test's own."""
+"""Airflow's REST API, as far as jobs ask it: a server of the test's own."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -13,14 +14,16 @@ import pytest
 from sluice.connections import ConnectionInfo
 
 DAG = "drain__flights__zurich"
+_RUNS = re.compile("/api/v2/dags/([^/]+)/dagRuns(?:/([^/]+))?")
 
 
 class Airflow(ThreadingHTTPServer):
-    """The five calls of Airflow's REST API that a drain makes, in the shape that Airflow 3.3 gives them.
+    """The calls of Airflow's REST API that jobs make, in the shape that Airflow 3.3 gives them.
 
     Attributes:
         paused_at_look: the drain DAG of zurich is paused by somebody at this look (1 is the first one).
         runs: what DAG runs of `decide` were asked for.
+        at_work: the states of other runs, as `dag/run`, and what they were triggered with.
     """
 
     daemon_threads = True
@@ -34,6 +37,7 @@ class Airflow(ThreadingHTTPServer):
         self.paused_at_look = 0
         self.refuses = False
         self.runs: list[dict[str, object]] = []
+        self.at_work: dict[str, dict[str, object]] = {}
 
     def info(self) -> ConnectionInfo:
         """The connection that a job is given."""
@@ -60,6 +64,8 @@ class _Calls(BaseHTTPRequestHandler):
         if self.headers["Authorization"] != "Bearer a-token":
             return self._answer({"detail": "Not authenticated"}, 401)
         address = urlsplit(self.path)
+        if found := _RUNS.fullmatch(address.path):
+            return self._runs(found[1], found[2], parse_qs(address.query))
         if address.path.startswith("/api/v2/dags/") and address.path != f"/api/v2/dags/{DAG}":
             return self._answer({"dag_id": address.path.split("/")[-1], "is_paused": False})
         if address.path == f"/api/v2/dags/{DAG}":
@@ -74,11 +80,22 @@ class _Calls(BaseHTTPRequestHandler):
         return self._answer({"event_logs": [{"owner": self.server.actor}] if self.server.actor else []})
 
     def do_PATCH(self) -> None:
-        assert self.path == f"/api/v2/dags/{DAG}"
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.server.refuses:
             return self._answer({"detail": "Forbidden"}, 403)
-        self.server.paused = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["is_paused"]
+        if found := _RUNS.fullmatch(self.path):
+            self.server.at_work[f"{found[1]}/{found[2]}"] |= asked
+            return self._answer({})
+        assert self.path == f"/api/v2/dags/{DAG}"
+        self.server.paused = asked["is_paused"]
         return self._answer({"dag_id": DAG, "is_paused": self.server.paused})
+
+    def _runs(self, dag: str, run: str | None, asked: dict[str, list[str]]) -> None:
+        known = {name.partition("/")[2]: one for name, one in self.server.at_work.items() if name.startswith(f"{dag}/")}
+        if run is None:
+            found = [{**one, "dag_run_id": name} for name, one in known.items() if one["state"] in asked["state"]]
+            return self._answer({"dag_runs": found})
+        return self._answer(known[run]) if run in known else self._answer({"detail": "Not Found"}, 404)
 
     def _answer(self, body: object, status: int = 200) -> None:
         self.send_response(status)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 
 from sluice.context import Context
-from sluice.control import remedies, replications
+from sluice.control import remedies, replications, updates
 from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
 from sluice.control.stops import Skipped
@@ -87,7 +87,7 @@ def _or_resume(store: Store, pair: Pair) -> str:
     known = select(initial_update.c.id).where(
         initial_update.c.id == replications.get(store, pair).update_id,
         initial_update.c.snapshot.is_not(None),
-        initial_update.c.state.in_(("DUMPING", "FAILED")),
+        initial_update.c.state.in_(("DUMPING", "FAILED", updates.CANCELLED)),
     )
     with store.begin() as connection:
         if connection.execute(known).scalar() is None:

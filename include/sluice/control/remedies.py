@@ -26,6 +26,11 @@ def update(source: str, slaves: Sequence[str], *choices: str) -> str:
     return f"airflow dags trigger initial_update --conf '{json.dumps(asked)}'"
 
 
+def cancel(pair: Pair) -> str:
+    """The command that ends a slave's update."""
+    return f"./sluice cancel {pair.source} {pair.slave}"
+
+
 def dispatcher(pair: Pair, *options: object) -> str:
     """The command that shows what a slave stands in front of, and decides about it."""
     return " ".join(map(str, ("./sluice dispatcher", pair.source, pair.slave, *options)))
@@ -60,7 +65,7 @@ def of_drain(error: SluiceError, pair: Pair, stuck: Stuck | None = None, *, upda
     else:
         error.hint = f"{error.hint}. Then type: {unpause(pair)}"
     if updating:
-        then = "An initial update waits for it: to begin another one, mark the task `verify` of that as failed first"
+        then = f"An initial update waits for it, and is in the way of another one: end it, with {cancel(pair)}"
         error.hint = f"{error.hint}. {then}"
 
 

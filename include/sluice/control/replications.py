@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from sluice import log
 from sluice.control import remedies
 from sluice.control.store import Store
 from sluice.control.tables import (
@@ -23,7 +25,7 @@ from sluice.control.tables import (
     stuck,
     tolerated,
 )
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.model.action import Action
 from sluice.model.asking import Asking
 from sluice.model.names import Pair, TableName
@@ -31,11 +33,12 @@ from sluice.model.position import Position
 from sluice.model.tolerance import Tolerated, oddities
 from sluice.state.dispatcher import Hold
 from sluice.state.question import Question
-from sluice.state.replication import Event, IllegalEvent, Status, after
+from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
 
+_OVER = "the update was given up, or another took its place; `./sluice status` says where it stands"
 _HINTS = {
-    Event.REQUEST: "an initial update is under way: wait for it. Is its run gone? See A failed initial update, runbook",
-    Event.DUMPED: "the update was given up or another took its place; trigger initial_update again",
+    Event.REQUEST: "nothing was changed; an initial update is under way: see `./sluice status`",
+    Event.DUMPED: _OVER,
     Event.FAIL: "nothing was changed; `./sluice status` says where it stands",
     Event.CANCEL: "nothing was changed; only an update that is under way can be cancelled: see `./sluice status`",
     Event.CLEAR: "nothing was changed; only what is held back for a slave can be cleared: see `./sluice status`",
@@ -80,57 +83,53 @@ def get(store: Store, pair: Pair) -> Replication:
 
 
 def happen(
-    store: Store, pair: Pair, event: Event, detail: str = "", *, update_id: int | None = None
+    store: Store, pair: Pair, event: Event, detail: str = "", *, update_id: int | None = None, who: str | None = None
 ) -> tuple[Status, Status]:
-    """Let an event happen: the statuses before and after.
+    """Let an event happen: the statuses before and after. An update that ends by it holds the gate no longer.
 
     Raises:
         SluiceError: SLC-020 if the status does not allow it, or SLC-021 if the update named is not the current one.
     """
     with store.begin() as connection:
-        connection.execute(
-            insert(replication)
-            .values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
-            .on_conflict_do_nothing()
-        )
-        row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
-        before = Status(row.status)
-        status = _after(pair, before, event)
-        values: dict[str, object] = {"status": status}
-        if event is Event.REQUEST:
-            values["update_id"] = update_id
-        elif update_id is not None and row.update_id != update_id:
-            raise SluiceError(
-                21,
-                f"{pair}: update {update_id} is no longer the current one ({row.update_id} is)",
-                _HINTS[Event.DUMPED],
-            )
-        connection.execute(replication.update().where(of(replication, pair)).values(values))
-        note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}")
-    return before, status
+        return _happen(connection, pair, event, detail, update_id, who)
 
 
-def may_happen(store: Store, pair: Pair, event: Event) -> None:
-    """Look whether an event is allowed now. Raises SluiceError SLC-020 if not; nothing is changed either way."""
-    _after(pair, get(store, pair).status, event)
+def happened(
+    store: Store, pair: Pair, event: Event, detail: str = "", *, update_id: int | None, who: str | None = None
+) -> bool:
+    """Let an event happen to an update, unless that is over: whoever was later than others has nothing to say."""
+    try:
+        happen(store, pair, event, detail, update_id=update_id, who=who)
+    except TransientError:
+        raise
+    except SluiceError as error:
+        log.event("left alone", slave=pair.slave, update=update_id, why=error.fact)
+        return False
+    return True
+
+
+def request(store: Store, pairs: Sequence[Pair], update_id: int) -> None:
+    """Let an update of all these begin, which holds their gates, or of none.
+
+    Raises:
+        SluiceError: SLC-020 if the status of one of them does not allow it.
+    """
+    with store.begin() as connection:
+        for pair in pairs:
+            _happen(connection, pair, Event.REQUEST, "", update_id, None)
+            _shut(connection, pair, Hold.INITIAL, f"initial update {update_id}")
 
 
 def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
     """Hold the gate for a reason of this kind, if it is not held for one already."""
     with store.begin() as connection:
-        values = {"source": pair.source, "slave": pair.slave, "kind": kind, "actor": who or actor(), "reason": reason}
-        added = connection.execute(insert(hold).values(values).on_conflict_do_nothing())
-        if added.rowcount:
-            note(connection, pair, "standby", f"{kind}: {reason}", who)
+        _shut(connection, pair, kind, reason, who)
 
 
 def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
     """Take one reason away; whether it was there."""
     with store.begin() as connection:
-        gone = connection.execute(hold.delete().where(of(hold, pair), hold.c.kind == kind))
-        if gone.rowcount:
-            note(connection, pair, "activate", f"{kind}: {reason}")
-    return bool(gone.rowcount)
+        return _lift(connection, pair, kind, reason)
 
 
 def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
@@ -182,9 +181,15 @@ def odd(store: Store, pair: Pair) -> Tolerated:
     return found
 
 
-def restart_at(store: Store, pair: Pair, position: Position) -> None:
-    """Set the position an initial update begins with, which may be behind or ahead of the last one."""
+def restart_at(store: Store, pair: Pair, position: Position, update_id: int) -> None:
+    """Set the position an initial update begins with, which may be behind or ahead of the last one.
+
+    Raises:
+        SluiceError: SLC-021 if the update is over.
+    """
     with store.begin() as connection:
+        row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+        _current(pair, row.update_id if row.status in UNDER_WAY else None, update_id)
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(of(replication, pair)).values(values))
         # Its rows are those of the master again.
@@ -203,6 +208,44 @@ def note(connection: Connection, pair: Pair, event: str, detail: str, who: str |
     """Add a line to the audit trail, in the caller's transaction."""
     values = {"source": pair.source, "slave": pair.slave, "actor": who or actor(), "event": event, "detail": detail}
     connection.execute(audit.insert().values(values))
+
+
+def _happen(
+    connection: Connection, pair: Pair, event: Event, detail: str, update_id: int | None, who: str | None
+) -> tuple[Status, Status]:
+    unknown = insert(replication).values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
+    connection.execute(unknown.on_conflict_do_nothing())
+    row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+    before = Status(row.status)
+    status = _after(pair, before, event)
+    values: dict[str, object] = {"status": status}
+    if event is Event.REQUEST:
+        values["update_id"] = update_id
+    elif update_id is not None:
+        _current(pair, row.update_id, update_id)
+    connection.execute(replication.update().where(of(replication, pair)).values(values))
+    note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}", who)
+    if status is Status.INCONSISTENT:
+        _lift(connection, pair, Hold.INITIAL, "the update has ended")
+    return before, status
+
+
+def _current(pair: Pair, there: int | None, update_id: int) -> None:
+    if there != update_id:
+        raise SluiceError(21, f"{pair}: update {update_id} is no longer the current one ({there or 'none'} is)", _OVER)
+
+
+def _shut(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
+    values = {"source": pair.source, "slave": pair.slave, "kind": kind, "actor": who or actor(), "reason": reason}
+    if connection.execute(insert(hold).values(values).on_conflict_do_nothing()).rowcount:
+        note(connection, pair, "standby", f"{kind}: {reason}", who)
+
+
+def _lift(connection: Connection, pair: Pair, kind: Hold, reason: str) -> bool:
+    gone = connection.execute(hold.delete().where(of(hold, pair), hold.c.kind == kind))
+    if gone.rowcount:
+        note(connection, pair, "activate", f"{kind}: {reason}")
+    return bool(gone.rowcount)
 
 
 def _after(pair: Pair, before: Status, event: Event) -> Status:

@@ -71,10 +71,10 @@ def loading(store: Store, pair: Pair, epoch: int) -> None:
         connection.execute(transfer.update().where(of(transfer, pair)).values(epoch=epoch))
 
 
-def end(store: Store, pair: Pair) -> None:
-    """The slave waits for nothing any more."""
+def end(store: Store, pair: Pair, update: int) -> None:
+    """The slave waits for nothing of this update any more."""
     with store.begin() as connection:
-        connection.execute(transfer.delete().where(of(transfer, pair)))
+        connection.execute(transfer.delete().where(of(transfer, pair), transfer.c.update_id == update))
 
 
 def others(store: Store, ended: Transfer) -> bool:

@@ -8,13 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sqlalchemy import func, select
+from sqlalchemy import func
 
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
+from sluice.control import updates
 from sluice.control.store import Store
-from sluice.control.tables import initial_update, replication
+from sluice.control.tables import initial_update
 from sluice.errors import SluiceError
 from sluice.initial_update.job import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
@@ -22,7 +23,6 @@ from sluice.initial_update.progress import Progress
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.state.replication import Status
 from sluice.vendors.dumping import Expected, SlaveTables, TableDefinition
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
@@ -114,12 +114,12 @@ def copy(
     """Copy everything to every target; those that have all of it, and what went wrong with the others, by name."""
     failed: dict[str, str] = {}
     names = [one.name for one in dumped.definitions]
-    ready = _each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
-    ready = _each(ready, before.begin, failed)
+    ready = each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
+    ready = each(ready, before.begin, failed)
     chunks = before.chunks()
     count = len(chunks)
-    ready = _each(ready, lambda target: target.tables.expect(before.expected(target)), failed)
-    ready = _each(ready, lambda target: target.tables.prepare(dumped.definitions, before.staying(target)), failed)
+    ready = each(ready, lambda target: target.tables.expect(before.expected(target)), failed)
+    ready = each(ready, lambda target: target.tables.prepare(dumped.definitions, before.staying(target)), failed)
     job = LoadJob(
         source=source,
         origin=dumped.origin,
@@ -135,18 +135,11 @@ def copy(
             if done.error:
                 failed.setdefault(done.slave, done.error)
     loaded = [target for target in ready if target.name not in failed]
-    loaded = _each(loaded, lambda target: _whole(target, count), failed)
-    loaded = _each(loaded, before.catch_up, failed)
-    loaded = _each(loaded, lambda target: target.tables.finish(dumped.definitions), failed)
-    loaded = _each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
+    loaded = each(loaded, lambda target: _whole(target, count), failed)
+    loaded = each(loaded, before.catch_up, failed)
+    loaded = each(loaded, lambda target: target.tables.finish(dumped.definitions), failed)
+    loaded = each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
     return loaded, failed
-
-
-def finish(store: Store, update: int, state: str) -> None:
-    """The update has ended, and how."""
-    with store.begin() as connection:
-        ended = initial_update.update().where(initial_update.c.id == update)
-        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))
 
 
 def _told(target: Target, dumped: Dumped, merged: Collection[TableName]) -> SlaveLoad:
@@ -168,7 +161,7 @@ def _binary(table: TableDefinition, targets: Sequence[Target]) -> bool:
     return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
 
 
-def _each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict[str, str]) -> list[Target]:
+def each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict[str, str]) -> list[Target]:
     """Do one step on all targets at once; those that fail are noted and left out."""
 
     def attempt(target: Target) -> Target | None:
@@ -185,12 +178,10 @@ def _each(targets: Sequence[Target], step: Callable[[Target], None], failed: dic
 
 def _progress(store: Store, update: int, dumped: Dumped, count: int) -> None:
     # If the source turned out to have lost changes, they are INCONSISTENT by now, and nothing is to be resumed.
-    wanted = (Status.INITIAL, Status.TRANSITION)
-    waiting = select(replication.c.slave).where(replication.c.update_id == update, replication.c.status.in_(wanted))
     with store.begin() as connection:
         connection.execute(
             initial_update.update()
-            .where(initial_update.c.id == update, waiting.exists())
+            .where(initial_update.c.id == update, updates.under_way(update).exists())
             .values(
                 state="DUMPING" if isinstance(dumped.origin, OfMaster) else "LOADING",
                 snapshot=dumped.snapshot.text,

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, replications, transfers
+from sluice.control import answers, leases, remedies, replications, transfers, updates
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.initial_update.copying import Dumped, Load, copy, finish
+from sluice.initial_update.copying import Dumped, Load, Target, copy, each
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
 from sluice.initial_update.resuming import Resumption, began
@@ -24,8 +24,9 @@ from sluice.initial_update.storing import StoredTables
 from sluice.initial_update.targets import directories, slave_target
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.state.dispatcher import Hold
+from sluice.model.position import Position
 from sluice.state.replication import Event, Status
+from sluice.vendors.dumping import DumpSnapshot
 
 # Who brings the rows: chunks of the dump's snapshot are copied, or programs export and import.
 SNAPSHOT, EXTERNAL = MODES = "snapshot", "external"
@@ -95,23 +96,18 @@ def dump(
         for target in targets:
             stack.callback(target.tables.close)
         loaded, wrong = copy(context, source, update, dumped, targets, load, before)
+        rows = loaded[0].tables.progress()[1] if loaded else 0
+        reached(CrashPoint.DUMPED)
+        loaded = each(loaded, lambda target: _join(context, target, update, before.shown), wrong)
         failed |= {
             pair.slave: wrong[target.name] for target in targets for pair in target.pairs if target.name in wrong
         }
-        rows = loaded[0].tables.progress()[1] if loaded else 0
-        reached(CrashPoint.DUMPED)
-        shown = before.shown
-        for target in loaded:
-            target.tables.begin_stream(shown.position, shown.snapshot)
-            for pair in target.pairs:
-                replications.restart_at(context.store, pair, shown.position)
-                if isinstance(target.tables, StoredTables):
-                    transfers.begin(context.store, target.tables.transfer(pair))
-                else:
-                    answers.covered(context.store, pair, shown.snapshot)
     for slave, error in failed.items():
-        _give_up(context.store, Pair(source, slave), update, error.splitlines()[0])
-    finish(context.store, update, ("STORED" if store else "LOADED") if loaded else "FAILED")
+        why = error.splitlines()[0]
+        event("failed", slave=slave, error=why)
+        # It may belong to another update by now.
+        replications.happened(context.store, Pair(source, slave), Event.FAIL, why, update_id=update)
+    updates.finish(context.store, update, ("STORED" if store else "LOADED") if loaded else "FAILED")
     if not loaded:
         raise SluiceError(
             80,
@@ -123,27 +119,45 @@ def dump(
 
 
 def _held(context: Context, source: str, slaves: Sequence[str]) -> list[tuple[Pair, Lease]]:
-    """The slaves that are in INITIAL, each under a lease that fences out an earlier attempt at this dump."""
-    waiting = [
-        pair
-        for pair in (Pair(source, slave) for slave in slaves)
-        if replications.get(context.store, pair).status is Status.INITIAL
-    ]
-    if not waiting:
+    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump."""
+    waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
+    held = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
+    # Whoever begins another update from here on has a later epoch.
+    still = _waiting(context.store, waiting)
+    for pair in waiting:
+        if pair not in still:
+            leases.release(context.store, held.pop(pair))
+    if not held:
         raise SluiceError(
             81,
             f"none of {', '.join(slaves)} waits for initial data",
             f"trigger the whole DAG, not the task alone: {remedies.update(source, slaves)}",
         )
-    return [(pair, leases.acquire(context.store, f"drain {pair}", force=True)) for pair in waiting]
+    return list(held.items())
 
 
-def _give_up(store: Store, pair: Pair, update: int, error: str) -> None:
-    """A slave that failed is INCONSISTENT, unless it belongs to another update by now."""
-    event("failed", slave=pair.slave, error=error)
+def _waiting(store: Store, pairs: Sequence[Pair]) -> list[Pair]:
+    known = [replications.get(store, pair) for pair in pairs]
+    return [one.pair for one in known if one.status is Status.INITIAL and updates.ours(store, one)]
+
+
+def _join(context: Context, target: Target, update: int, shown: DumpSnapshot) -> None:
+    """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
+    going_on = [pair for pair in target.pairs if _goes_on(context.store, pair, update, shown.position)]
+    if not going_on:
+        raise SluiceError(85, f"the update of {target.name} was given up meanwhile", "see `./sluice status`")
+    target.tables.begin_stream(shown.position, shown.snapshot)
+    for pair in going_on:
+        if isinstance(target.tables, StoredTables):
+            transfers.begin(context.store, target.tables.transfer(pair))
+        else:
+            answers.covered(context.store, pair, shown.snapshot)
+
+
+def _goes_on(store: Store, pair: Pair, update: int, position: Position) -> bool:
     try:
-        replications.happen(store, pair, Event.FAIL, error, update_id=update)
-    except SluiceError as other:
-        event("left alone", slave=pair.slave, why=other.fact)
-    else:
-        replications.lift(store, pair, Hold.INITIAL, "the update failed")
+        replications.restart_at(store, pair, position, update)
+    except SluiceError as error:
+        event("left alone", slave=pair.slave, why=error.fact)
+        return False
+    return True

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from sqlalchemy import func, select
+from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import leases, remedies, replications, standby, transfers
-from sluice.control.store import Store
-from sluice.control.tables import initial_update
+from sluice.control import leases, remedies, replications, standby, transfers, updates
+from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
+from sluice.initial_update.cancel import cancel
+from sluice.initial_update.fencing import fence_out
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event, Status
+from sluice.state.replication import UNDER_WAY, Status
 
 
 def inhibit(context: Context, source: str, slaves: Sequence[str], *, force: bool = False) -> dict[str, object]:
     """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
 
+    An update that nobody is at work on any more is given up for it.
+
     Args:
-        force: give up data that is on its way to one of them by hand.
+        force: cancel the updates that they are in.
 
     Raises:
-        SluiceError: SLC-020 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
-            hand, SLC-096 if a person paused its drain; all are left as they were.
+        SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
+            hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled; all are left
+            as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -34,46 +36,49 @@ def inhibit(context: Context, source: str, slaves: Sequence[str], *, force: bool
         known = ", ".join(context.config.slaves_of(source))
         raise ConfigError(4, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
-    number = current(context.store, pairs)
-    wanted = [pair for pair in pairs if not _is_in(context.store, pair, number)]
-    given_up = [pair for pair in wanted if transfers.awaited(context.store, pair)]
+    pairs = _not_cancelled(context, pairs)
+    number, there = _current(context, pairs)
+    wanted = [pair for pair in pairs if pair not in there]
     for pair in wanted:
-        if pair not in given_up:
-            replications.may_happen(context.store, pair, Event.REQUEST)
-        elif not force:
-            raise _on_its_way(pair)
+        if not force:
+            _refuse_under_way(context, pair)
         _refuse_paused(context, pair)
-    for pair in given_up:
-        replications.happen(context.store, pair, Event.CANCEL, "another initial update was asked for")
-    number = number or _new(context.store, source)
-    for pair in pairs:
-        if pair in wanted:
-            replications.happen(context.store, pair, Event.REQUEST, update_id=number)
-            transfers.end(context.store, pair)
-        replications.shut(context.store, pair, Hold.INITIAL, f"initial update {number}")
-        # What is held back is obsolete. The dump begins at the log's end of then; a failure ends in INCONSISTENT.
-        replications.restart_at(context.store, pair, context.manifest(source).end())
-        held = leases.acquire(context.store, f"drain {pair}", force=True)
-        slave = context.slave(pair)
-        try:
-            slave.take_over(held.epoch)
+    if under_way := [pair.slave for pair in wanted if replications.get(context.store, pair).status in UNDER_WAY]:
+        cancel(context, source, under_way, why="another initial update was asked for")
+    number = number or updates.new(context.store, source)
+    with ExitStack() as stack:
+        # Before the state: whoever gives this update up has a later epoch, and is not fenced out here.
+        held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
+        replications.request(context.store, wanted, number)
+        for pair in pairs:
+            # What is held back is obsolete. The dump begins at the log's end of then; a failure ends in INCONSISTENT.
+            replications.restart_at(context.store, pair, context.manifest(source).end(), number)
+            fence_out(context, pair, held[pair])
             event("inhibited", slave=pair.slave, update=number)
-        except SluiceError as error:
-            # Its gate is shut all the same, and the dump, which takes over again, gives up this slave alone (R8).
-            event("not reached", slave=pair.slave, update=number, why=error.fact)
-        finally:
-            slave.close()
-            leases.release(context.store, held)
     return {"update": number, "slaves": [pair.slave for pair in pairs]}
 
 
-def _on_its_way(pair: Pair) -> SluiceError:
-    return SluiceError(
-        189,
-        f"initial data is on its way to slave {pair.slave} by hand, see `./sluice status`",
-        "nothing was changed; copy it, and trigger receive_initial_files. To give it up, trigger initial_update with "
-        "`force`",
-    )
+def _refuse_under_way(context: Context, pair: Pair) -> None:
+    """An update that goes on is not ended by the way; one that broke off, with nobody left to say so, is over."""
+    if transfers.awaited(context.store, pair):
+        raise SluiceError(
+            189,
+            f"initial data is on its way to slave {pair.slave} by hand, see `./sluice status`",
+            "nothing was changed; copy it, and trigger receive_initial_files. To give it up, trigger initial_update "
+            "with `force`",
+        )
+    known = replications.get(context.store, pair)
+    if known.status not in UNDER_WAY:
+        return
+    begun_by = updates.run_of(context.store, known.update_id)
+    at_work = Runs(context.airflow_api()).at_work(pair, begun_by)
+    if at_work != []:
+        raise SluiceError(
+            190,
+            f"an initial update of slave {pair.slave} is under way, in {', '.join(at_work or [begun_by])}",
+            f"nothing was changed; wait for it. Or end it, with {remedies.cancel(pair)}, and trigger initial_update "
+            "again, or at once with `force`",
+        )
 
 
 def _refuse_paused(context: Context, pair: Pair) -> None:
@@ -86,39 +91,22 @@ def _refuse_paused(context: Context, pair: Pair) -> None:
         )
 
 
-def current(store: Store, pairs: Sequence[Pair]) -> int | None:
-    """The update of this run that some of these are in already, which a retried task finds."""
-    known = [replications.get(store, pair) for pair in pairs]
-    numbers = {one.update_id for one in known if one.status is Status.INITIAL}
-    if len(numbers) != 1:
-        return None
-    number = numbers.pop()
-    return number if run_of(store, number) else None
-
-
-def _is_in(store: Store, pair: Pair, number: int | None) -> bool:
-    known = replications.get(store, pair)
-    return known.status is Status.INITIAL and known.update_id == number
-
-
-def run_of(store: Store, number: int | None) -> bool:
-    """Whether an update was begun by the DAG run that this task belongs to."""
-    wanted = select(initial_update.c.id).where(initial_update.c.id == number, initial_update.c.run == _run())
-    with store.begin() as connection:
-        return connection.execute(wanted).scalar() is not None
-
-
-def _new(store: Store, source: str) -> int:
-    with store.begin() as connection:
-        return int(
-            connection.execute(
-                initial_update.insert()
-                .values(source=source, state="REQUESTED", run=_run(), started_at=func.clock_timestamp())
-                .returning(initial_update.c.id)
-            ).scalar_one()
+def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
+    """Those for which nobody cancelled what this run asked for, before it was tried again."""
+    gone = updates.cancelled(context.store)
+    left = [pair for pair in pairs if pair.slave not in gone]
+    if not left:
+        anew = remedies.update(pairs[0].source, [pair.slave for pair in pairs])
+        raise SluiceError(
+            191,
+            f"the initial update that this run asked for was cancelled, for {', '.join(sorted(gone))}",
+            f"nothing was changed; if it is wanted all the same, trigger it again: {anew}",
         )
+    return left
 
 
-def _run() -> str:
-    """The DAG run that this task belongs to: a retry of the task is the same request, another run is not."""
-    return "/".join(replications.actor().split("/")[:2])
+def _current(context: Context, pairs: Sequence[Pair]) -> tuple[int | None, list[Pair]]:
+    """The update that this run has asked for already, which a retried task finds, and those of these that are in it."""
+    known = [replications.get(context.store, pair) for pair in pairs]
+    ours = [one for one in known if one.status is Status.INITIAL and updates.ours(context.store, one)]
+    return (ours[0].update_id if ours else None), [one.pair for one in ours]

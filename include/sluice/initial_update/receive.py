@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from sluice.apply.view import view
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, transfers
+from sluice.control import answers, leases, remedies, transfers, updates
 from sluice.control.transfers import Transfer
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.checking import check
-from sluice.initial_update.copying import Dumped, Load, Nothing, copy, finish
+from sluice.initial_update.copying import Dumped, Load, Nothing, copy
 from sluice.initial_update.job import OfFiles
 from sluice.initial_update.place import Place
 from sluice.initial_update.stored import StoredDump, fingerprints, opened
@@ -53,6 +53,8 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     with ExitStack() as stack:
         held = leases.acquire(context.store, f"drain {pair}", force=True)
         stack.callback(leases.release, context.store, held)
+        # Whoever gives its update up from here on has a later epoch.
+        awaited = _awaited(context, pair, awaited.update)
         transfers.loading(context.store, pair, held.epoch)
         target = slave_target(context, pair, held, awaited.epoch)
         stack.callback(target.tables.close)
@@ -67,15 +69,17 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         reached(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
     answers.covered(context.store, pair, dumped.snapshot)
-    transfers.end(context.store, pair)
-    finish(context.store, awaited.update, "LOADED")
+    transfers.end(context.store, pair, awaited.update)
+    updates.finish(context.store, awaited.update, "LOADED")
     _clear_away(context, place, awaited)
     return {"update": awaited.update, "rows": rows, "chunks": len(stored.chunks)}
 
 
-def _awaited(context: Context, pair: Pair) -> Transfer:
+def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfer:
+    """What a slave waits for; and nothing else, if that is known."""
     context.config.replication(pair.source, pair.slave)
-    if (awaited := transfers.awaited(context.store, pair)) is None:
+    awaited = transfers.awaited(context.store, pair)
+    if awaited is None or awaited.update != (update or awaited.update):
         raise SluiceError(
             181,
             f"slave {pair.slave} waits for no files of {pair.source}: they are loaded, or its update was given up",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sluice.context import Context
-from sluice.control import replications, transfers
-from sluice.initial_update.inhibit import run_of
+from sluice.control import replications, transfers, updates
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event, Status
+from sluice.state.replication import UNDER_WAY, Event, Status
 
 
 def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
@@ -27,11 +26,15 @@ def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
     for slave in slaves:
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
-        if known.status is Status.INITIAL:
-            replications.happen(context.store, pair, Event.DUMPED, update_id=known.update_id)
+        if known.status is Status.INITIAL and not (
+            updates.ours(context.store, known)
+            and replications.happened(context.store, pair, Event.DUMPED, update_id=known.update_id)
+        ):
+            # Its data are not what this run has dumped.
+            continue
         if transfers.awaited(context.store, pair):
             event("waiting", slave=slave)
-        elif known.status in {Status.INITIAL, Status.TRANSITION}:
+        elif known.status in UNDER_WAY:
             _go_on(context, pair)
             replications.lift(context.store, pair, Hold.INITIAL, "the initial data is in")
             released.append(slave)
@@ -59,10 +62,11 @@ def abandon(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
     for slave in slaves:
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
-        ours = known.status in {Status.INITIAL, Status.TRANSITION} and run_of(context.store, known.update_id)
-        if ours and not (known.status is Status.TRANSITION and transfers.awaited(context.store, pair)):
-            replications.happen(context.store, pair, Event.FAIL, "a step of the update failed, see its log")
-            replications.lift(context.store, pair, Hold.INITIAL, "the update was given up")
+        ours = known.status in UNDER_WAY and updates.ours(context.store, known)
+        if not ours or (known.status is Status.TRANSITION and transfers.awaited(context.store, pair)):
+            continue
+        why = "a step of the update failed, see its log"
+        if replications.happened(context.store, pair, Event.FAIL, why, update_id=known.update_id):
             abandoned.append(slave)
             event("abandoned", slave=slave)
     return {"abandoned": abandoned}

@@ -152,7 +152,7 @@ class Resumption:
         if stay.pieces and self._told(stay):
             # From here on the log has to be kept.
             for pair in target.pairs:
-                replications.restart_at(self._context.store, pair, stay.oldest.position)
+                replications.restart_at(self._context.store, pair, stay.oldest.position, self._update)
             event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
         else:
             stay = Staying()

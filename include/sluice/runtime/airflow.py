@@ -28,8 +28,9 @@ DATABASE = "airflow"
 READY_S = 180
 API_SERVER = "api-server"
 _WORKERS = 6
-# Slots of the pool for dumps and comparisons.
+# Slots of the pool for dumps and comparisons, and of the one for what takes seconds.
 _BULK_WORKERS = 2
+_RESERVED_WORKERS = 1
 HEARTS = {"scheduler": "scheduler", "dag-processor": "dag_processor", "triggerer": "triggerer"}
 SERVICES: dict[str, tuple[str, ...]] = {
     API_SERVER: ("api-server", "--host", ports.LOOPBACK, "--workers", "1"),
@@ -75,7 +76,7 @@ def environment(layout: Layout, shared: Mapping[str, str], port: int, metadata: 
 
 def workers(settings: config.Config) -> int:
     """How many tasks may run at once: as many as the pools have slots, or lingering drains would starve publishing."""
-    return max(_WORKERS, len(settings.sources) + len(settings.replications) + _BULK_WORKERS)
+    return max(_WORKERS, len(settings.sources) + len(settings.replications) + _BULK_WORKERS + _RESERVED_WORKERS)
 
 
 def address(port: int) -> str:

@@ -41,6 +41,9 @@ class Event(StrEnum):
     BREAK = "break"
 
 
+# Nobody else may begin an update then.
+UNDER_WAY = frozenset({Status.INITIAL, Status.TRANSITION})
+
 _COLOURS = {
     Status.UNCONFIGURED: "grey",
     Status.INITIAL: "blue",

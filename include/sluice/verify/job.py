@@ -12,6 +12,7 @@ from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.control import remedies, replications, standby, stops, transfers
+from sluice.control.replications import Replication
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
@@ -53,7 +54,8 @@ def verify(
         TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
             and its first changes do not come: somebody paused its drain, or it is not there yet.
     """
-    ready, refused = _ready(context, request)
+    known, refused = _ready(context, request)
+    ready = list(known)
     late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
@@ -65,8 +67,9 @@ def verify(
         different = sum(one.different for one in tables.values())
         event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
         if request.initial:
-            pair = Pair(request.source, slave)
-            replications.happen(context.store, pair, Event.FAIL if different else Event.VERIFIED)
+            pair, outcome = Pair(request.source, slave), Event.FAIL if different else Event.VERIFIED
+            if not replications.happened(context.store, pair, outcome, update_id=known[slave].update_id):
+                refused[slave] = replications.get(context.store, pair).status
     passing = [error for error in late.values() if isinstance(error, TransientError)]
     if request.initial and passing:
         # It is tried again: whoever failed is told then, and nobody who is on the way is given up with him (R8).
@@ -87,13 +90,14 @@ def verify(
     }
 
 
-def _ready(context: Context, request: Request) -> tuple[list[str], dict[str, Status]]:
+def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], dict[str, Status]]:
     wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
     pairs = [Pair(request.source, slave) for slave in request.slaves]
     # What is on its way by hand can be compared when it is there; then the update of those slaves ends.
     away = {pair.slave for pair in pairs if transfers.awaited(context.store, pair)}
-    states = {pair.slave: replications.get(context.store, pair).status for pair in pairs}
-    ready = [slave for slave, status in states.items() if status in wanted and slave not in away]
+    known = {pair.slave: replications.get(context.store, pair) for pair in pairs}
+    states = {slave: one.status for slave, one in known.items()}
+    ready = {slave: one for slave, one in known.items() if one.status in wanted and slave not in away}
     passed = {
         slave for slave, status in states.items() if request.initial and (status is Status.NORMAL or slave in away)
     }
@@ -115,17 +119,17 @@ def _late(context: Context, request: Request, slaves: Sequence[str], patience_s:
         if pair.slave not in late and (position := replications.get(context.store, pair).position) < end
     }:
         if time.monotonic() > deadline:
-            return late | {slave: _on_the_way(slave, left) for slave, left in behind.items()}
+            return late | {slave: _on_the_way(Pair(request.source, slave), left) for slave, left in behind.items()}
         time.sleep(_LOOK_S)
     return late
 
 
-def _on_the_way(slave: str, left: int) -> TransientError:
+def _on_the_way(pair: Pair, left: int) -> TransientError:
     return TransientError(
         98,
-        f"slave {slave} has its data, and lacks transactions of the log: {left}",
+        f"slave {pair.slave} has its data, and lacks transactions of the log: {left}",
         "the update ends by itself when it has them. If it stands, `./sluice status` says what to type. To give the "
-        "update up, mark this task as failed",
+        f"update up, type: {remedies.cancel(pair)}",
     )
 
 
@@ -137,7 +141,7 @@ def _waiting(context: Context, pair: Pair) -> TransientError | None:
     return TransientError(
         97,
         f"slave {pair.slave} has its data, but gets no changes: its drain DAG was paused by {who}",
-        f"type: {remedies.unpause(pair)}; the update then ends by itself. To give it up, mark this task as failed",
+        f"type: {remedies.unpause(pair)}; the update then ends by itself. To give it up, type: {remedies.cancel(pair)}",
     )
 
 

@@ -14,7 +14,7 @@ from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError
 from sluice.initial_update.job import LoadJob, SlaveLoad
-from sluice.model.names import TableName
+from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.session import composed, connect, translated
@@ -44,6 +44,7 @@ class PostgresReceiver:
         self._plan = plan
         self.slave = plan.slave
         self._parts = {name: sql.Identifier(plan.schema, f"sluice_{name}") for name in ("position", "loaded")}
+        self._application = f"load {Pair(job.source, plan.slave)}"
         self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "update": plan.epoch}
         self._chunks = len(job.chunks)
         self._next = 0
@@ -53,7 +54,7 @@ class PostgresReceiver:
     @_explained
     def open(self) -> None:
         """Begin the session."""
-        session = connect(self._info, f"load {self._plan.slave}", autocommit=True)
+        session = connect(self._info, self._application, autocommit=True)
         self._session = self._open.enter_context(closing(session))
         with suppress(psycopg.errors.InsufficientPrivilege):
             self._session.execute("SET session_replication_role = replica")

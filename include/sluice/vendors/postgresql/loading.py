@@ -245,7 +245,7 @@ class SlaveTables:
                 )
 
     def _connect(self) -> Connection:
-        return connect(self._slave.info, f"load {self._slave.pair.slave}")
+        return connect(self._slave.info, f"load {self._slave.pair}")
 
     def _fence(self, session: Connection) -> None:
         names = {"source": self._slave.pair.source, "slave": self._slave.pair.slave}

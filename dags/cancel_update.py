@@ -1,0 +1,42 @@
+"""DAG `cancel_update`: end initial updates that are under way. Who may trigger it is Airflow's to say."""
+
+from airflow.sdk import DAG
+
+from sluice import config
+from sluice_airflow import conventions, pools
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### End the initial updates of slaves
+
+It begins at once, however busy everything is. The slaves become INCONSISTENT first; then the runs that are at work for
+them are marked as failed, and what still writes to them is fenced out. Other slaves of the same update go on, and so
+does its run then. A slave that no update is under way for is left as it is.
+
+Their tables stay as far as they came. Trigger `initial_update` again, with `resume` if the chunks that are in may stay;
+its `force` cancels by itself.
+
+* **source**: the master database
+* **slaves**: the slaves whose updates are to end
+"""
+
+settings = config.load()
+
+with DAG(
+    dag_id="cancel_update",
+    description="end initial updates that are under way",
+    doc_md=DOC,
+    tags=["sluice", "initial_update"],
+    schedule=None,
+    params={"source": conventions.source_param(settings), "slaves": conventions.slaves_param(settings)},
+    **conventions.DAG_SETTINGS,
+):
+    SluiceSparkOperator(
+        task_id="cancel",
+        job="cancel",
+        arguments={
+            **conventions.chosen("source", slave="slaves"),
+            "who": "{{ dag_run.triggering_user_name or 'somebody' }}",
+        },
+        pool=pools.RESERVED,
+    )

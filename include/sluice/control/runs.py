@@ -1,0 +1,64 @@
+"""DAG runs at work on an initial update, looked for and ended over Airflow's REST API."""
+
+from __future__ import annotations
+
+import urllib.error
+from urllib.parse import quote, urlencode
+
+from sluice.control.airflow_api import AirflowApi
+from sluice.model.names import Pair
+
+RECEIVING = "receive_initial_files"
+_AT_WORK = ("queued", "running")
+_MOST = 1_000
+
+
+class Runs:
+    """What Airflow knows of runs. Without Airflow nobody knows anything."""
+
+    def __init__(self, api: AirflowApi | None) -> None:
+        self._api = api
+
+    def at_work(self, pair: Pair, begun_by: str) -> list[str] | None:
+        """The runs at work on an update of a slave, each as `dag/run`; None if Airflow does not tell.
+
+        Args:
+            begun_by: the run that asked for the update, as the store has it.
+        """
+        if self._api is None or "/" not in begun_by:
+            return None
+        try:
+            return [*([begun_by] if self._works(begun_by) else []), *self._receiving(pair)]
+        except (OSError, KeyError, ValueError):
+            return None
+
+    def end(self, run: str) -> str:
+        """Mark a run as failed, which ends its tasks. Returns why that did not go, or nothing."""
+        try:
+            assert self._api is not None, "who knows a run has Airflow"
+            self._api.ask(_path(run), "PATCH", {"state": "failed"})
+        except (OSError, ValueError) as error:
+            return str(error)
+        return ""
+
+    def _works(self, run: str) -> bool:
+        assert self._api is not None
+        try:
+            return self._api.ask(_path(run))["state"] in _AT_WORK
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                # Somebody deleted it.
+                return False
+            raise
+
+    def _receiving(self, pair: Pair) -> list[str]:
+        """Runs that wait for files of a slave, or load them."""
+        assert self._api is not None
+        query = urlencode({"state": _AT_WORK, "limit": _MOST}, doseq=True)
+        found = self._api.ask(f"/api/v2/dags/{RECEIVING}/dagRuns?{query}")["dag_runs"]
+        return [f"{RECEIVING}/{run['dag_run_id']}" for run in found if (run["conf"] or {}).get("slave") == pair.slave]
+
+
+def _path(run: str) -> str:
+    dag, _, name = run.partition("/")
+    return f"/api/v2/dags/{quote(dag)}/dagRuns/{quote(name, safe='')}"

@@ -1,0 +1,79 @@
+"""Initial updates in the control store: which DAG run began one, and how it ended."""
+
+from __future__ import annotations
+
+from sqlalchemy import Select, func, select
+
+from sluice.control.replications import Replication, actor
+from sluice.control.store import Store
+from sluice.control.tables import initial_update, replication
+from sluice.state.replication import UNDER_WAY
+
+CANCELLED = "CANCELLED"
+# The data are in, or in files: whoever gives up what follows does not undo that.
+_WHOLE = ("LOADED", "STORED")
+
+
+def new(store: Store, source: str) -> int:
+    """The number of a new update, begun by the DAG run that this task belongs to."""
+    values = {"source": source, "state": "REQUESTED", "run": own_run(), "started_at": func.clock_timestamp()}
+    with store.begin() as connection:
+        return int(
+            connection.execute(initial_update.insert().values(values).returning(initial_update.c.id)).scalar_one()
+        )
+
+
+def own_run() -> str:
+    """The DAG run that this task belongs to: a retry of the task is the same request, another run is not."""
+    return "/".join(actor().split("/")[:2])
+
+
+def run_of(store: Store, number: int | None) -> str:
+    """The run that began an update, as `dag/run`; empty if nobody knows."""
+    with store.begin() as connection:
+        known = select(initial_update.c.run).where(initial_update.c.id == number)
+        return connection.execute(known).scalar() or ""
+
+
+def ours(store: Store, known: Replication) -> bool:
+    """Whether the update of a replication was begun by the run that this task belongs to. Nobody else's is touched."""
+    return known.update_id is not None and run_of(store, known.update_id) == own_run()
+
+
+def cancelled(store: Store) -> set[str]:
+    """The slaves for which somebody cancelled what this DAG run had asked for; a shell is no run."""
+    run = own_run()
+    with store.begin() as connection:
+        found = connection.execute(select(initial_update.c.cancelled).where(initial_update.c.run == run)).scalars()
+        return {slave for slaves in found for slave in slaves} if "/" in run else set()
+
+
+def cancel(store: Store, number: int, slave: str) -> None:
+    """Keep for whom an update was cancelled; it has ended if it is under way for nobody else."""
+    this = initial_update.c.id == number
+    over = (this, initial_update.c.state.not_in(_WHOLE), ~under_way(number).exists())
+    with store.begin() as connection:
+        connection.execute(
+            initial_update.update().where(this).values(cancelled=initial_update.c.cancelled + func.to_jsonb(slave))
+        )
+        connection.execute(
+            initial_update.update().where(*over).values(state=CANCELLED, ended_at=func.clock_timestamp())
+        )
+
+
+def under_way(number: int) -> Select[tuple[str]]:
+    """The slaves that an update is under way for."""
+    return select(replication.c.slave).where(replication.c.update_id == number, replication.c.status.in_(UNDER_WAY))
+
+
+def goes_on(store: Store, number: int) -> bool:
+    """Whether an update is under way for some slave."""
+    with store.begin() as connection:
+        return connection.execute(under_way(number).limit(1)).scalar() is not None
+
+
+def finish(store: Store, number: int, state: str) -> None:
+    """An update has ended, and how."""
+    ended = initial_update.update().where(initial_update.c.id == number)
+    with store.begin() as connection:
+        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))

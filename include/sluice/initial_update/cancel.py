@@ -1,0 +1,94 @@
+"""Giving an update up while it runs: the state says so first, then whoever is at work on it is ended.
+
+A task that hears of nothing is fenced out of the slave, and finds that its update is not the current one, or over,
+whatever it wants to write into the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from sluice.context import Context
+from sluice.control import leases, remedies, replications, transfers, updates
+from sluice.control.leases import Lease
+from sluice.control.runs import Runs
+from sluice.initial_update.fencing import fence_out
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.state.replication import UNDER_WAY, Event
+
+
+@dataclass
+class Cancelled:
+    """What became of the updates of slaves.
+
+    Attributes:
+        cancelled: slaves whose updates ended by it; `next` is what fills them all the same.
+        idle: slaves that no update is under way for, and their statuses.
+        ended: runs that were at work, as `dag/run`.
+        not_ended: those that Airflow did not end, and why. What they are at ends by itself.
+    """
+
+    cancelled: list[str] = field(default_factory=list)
+    idle: dict[str, str] = field(default_factory=dict)
+    ended: list[str] = field(default_factory=list)
+    not_ended: dict[str, str] = field(default_factory=dict)
+    next: str = ""
+
+
+def cancel(
+    context: Context, source: str, slaves: Sequence[str], who: str | None = None, why: str = "cancelled"
+) -> Cancelled:
+    """Cancel the updates of these slaves, whatever is at work on them: INCONSISTENT. Others of the same update go on.
+
+    Args:
+        who: wants it.
+
+    Raises:
+        ConfigError: SLC-003, a slave is not one of this source's; nothing was changed.
+    """
+    pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
+    for pair in pairs:
+        context.config.replication(source, pair.slave)
+    store, done = context.store, Cancelled()
+    with ExitStack() as stack:
+        held: dict[Pair, tuple[int, Lease]] = {}
+        for pair in pairs:
+            known = replications.get(store, pair)
+            if known.status in UNDER_WAY:
+                # Before the state: whoever begins another update from here on has a later epoch, and is not fenced out.
+                lease = stack.enter_context(leases.leased(store, f"drain {pair}", force=True))
+                if replications.happened(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who):
+                    held[pair] = known.update_id or 0, lease
+        for pair, (number, _) in held.items():
+            updates.cancel(store, number, pair.slave)
+            transfers.end(store, pair, number)
+            _end(context, pair, number, done)
+        for pair, (number, lease) in held.items():
+            fence_out(context, pair, lease)
+            event("cancelled", slave=pair.slave, update=number)
+    for pair in pairs:
+        if pair not in held:
+            done.idle[pair.slave] = str(replications.get(store, pair).status)
+            event("nothing to cancel", slave=pair.slave, status=done.idle[pair.slave])
+    done.cancelled = [pair.slave for pair in held]
+    done.next = remedies.update(source, done.cancelled) if held else ""
+    return done
+
+
+def _end(context: Context, pair: Pair, number: int, done: Cancelled) -> None:
+    """End the runs that are at work for this slave alone."""
+    runs, begun_by = Runs(context.airflow_api()), updates.run_of(context.store, number)
+    alone = not updates.goes_on(context.store, number)
+    found = runs.at_work(pair, begun_by)
+    if found is None:
+        done.not_ended[begun_by] = "Airflow does not tell whether it is at work"
+    for run in found or []:
+        if run == updates.own_run() or run in done.ended or (run == begun_by and not alone):
+            continue
+        if why := runs.end(run):
+            done.not_ended[run] = why
+        else:
+            done.ended.append(run)

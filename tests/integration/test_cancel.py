@@ -1,0 +1,204 @@
+"""Giving up an initial update that is under way: what is at work ends, and nothing of it has a say any more."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+from support.updating import background, compare_here, load_here
+from support.world import SOURCE
+
+from sluice.control import replications, status
+from sluice.errors import SluiceError, TransientError
+from sluice.initial_update import plan
+from sluice.initial_update.cancel import cancel
+from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.release import abandon
+from sluice.state.replication import Status
+from sluice.vendors.postgresql.copying import PostgresReceiver
+from sluice.verify.job import Request, verify
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE t (id int PRIMARY KEY, note text);
+INSERT INTO t SELECT g, repeat('x', 200) FROM generate_series(1, 1000) AS g;
+"""
+
+
+@pytest.fixture
+def world(updating, airflow, monkeypatch):
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    world = updating(DDL, ["public.t"])
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    return world
+
+
+@pytest.fixture
+def acting_as(monkeypatch, airflow):
+    """Acts as a task of a run, by default of the initial_update DAG, which Airflow then knows to be running."""
+
+    def act(run, dag="initial_update"):
+        monkeypatch.setenv("SLUICE_RUN", f"{dag}/{run}/task/1")
+        airflow.at_work.setdefault(f"{dag}/{run}", {"state": "running", "conf": {}})
+
+    return act
+
+
+def statuses(world):
+    return [world.status(slave) for slave in world.slaves]
+
+
+def gate(world, slave):
+    return replications.holds(world.context.store, world.pair(slave))
+
+
+class InMidChunk:
+    """Loads here, and stops in the middle of the second chunk until it is told to go on."""
+
+    def __init__(self):
+        self.reached = Event()
+        self.goes_on = Event()
+        self._chunks = 0
+
+    def __call__(self, job):
+        begin = PostgresReceiver.begin
+
+        def stopping(receiver, table, *, binary):
+            begin(receiver, table, binary=binary)
+            self._chunks += 1
+            if self._chunks == 2:
+                self.reached.set()
+                assert self.goes_on.wait(60)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(PostgresReceiver, "begin", stopping)
+            return load_here(job)
+
+
+def test_a_dump_that_is_cancelled_ends_and_no_late_task_of_its_run_has_a_say(world, airflow, acting_as):
+    acting_as("first")
+    world.inhibit("zurich")
+    load = InMidChunk()
+    with ThreadPoolExecutor(1) as pool:
+        dumping = pool.submit(world.dump, "zurich", load=load)
+        assert load.reached.wait(60)
+        acting_as("hers", "cancel_update")
+        done = cancel(world.context, SOURCE, world.slaves, "eva")
+        assert (done.cancelled, done.idle) == (["zurich"], {"geneva": "NORMAL"})
+        assert done.ended == ["initial_update/first"]
+        assert airflow.at_work["initial_update/first"]["state"] == "failed"
+        assert (world.status("zurich"), gate(world, "zurich")) == (Status.INCONSISTENT, {})
+        load.goes_on.set()
+        # Its session was ended in mid chunk: nobody waits for a task that does not listen.
+        with pytest.raises(SluiceError, match="SLC-080"):
+            dumping.result(60)
+    (zurich,) = status.standings(world.context, world.pair("zurich"))
+    assert "by eva: cancelled" in zurich.why
+    assert '"resume": true' in zurich.why
+    acting_as("first")
+    late(world)
+    acting_as("second")
+    world.inhibit("zurich")
+    acting_as("first")
+    late(world)
+    assert world.status("zurich") is Status.INITIAL
+    acting_as("second")
+    loaded = []
+    with background(world.publish):
+        world.dump("zurich", load=lambda job: loaded.extend(load_here(job)) or loaded, resume=True)
+    acting_as("first")
+    late(world)
+    assert world.status("zurich") is Status.INITIAL
+    acting_as("second")
+    assert 0 < loaded[0].rows < 1000, "the first chunk is in"
+    world.release("zurich")
+    acting_as("first")
+    late(world)
+    acting_as("second")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    assert world.status("zurich") is Status.NORMAL
+    acting_as("first")
+    with pytest.raises(SluiceError, match="SLC-191"):
+        world.inhibit("zurich")
+    assert cancel(world.context, SOURCE, ["zurich"]).idle == {"zurich": "NORMAL"}
+
+
+def late(world):
+    """What tasks of a run may still be at when it was cancelled."""
+    for task, said in ((world.inhibit, "SLC-191"), (world.dump, "SLC-081")):
+        with pytest.raises(SluiceError, match=said):
+            task("zurich")
+    world.release("zurich")
+    assert abandon(world.context, SOURCE, ["zurich"]) == {"abandoned": []}
+
+
+def test_one_slave_is_cancelled_and_the_others_of_its_update_go_on(world, airflow, acting_as):
+    acting_as("run")
+    world.inhibit()
+    # Nobody asks Airflow then, which needs an answer for what is to be ended.
+    airflow.refuses = True
+    done = cancel(world.context, SOURCE, ["zurich"])
+    assert (done.cancelled, done.ended, done.not_ended) == (["zurich"], [], {})
+    assert world.inhibit()["slaves"] == ["geneva"], "a retried task asks for nobody twice"
+    assert world.dump()["failed"] == {}
+    assert world.release() == {"released": ["geneva"]}
+    with pytest.raises(SluiceError, match=r"SLC-093: .*zurich is INCONSISTENT"):
+        world.verify(initial=True)
+    assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
+
+
+def test_what_is_cancelled_while_it_is_compared_stays_cancelled(world, acting_as):
+    acting_as("run")
+
+    def compared(jobs):
+        cancel(world.context, SOURCE, ["zurich"])
+        return compare_here(jobs)
+
+    world.update()
+    with world.running(), pytest.raises(SluiceError, match=r"SLC-093: .*zurich is INCONSISTENT"):
+        verify(world.context, Request(SOURCE, world.slaves, initial=True), compared, 60)
+    assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
+
+
+def test_an_update_that_is_under_way_is_in_the_way_of_another_unless_that_is_forced(world, airflow, acting_as):
+    acting_as("first")
+    world.inhibit("zurich")
+    acting_as("second")
+    with pytest.raises(SluiceError, match=r"SLC-190: .*slave zurich is under way, in initial_update/first") as refused:
+        world.inhibit()
+    assert not isinstance(refused.value, TransientError)
+    assert "./sluice cancel flights zurich" in refused.value.hint
+    assert "force" in refused.value.hint
+    assert statuses(world) == [Status.INITIAL, Status.NORMAL]
+    assert (gate(world, "geneva"), airflow.at_work["initial_update/first"]["state"]) == ({}, "running")
+    inhibit(world.context, SOURCE, world.slaves, force=True)
+    assert airflow.at_work["initial_update/first"]["state"] == "failed"
+    assert world.dump()["failed"] == {}
+    world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+@pytest.mark.parametrize("left", ["deleted", "failed", "unknown"])
+def test_an_update_that_nobody_is_at_work_on_any_more_is_in_nobodys_way(world, airflow, acting_as, left):
+    acting_as("first")
+    world.update("zurich")
+    runs = airflow.at_work
+    runs |= {"initial_update/first": {"state": "failed"}} if left == "failed" else {}
+    runs["receive_initial_files/other"] = {"state": "running", "conf": {"source": SOURCE, "slave": "geneva"}}
+    if left == "deleted":
+        del runs["initial_update/first"]
+    acting_as("second")
+    if left == "unknown":
+        world.infos.pop(world.context.config.airflow_api)
+        with pytest.raises(SluiceError, match="SLC-190"):
+            world.inhibit("zurich")
+        return
+    runs["receive_initial_files/one"] = {"state": "running", "conf": {"source": SOURCE, "slave": "zurich"}}
+    with pytest.raises(SluiceError, match=r"SLC-190: .*receive_initial_files/one"):
+        world.inhibit("zurich")
+    del runs["receive_initial_files/one"]
+    world.inhibit("zurich")
+    assert world.status("zurich") is Status.INITIAL
+    assert runs["receive_initial_files/other"]["state"] == "running"
