@@ -133,6 +133,27 @@ def test_everything_else_is_looked_at_though_much_is_missing(world):
     assert set(wrong(world)) == {"Spark", "slave zurich"}
 
 
+def test_what_is_written_to_a_table_not_as_one_may_expect_is_told(world):
+    """Nothing tells its rows apart at once, so they are looked for; and what fires there sees no single change."""
+    unkeyed, coarse = "public.t has no unique index", "audit of public.t acts on what a batch comes to: late is checked"
+    slave = world.reader("zurich")
+
+    def told() -> list[bool]:
+        (text,) = [one.text for one in findings(world.context) if one.subject == "slave zurich"]
+        return [unkeyed in text, coarse in text]
+
+    slave.execute(
+        "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+        "CREATE TRIGGER audit AFTER UPDATE ON t FOR EACH ROW EXECUTE FUNCTION noted();"
+        "ALTER TABLE t ENABLE ALWAYS TRIGGER audit"
+    )
+    assert told() == [False, False]
+    slave.execute("ALTER TABLE t DROP CONSTRAINT t_pkey")
+    assert told() == [True, False]
+    slave.execute("ALTER TABLE t ADD CONSTRAINT late PRIMARY KEY (id) DEFERRABLE")
+    assert told() == [False, True]
+
+
 def test_a_spark_server_that_does_not_listen_is_told(world):
     info = world.infos["sluice_spark"]
     world.context.connections["sluice_spark"] = replace(info, port=nobody())

@@ -1,13 +1,14 @@
-"""What `./sluice check` says of watched tables: what is not captured of them, or not as one may expect."""
+"""What `./sluice check` says of tables that are captured, or written to, not as one may expect."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from psycopg import sql
 
+from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.vendors.postgresql import catalog, registry
+from sluice.vendors.postgresql import catalog, registry, searching
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -37,3 +38,18 @@ def of(connection: Connection, tables: Sequence[TableName], ours: str) -> list[s
         if found := [what for (what,) in connection.execute(composed(query, **parts))]:
             told.append(remark.format(", ".join(found)))
     return told
+
+
+def of_slave(connection: Connection, layout: Layout) -> Iterator[str]:
+    """The remarks on a table of a slave, which it has.
+
+    Args:
+        layout: the master's table as the slave sees it.
+    """
+    yield from searching.searched(connection, layout)[1]
+    name, late = layout.name, catalog.late_keys(connection, layout.name)
+    if not late and not catalog.enforced(connection, name, [column.name for column in layout.columns]):
+        yield f"{name} has no unique index: each batch of its changes reads all of it"
+    acting = [one.name for one in catalog.acting(connection, name) if one.fires and one.kind != "key"]
+    if late and acting:
+        yield f"{', '.join(acting)} of {name} acts on what a batch comes to: {late[0].name} is checked at commit"

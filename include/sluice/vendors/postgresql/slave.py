@@ -25,7 +25,7 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
-from sluice.vendors.postgresql import catalog, commands, searching, upgrading
+from sluice.vendors.postgresql import catalog, commands, remarks, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.echoes import Echoes
@@ -75,7 +75,7 @@ class PostgresSlave:
             for name, columns in tables.items():
                 layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
                 if there := fitting(self._open(), layout, names):
-                    found.warnings.extend(searching.searched(self._open(), layout)[1])
+                    found.warnings.extend(remarks.of_slave(self._open(), layout))
                 if other_types(layout, there, names):
                     found.as_text.add(name)
         return found
