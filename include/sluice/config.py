@@ -125,6 +125,10 @@ class Slave(Part):
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
     initial_files: Incoming = Incoming()
+    off_line: Annotated[
+        Literal["wait", "store"],
+        Field(description="when it cannot be reached: its initial update waits, or is stored in the change log"),
+    ] = "wait"
     initial_program: Program = Program()
     on_filled: Annotated[Filled, Field(description="what an initial update does about a table that has rows")] = (
         Filled.TRUNCATE

@@ -21,8 +21,7 @@ from airflow.sdk.exceptions import AirflowTaskTimeout, ParamValidationError
 from airflow.serialization.serialized_objects import DagSerialization
 
 from sluice import config
-from sluice.control import questions
-from sluice.model.names import Pair
+from sluice.control.airflow_api import dag_run
 from sluice.state.question import Answer
 from sluice_airflow import conventions
 from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperator
@@ -212,7 +211,8 @@ def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
 
 
 def test_what_a_slave_asks_is_a_run_of_the_dag_that_airflow_takes(bag, job_module):
-    sent = TriggerDAGRunPostBody.model_validate(questions.dag_run(Pair("flights", "geneva"), 61))
+    asked = {"source": "flights", "slave": "geneva", "change": 61}
+    sent = TriggerDAGRunPostBody.model_validate(dag_run("flights__geneva__61", asked))
     assert sent.dag_run_id == "flights__geneva__61"
     params = bag.dags["decide"].params
     assert {name: params.get_param(name).resolve(value) for name, value in sent.conf.items()} == sent.conf

@@ -22,7 +22,7 @@ class Airflow(ThreadingHTTPServer):
 
     Attributes:
         paused_at_look: the drain DAG of zurich is paused by somebody at this look (1 is the first one).
-        runs: what DAG runs of `decide` were asked for.
+        runs: what DAG runs were asked for.
         at_work: the states of other runs, as `dag/run`, and what they were triggered with.
     """
 
@@ -53,9 +53,9 @@ class _Calls(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path == "/api/v2/dags/decide/dagRuns":
+        if found := _RUNS.fullmatch(self.path):
             assert self.headers["Authorization"] == "Bearer a-token"
-            self.server.runs.append(body)
+            self.server.runs.append(body | {"dag_id": found[1]})
             return self._answer({"detail": "Forbidden"}, 403) if self.server.refuses else self._answer(body)
         assert (self.path, body) == ("/auth/token", {"username": "admin", "password": "secret"})
         self._answer({"access_token": "a-token"}, 201)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from typing import Any
 
 from sluice.connections import ConnectionInfo
 
 TIMEOUT_S = 10.0
+
+
+def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
+    """What Airflow's REST API is sent to begin a run of this id."""
+    return {"dag_run_id": run, "logical_date": None, "conf": dict(conf)}
 
 
 class AirflowApi:
@@ -33,6 +39,14 @@ class AirflowApi:
                 raise
         self._token = self._send("/auth/token", "POST", self._login)["access_token"]
         return self._send(path, method, body)
+
+    def trigger(self, dag: str, run: str, conf: Mapping[str, object]) -> None:
+        """Ask for a DAG run; one of this id that was asked for before is the one that is wanted."""
+        try:
+            self.ask(f"/api/v2/dags/{dag}/dagRuns", "POST", dag_run(run, conf))
+        except urllib.error.HTTPError as error:
+            if error.code != 409:
+                raise
 
     def _send(self, path: str, method: str, body: object) -> Any:
         request = urllib.request.Request(

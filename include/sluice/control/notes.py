@@ -40,6 +40,20 @@ def of_transfer(awaited: Transfer, location: str) -> str:
     )
 
 
+def of_absent(awaited: Transfer | None) -> str:
+    """That a slave could not be reached when it was to be filled, and is waited for.
+
+    Args:
+        awaited: what is stored for it in the change log.
+    """
+    said = f"its initial data is stored on '{awaited.url}'. {_KEPT}" if awaited else "nothing was read for it yet"
+    by = "receive_initial_files" if awaited else "initial_update"
+    return (
+        f"it could not be reached when it was to be filled; {said}.\nHINT: start it, or mend its connection; its drain "
+        f"triggers {by} when it can be reached"
+    )
+
+
 def of_gate(
     pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None, awaited: str | None = None
 ) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.error
 from collections.abc import Mapping
 
 from sqlalchemy import Row, and_, select
@@ -45,23 +44,15 @@ def ask(context: Context, pair: Pair) -> None:
         )
         keys = list(waiting.scalars())
     for key in keys:
-        run = dag_run(pair, key)
+        # The id is the question's, so that it is asked once.
+        run = f"{pair.source}__{pair.slave}__{key}"
         try:
-            api.ask(f"/api/v2/dags/{DAG}/dagRuns", "POST", run)
+            api.trigger(DAG, run, {"source": pair.source, "slave": pair.slave, "change": key})
         except (OSError, ValueError) as error:
-            if not (isinstance(error, urllib.error.HTTPError) and error.code == 409):
-                event("nobody was asked", slave=pair.slave, change=key, why=error)
-                continue
+            event("nobody was asked", slave=pair.slave, change=key, why=error)
+            continue
         with context.store.begin() as connection:
-            connection.execute(
-                question.update().where(of(question, pair), question.c.key == key).values(run=run["dag_run_id"])
-            )
-
-
-def dag_run(pair: Pair, key: int) -> dict[str, object]:
-    """What Airflow's REST API is sent to have people asked. The id is the question's, so that it is asked once."""
-    conf = {"source": pair.source, "slave": pair.slave, "change": key}
-    return {"dag_run_id": f"{pair.source}__{pair.slave}__{key}", "logical_date": None, "conf": conf}
+            connection.execute(question.update().where(of(question, pair), question.c.key == key).values(run=run))
 
 
 def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:

@@ -188,13 +188,23 @@ def restart_at(store: Store, pair: Pair, position: Position, update_id: int) -> 
         SluiceError: SLC-021 if the update is over.
     """
     with store.begin() as connection:
-        row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
-        _current(pair, row.update_id if row.status in UNDER_WAY else None, update_id)
+        _held_by(connection, pair, update_id)
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(of(replication, pair)).values(values))
         # Its rows are those of the master again.
         for table in (tolerated, rejected, stuck, question, skipped):
             connection.execute(table.delete().where(of(table, pair)))
+
+
+def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) -> None:
+    """Let the update that is under way for a slave be another, which is to come.
+
+    Raises:
+        SluiceError: SLC-021 if it is over.
+    """
+    _held_by(connection, pair, update_id)
+    connection.execute(replication.update().where(of(replication, pair)).values(update_id=other))
+    note(connection, pair, "put off", f"update {update_id} -> {other}: the slave cannot be reached")
 
 
 def forget_updates(store: Store, source: str) -> None:
@@ -228,6 +238,12 @@ def _happen(
     if status is Status.INCONSISTENT:
         _lift(connection, pair, Hold.INITIAL, "the update has ended")
     return before, status
+
+
+def _held_by(connection: Connection, pair: Pair, update_id: int) -> None:
+    """Lock the replication; the update named has to be under way."""
+    row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+    _current(pair, row.update_id if row.status in UNDER_WAY else None, update_id)
 
 
 def _current(pair: Pair, there: int | None, update_id: int) -> None:

@@ -10,8 +10,10 @@ from sqlalchemy import Connection, func, select
 
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import notes, replications, stops, transfers
+from sluice.control import absence, notes, replications, stops, transfers, updates
+from sluice.control.replications import Replication
 from sluice.control.tables import comparison, initial_update, of, segment
+from sluice.control.transfers import Transfer
 from sluice.model.names import Pair
 from sluice.model.stuck import Stuck
 from sluice.model.tolerance import Tolerated
@@ -99,7 +101,6 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     held = replications.holds(context.store, pair)
     odd = replications.odd(context.store, pair)
     awaited = transfers.awaited(context.store, pair)
-    location = at_home(context.config.slave(pair.slave).initial_files.location)
     skipped = stops.left_out(context.store, pair)
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
@@ -117,7 +118,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         why="\n".join(
             [
                 *notes.of_status(context.store, pair, known.status, different),
-                *notes.of_gate(pair, held, paused, notes.of_transfer(awaited, location) if awaited else None),
+                *notes.of_gate(pair, held, paused, _awaited(context, known, awaited)),
                 *notes.of_rows(pair, odd),
                 *notes.of_tables(pair, skipped),
             ]
@@ -134,6 +135,14 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         different=different,
         publishing=publishing,
     )
+
+
+def _awaited(context: Context, known: Replication, awaited: Transfer | None) -> str | None:
+    """What is waited for before the gate of a slave opens, if nobody is at work on that."""
+    if updates.is_put_off(context.store, known) or (awaited and absence.in_log(context, awaited)):
+        return notes.of_absent(awaited)
+    location = at_home(context.config.slave(known.pair.slave).initial_files.location)
+    return notes.of_transfer(awaited, location) if awaited else None
 
 
 def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from sqlalchemy import Select, func, select
 
-from sluice.control.replications import Replication, actor
+from sluice.control.replications import Replication, actor, hand_over
 from sluice.control.store import Store
 from sluice.control.tables import initial_update, replication
-from sluice.state.replication import UNDER_WAY
+from sluice.model.names import Pair
+from sluice.state.replication import UNDER_WAY, Status
 
 CANCELLED = "CANCELLED"
+PUT_OFF = "PUT OFF"
 # The data are in, or in files: whoever gives up what follows does not undo that.
 _WHOLE = ("LOADED", "STORED")
 
@@ -59,6 +61,27 @@ def cancel(store: Store, number: int, slave: str) -> None:
         connection.execute(
             initial_update.update().where(*over).values(state=CANCELLED, ended_at=func.clock_timestamp())
         )
+
+
+def put_off(store: Store, pair: Pair, number: int) -> None:
+    """Let a slave wait for an update of its own, which no run is at work on; others of this one go on.
+
+    Raises:
+        SluiceError: SLC-021, its update is another by now.
+    """
+    values = {"source": pair.source, "state": PUT_OFF, "run": "", "started_at": func.clock_timestamp()}
+    with store.begin() as connection:
+        other = connection.execute(initial_update.insert().values(values).returning(initial_update.c.id)).scalar_one()
+        hand_over(connection, pair, number, other)
+
+
+def is_put_off(store: Store, known: Replication) -> bool:
+    """Whether a slave waits for its update to begin, until it can be reached."""
+    wanted = select(initial_update.c.id).where(
+        initial_update.c.id == known.update_id, initial_update.c.state == PUT_OFF
+    )
+    with store.begin() as connection:
+        return known.status is Status.INITIAL and connection.execute(wanted).scalar() is not None
 
 
 def under_way(number: int) -> Select[tuple[str]]:

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, replications, transfers, updates
+from sluice.control import absence, answers, leases, remedies, replications, transfers, updates
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.initial_update.copying import Dumped, Load, Target, copy, each
+from sluice.initial_update.copying import Dumped, Load, Nothing, Target, copy, each
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
+from sluice.initial_update.plan import chunks
 from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.storing import StoredTables
 from sluice.initial_update.targets import directories, slave_target
@@ -44,7 +45,8 @@ def dump(
 ) -> dict[str, object]:
     """Copy every watched table to every slave that is in INITIAL, or into directories for them.
 
-    A slave that fails becomes INCONSISTENT and holds nobody up; the others go on (R8).
+    A slave that fails becomes INCONSISTENT and holds nobody up; the others go on (R8). So they do if one cannot be
+    reached: what it is to get waits in the change log, or its update for it, as it is configured.
 
     Args:
         load: copies chunks.
@@ -66,14 +68,18 @@ def dump(
         event("cycle", source=source, tables=",".join(map(str, cycle)), constraints="after the data")
     database, settings = context.source(source), context.config.source(source)
     watched = [name for stage in installed.stages for name in stage]
-    failed: dict[str, str] = {}
     with ExitStack() as stack:
         held = _held(context, source, slaves)
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
+        update = replications.get(context.store, held[0][0]).update_id or 0
+        here, away = ([], held) if store else _apart(context, held, update, may_store=mode == SNAPSHOT)
+        off_line = [] if store else [one[0].slave for one in held if one not in here]
+        if not here and not away:
+            updates.finish(context.store, update, updates.PUT_OFF)
+            return {"update": update, "rows": 0, "chunks": 0, "failed": {}, "off_line": off_line}
         snapshot = stack.enter_context(database.dump_snapshot(watched, context.manifest(source).end))
         stack.callback(database.close)
-        update = replications.get(context.store, held[0][0]).update_id or 0
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
         dumped = Dumped(
             snapshot.definitions(),
@@ -82,25 +88,32 @@ def dump(
             snapshot.position,
             OfMaster(settings.vendor, settings.connection, snapshot.id),
         )
+        targets = [slave_target(context, pair, lease) for pair, lease in here]
+        files, failed = directories(context, update, away, dumped.definitions, None if store else absence.kept(context))
+        for target in (*targets, *files):
+            stack.callback(target.tables.close)
         before: Resumption | External
+        bring = load
         if mode == EXTERNAL:
             before = External(context, source, database, snapshot, dumped.definitions, dumped.sequences)
-            load = before.load
+            bring = before.load
         else:
-            wanted = (resume or began(context.store, update)) and not store
+            wanted = resume or began(context.store, update)
             before = Resumption(context, source, update, dumped.definitions, snapshot, installed.stages, wanted=wanted)
-        if store:
-            targets, failed = directories(context, update, held, dumped.definitions)
-        else:
-            targets = [slave_target(context, pair, lease) for pair, lease in held]
-        for target in targets:
-            stack.callback(target.tables.close)
-        loaded, wrong = copy(context, source, update, dumped, targets, load, before)
+        loaded, wrong = copy(context, source, update, dumped, targets, bring, before) if targets else ([], {})
+        count = len(before.chunks())
+        if files:
+            every = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
+            stored, others = copy(context, source, update, dumped, files, load, Nothing(every))
+            loaded, wrong, count = loaded + stored, wrong | others, len(every)
         rows = loaded[0].tables.progress()[1] if loaded else 0
         reached(CrashPoint.DUMPED)
         loaded = each(loaded, lambda target: _join(context, target, update, before.shown), wrong)
         failed |= {
-            pair.slave: wrong[target.name] for target in targets for pair in target.pairs if target.name in wrong
+            pair.slave: wrong[target.name]
+            for target in (*targets, *files)
+            for pair in target.pairs
+            if target.name in wrong
         }
     for slave, error in failed.items():
         why = error.splitlines()[0]
@@ -115,7 +128,21 @@ def dump(
             "mend what is said of each, then type: "
             f"{remedies.update(source, list(failed), 'store_initial_data' if store else 'resume')}",
         )
-    return {"update": update, "rows": rows, "chunks": len(before.chunks()), "failed": failed}
+    return {"update": update, "rows": rows, "chunks": count, "failed": failed, "off_line": off_line}
+
+
+def _apart(
+    context: Context, held: Sequence[tuple[Pair, Lease]], update: int, *, may_store: bool
+) -> tuple[list[tuple[Pair, Lease]], list[tuple[Pair, Lease]]]:
+    """The slaves that can be reached, and those whose data is to wait for them; the update of all others does."""
+    absent = absence.absent(context, [pair for pair, _ in held])
+    put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).off_line == "wait"]
+    for pair in put_off:
+        updates.put_off(context.store, pair, update)
+    return (
+        [one for one in held if one[0] not in absent],
+        [one for one in held if one[0] in absent and one[0] not in put_off],
+    )
 
 
 def _held(context: Context, source: str, slaves: Sequence[str]) -> list[tuple[Pair, Lease]]:

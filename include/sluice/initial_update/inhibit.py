@@ -68,7 +68,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
             "with `force`",
         )
     known = replications.get(context.store, pair)
-    if known.status not in UNDER_WAY:
+    if known.status not in UNDER_WAY or updates.is_put_off(context.store, known):
         return
     begun_by = updates.run_of(context.store, known.update_id)
     at_work = Runs(context.airflow_api()).at_work(pair, begun_by)

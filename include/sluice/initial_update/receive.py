@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from sluice.apply.view import view
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, transfers, updates
+from sluice.control import absence, answers, leases, remedies, transfers, updates
 from sluice.control.transfers import Transfer
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
@@ -19,6 +19,7 @@ from sluice.initial_update.stored import StoredDump, fingerprints, opened
 from sluice.initial_update.targets import slave_target
 from sluice.log import event
 from sluice.model.names import Pair
+from sluice.parts import Incoming
 from sluice.vendors.registry import master
 
 
@@ -29,7 +30,7 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
         SluiceError: SLC-181, it waits for none.
     """
     awaited = _awaited(context, Pair(source, slave))
-    settings = context.config.slave(slave).initial_files
+    settings = _settings(context, awaited)
     return {"url": _place(context, awaited).url, "files": awaited.files, "settle_s": settings.settle_s}
 
 
@@ -45,7 +46,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     pair = Pair(source, slave)
     awaited = _awaited(context, pair)
     place = _place(context, awaited)
-    stored = opened(place, awaited, context.config.slave(slave).initial_files.key_file)
+    stored = opened(place, awaited, _settings(context, awaited).key_file)
     dumped = _dumped(context, stored, place, awaited)
     _refuse_changed(context, stored, dumped, pair)
     check(place, stored, awaited, context.config.bulk_tasks)
@@ -90,7 +91,14 @@ def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfe
 
 def _place(context: Context, awaited: Transfer) -> Place:
     """Where the slave's side finds what was stored."""
-    return Place(at_home(context.config.slave(awaited.pair.slave).initial_files.location)).within(awaited.name)
+    return Place(at_home(_settings(context, awaited).location)).within(awaited.name)
+
+
+def _settings(context: Context, awaited: Transfer) -> Incoming:
+    """How it arrives: as it is configured, unless nobody has to carry it."""
+    if absence.in_log(context, awaited):
+        return Incoming(location=absence.kept(context), settle_s=0)
+    return context.config.slave(awaited.pair.slave).initial_files
 
 
 def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfer) -> Dumped:
@@ -100,7 +108,7 @@ def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfe
         stored.values(),
         stored.seen,
         stored.position,
-        OfFiles(place.url, awaited.sha256, context.config.slave(awaited.pair.slave).initial_files.key_file),
+        OfFiles(place.url, awaited.sha256, _settings(context, awaited).key_file),
         {chunk.table: chunk.binary for chunk in stored.chunks},
     )
 
@@ -128,7 +136,7 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: 
 
 def _clear_away(context: Context, place: Place, awaited: Transfer) -> None:
     """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
-    if context.config.slave(awaited.pair.slave).initial_files.keep or transfers.others(context.store, awaited):
+    if _settings(context, awaited).keep or transfers.others(context.store, awaited):
         return
     try:
         place.remove_all()

@@ -16,6 +16,7 @@ from sluice.initial_update.place import Place
 from sluice.initial_update.storing import Destination, StoredTables
 from sluice.log import event
 from sluice.model.names import Pair, TableName
+from sluice.parts import Outgoing
 from sluice.vendors.dumping import TableDefinition
 from sluice.vendors.protocol import SlaveDatabase
 
@@ -31,9 +32,16 @@ def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None 
 
 
 def directories(
-    context: Context, update: int, held: Sequence[tuple[Pair, Lease]], tables: Sequence[TableDefinition]
+    context: Context,
+    update: int,
+    held: Sequence[tuple[Pair, Lease]],
+    tables: Sequence[TableDefinition],
+    log: str | None = None,
 ) -> tuple[list[Target], dict[str, str]]:
     """New directories for what these slaves are to get: slaves that get the same rows share one.
+
+    Args:
+        log: where they are made in the change log, as nobody carries them; else they are where it is configured.
 
     Returns:
         the directories, and what is wrong with slaves that have none.
@@ -52,13 +60,15 @@ def directories(
         same.append((destination, lease))
     now = datetime.now(UTC)
     return [
-        _directory(context, update, now + timedelta(microseconds=n), group) for n, group in enumerate(shared)
+        _directory(context, update, now + timedelta(microseconds=n), group, log) for n, group in enumerate(shared)
     ], failed
 
 
-def _directory(context: Context, update: int, moment: datetime, group: Sequence[tuple[Destination, Lease]]) -> Target:
+def _directory(
+    context: Context, update: int, moment: datetime, group: Sequence[tuple[Destination, Lease]], log: str | None
+) -> Target:
     pairs = tuple(destination.pair for destination, _ in group)
-    settings = context.config.source(pairs[0].source).initial_files
+    settings = context.config.source(pairs[0].source).initial_files if log is None else Outgoing(location=log)
     name = f"{moment:%Y%m%dT%H%M%S.%fZ}"
     place = Place(at_home(settings.location)).within(name)
     stored = StoredTables(place, name, settings, update, [destination for destination, _ in group])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sluice.context import Context
-from sluice.control import replications
+from sluice.control import replications, updates
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
@@ -16,13 +16,13 @@ _RECEIVING = {Status.NORMAL, Status.TRANSITION, Status.INITIAL}
 def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> int:
     """Remove old segments; warn if the log is large all the same. Returns how many went.
 
-    A slave that is INCONSISTENT or was never set up needs an initial update anyway, and holds nothing back.
+    A slave that is INCONSISTENT or was never set up needs an initial update anyway, and holds nothing back; nor does
+    one whose update is to begin when it can be reached.
     """
     manifest, files = context.manifest(source), context.files()
+    known = [replications.get(context.store, Pair(source, slave)) for slave in context.config.slaves_of(source)]
     needed = [
-        one.position.ordinal
-        for slave in context.config.slaves_of(source)
-        if (one := replications.get(context.store, Pair(source, slave))).status in _RECEIVING
+        one.position.ordinal for one in known if one.status in _RECEIVING and not updates.is_put_off(context.store, one)
     ]
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import remedies, replications, standby, stops, transfers
+from sluice.control import remedies, replications, standby, stops, transfers, updates
 from sluice.control.replications import Replication
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
@@ -93,9 +93,10 @@ def verify(
 def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], dict[str, Status]]:
     wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
     pairs = [Pair(request.source, slave) for slave in request.slaves]
-    # What is on its way by hand can be compared when it is there; then the update of those slaves ends.
-    away = {pair.slave for pair in pairs if transfers.awaited(context.store, pair)}
+    # What is on its way, or still to come, can be compared when it is there; then the update of those slaves ends.
     known = {pair.slave: replications.get(context.store, pair) for pair in pairs}
+    away = {pair.slave for pair in pairs if transfers.awaited(context.store, pair)}
+    away |= {slave for slave, one in known.items() if updates.is_put_off(context.store, one)}
     states = {slave: one.status for slave, one in known.items()}
     ready = {slave: one for slave, one in known.items() if one.status in wanted and slave not in away}
     passed = {

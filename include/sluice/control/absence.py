@@ -1,0 +1,66 @@
+"""Slaves that cannot be reached when they are to be filled: they hold up nobody, and are filled when they are back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from sluice.context import Context
+from sluice.control import replications, transfers, updates
+from sluice.control.transfers import Transfer
+from sluice.errors import SluiceError, TransientError
+from sluice.log import event
+from sluice.model.names import Pair
+
+_UPDATE, _RECEIVE = "initial_update", "receive_initial_files"
+
+
+def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
+    """Those of these slaves that cannot be reached now; all are asked at once."""
+    with ThreadPoolExecutor(max(len(pairs), 1)) as pool:
+        reached = pool.map(lambda pair: _reached(context, pair), pairs)
+        return [pair for pair, there in zip(pairs, reached, strict=True) if not there]
+
+
+def kept(context: Context) -> str:
+    """Where the change log keeps the initial data of slaves that cannot be reached."""
+    return f"{context.config.change_log_url.rstrip('/')}/initial_files"
+
+
+def in_log(context: Context, awaited: Transfer) -> bool:
+    """Whether the data that a slave waits for is kept in the change log, so that nobody has to carry it."""
+    return awaited.url == f"{kept(context)}/{awaited.name}"
+
+
+def call(context: Context, pair: Pair) -> None:
+    """Have brought to a slave what it waits for since it could not be reached, if it can be now; once.
+
+    Without an answer of Airflow the next run of its drain tries again.
+    """
+    known = replications.get(context.store, pair)
+    off = updates.is_put_off(context.store, known)
+    if not off and not ((awaited := transfers.awaited(context.store, pair)) and in_log(context, awaited)):
+        return
+    if not _reached(context, pair):
+        return
+    conf = {"source": pair.source, **({"slaves": [pair.slave]} if off else {"slave": pair.slave})}
+    if api := context.airflow_api():
+        try:
+            api.trigger(_UPDATE if off else _RECEIVE, f"{pair.source}__{pair.slave}__{known.update_id}", conf)
+        except (OSError, ValueError) as error:
+            event("nobody was called", slave=pair.slave, why=error)
+
+
+def _reached(context: Context, pair: Pair) -> bool:
+    """Whether a slave answers, if only that it refuses us: whoever works with it tells that."""
+    slave = context.slave(pair)
+    try:
+        slave.capabilities()
+    except TransientError as error:
+        event("off-line", slave=pair.slave, why=error.fact)
+        return False
+    except SluiceError:
+        return True
+    finally:
+        slave.close()
+    return True
