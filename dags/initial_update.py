@@ -15,6 +15,7 @@ DOC = """
 | `inhibit` | closes the slaves' gates, clears their holdback; refuses paused drains | INITIAL, dispatcher STANDBY |
 | `dump` | copies the watched tables out of one snapshot to all the slaves | INITIAL, dispatcher STANDBY |
 | `release` | opens the gates: changes newer than the snapshot are delivered | TRANSITION, dispatcher ACTIVE |
+| `blocks` | mode `markers` alone: loads block by block, while the stream goes on | TRANSITION, dispatcher ACTIVE |
 | `verify` | compares value by value at one point of the stream; waits for a slave that is not there yet | NORMAL |
 | `abandon` | only if one of these failed | INCONSISTENT |
 
@@ -24,7 +25,8 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 
 * **source**: the master database
 * **slaves**: the slaves to fill
-* **mode**: `snapshot`, chunks are copied out of one snapshot; `external`, programs bring the rows (`initial_program`)
+* **mode**: `snapshot`, chunks are copied out of one snapshot; `external`, programs bring the rows (`initial_program`);
+  `markers`, the stream begins with empty tables, and rows come in blocks, each at a point of it: for the largest tables
 * **store_initial_data**: `dump` stores it in files, in a new directory. Somebody copies that to each slave's place,
   where the DAG `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut
   (`./sluice status` names the directory), and the change log keeps what it needs
@@ -46,7 +48,7 @@ with DAG(
     params={
         "source": conventions.source_param(settings),
         "slaves": conventions.slaves_param(settings),
-        "mode": Param("snapshot", type="string", enum=["snapshot", "external"], description="who brings the rows"),
+        "mode": Param("snapshot", type="string", enum=["snapshot", "external", "markers"], description="how rows come"),
         "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
         "resume": Param(False, type="boolean", description="go on where an earlier update of these slaves broke off"),
         "force": Param(False, type="boolean", description="cancel the updates that these slaves are in"),
@@ -61,6 +63,7 @@ with DAG(
             ("release", pools.RESERVED, {}),
         )
     )
+    blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'markers' }}")
     verify = conventions.ending_verification(UPDATE)
     abandon = SluiceSparkOperator(
         task_id="abandon",
@@ -72,5 +75,5 @@ with DAG(
     # A run is judged by its last tasks. `abandon` succeeds when the update failed, so it cannot be the only one.
     finished = EmptyOperator(task_id="finished")
 
-    inhibit >> dump >> release >> verify >> finished
-    [inhibit, dump, release, verify] >> abandon
+    inhibit >> dump >> release >> blocks >> verify >> finished
+    [inhibit, dump, release, blocks, verify] >> abandon

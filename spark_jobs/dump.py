@@ -10,7 +10,7 @@ from sluice.spark.loading import load
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
-    options.add_argument("--mode", choices=MODES, default=SNAPSHOT, help="who brings the rows")
+    options.add_argument("--mode", choices=MODES, default=SNAPSHOT, help="how rows come")
     options.add_argument("--resume", action="store_true", help="go on where an earlier update broke off")
     options.add_argument("--store", action="store_true", help="into files, which are carried to the slaves by hand")
     return options

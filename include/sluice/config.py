@@ -25,6 +25,7 @@ from sluice.model.names import TableName
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
 from sluice.parts import (
     HASH,
+    Blocks,
     Incoming,
     Messages,
     Outgoing,
@@ -81,6 +82,7 @@ class Source(Part):
     messages: Messages = Messages()
     initial_files: Outgoing = Outgoing()
     initial_program: Program = Program()
+    blocks: Blocks = Blocks()
 
     @cached_property
     def patterns(self) -> dict[Pattern, WatchedTable]:
@@ -261,8 +263,7 @@ def load(file: Path | None = None) -> Config:
     """
     file = file or path()
     try:
-        text = file.read_text(encoding="utf-8")
-        raw = yaml.load(text, Loader=StrictLoader)
+        raw = yaml.load(file.read_text(encoding="utf-8"), Loader=StrictLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(1, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or mend the file") from None
     try:

@@ -34,6 +34,7 @@ class WatchedTable(Part):
     trigger: Annotated[str | None, Field(max_length=63, description="the trigger's name; made if not given")] = None
     sequence: Annotated[int, Field(description="order of loading; negative: before all others")] = -1
     debug: Annotated[Literal[0, 1], Field(description="1: each change leaves a line in DEBUG_TABLE")] = 0
+    in_blocks: Annotated[bool, Field(description="`markers` loads it in blocks; false: out of a snapshot")] = True
 
     @model_validator(mode="after")
     def _what_is_excluded_has_no_settings(self) -> WatchedTable:
@@ -123,6 +124,15 @@ class Segments(Part):
     max_changes: Annotated[int, Field(ge=1, description="bound of one sweep, in changes")] = 200_000
     keep_hours: Annotated[float, Field(ge=0, description="kept this long after every slave received it")] = 24
     warn_bytes: Annotated[int, Field(ge=1, description="warn when the change log is larger")] = 10_000_000_000
+
+
+class Blocks(Part):
+    """How tables are loaded block by block, in the mode `markers` of an initial update."""
+
+    rows: Annotated[int, Field(ge=1, description="rows of a block")] = 20_000
+    share: Annotated[float, Field(gt=0, le=1, description="of the time that blocks take; the rest is paused")] = 1.0
+    max_lag_s: Annotated[float, Field(ge=0, description="no block is begun while a slave is further behind")] = 60
+    patience_s: Annotated[float, Field(gt=0, description="how long a slave may take to come to a block's point")] = 120
 
 
 class Messages(Part):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from airflow.sdk import Asset, Param, RetryDecision, RetryPolicy
+from airflow.sdk import Asset, Param, RetryDecision, RetryPolicy, TriggerRule
 from airflow.sdk.exceptions import AirflowTaskTimeout
 
 from sluice.config import Config, Source
@@ -128,14 +128,21 @@ class KeepTrying(RetryPolicy):
 NO_LIMIT = 1_000_000
 
 
-def ending_verification(arguments: Mapping[str, Any]) -> SluiceSparkOperator:
-    """The last task of an initial update, once its data is in: what passes is waited for, and a slave that is behind,
-    paused or on standby."""
+def patient(job: str, arguments: Mapping[str, Any], **more: Any) -> SluiceSparkOperator:
+    """A task of an initial update whose stream goes on: what passes is waited for, for as long as it takes."""
     return SluiceSparkOperator(
-        task_id="verify",
-        job="verify",
-        arguments={**arguments, "initial": True},
+        task_id=job,
+        job=job,
+        arguments=arguments,
         pool=pools.BULK,
         retries=NO_LIMIT,
         retry_policy=KeepTrying(),
+        **more,
     )
+
+
+def ending_verification(arguments: Mapping[str, Any]) -> SluiceSparkOperator:
+    """The last task of an initial update, once its data is in; a slave that is behind, paused or on standby is waited
+    for."""
+    # What comes before it may have been left out.
+    return patient("verify", {**arguments, "initial": True}, trigger_rule=TriggerRule.NONE_FAILED)

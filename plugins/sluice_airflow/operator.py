@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseHook, BaseOperator, Context
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
 from sluice import config, connections
 from sluice.errors import ConfigError
@@ -43,6 +43,7 @@ class SluiceSparkOperator(BaseOperator):
         job: name of the file, without .py.
         arguments: option name -> value, templated and rendered to native values. True becomes `--name`; None,
             False and empty values become nothing; a list becomes one `--name=value` each.
+        only_if: templated; if it renders to False the task is skipped.
         outlet_if: name of a number in the result. If it is 0, this run made nothing new and the outlets get no event.
 
     Raises:
@@ -51,7 +52,7 @@ class SluiceSparkOperator(BaseOperator):
         JobCrashed: any other exit code, or no result.
     """
 
-    template_fields: Sequence[str] = ("arguments",)
+    template_fields: Sequence[str] = ("arguments", "only_if")
     ui_color = "#cfe8f3"
     jobs: Path = config.PROJECT / "spark_jobs"
 
@@ -60,6 +61,7 @@ class SluiceSparkOperator(BaseOperator):
         *,
         job: str,
         arguments: Mapping[str, Any] | None = None,
+        only_if: str = "True",
         outlet_if: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -68,10 +70,13 @@ class SluiceSparkOperator(BaseOperator):
         super().__init__(**kwargs)
         self.job = job
         self.arguments = dict(arguments or {})
+        self.only_if = only_if
         self.outlet_if = outlet_if
         self._child: Child | None = None
 
     def execute(self, context: Context) -> dict[str, Any]:
+        if str(self.only_if) == "False":
+            raise AirflowSkipException(f"job {self.job} has nothing to do in a run like this")
         try:
             command, env = self._prepare(context)
         except ConfigError as error:

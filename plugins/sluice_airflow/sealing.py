@@ -19,7 +19,7 @@ from sluice.config import Config
 from sluice.connections import ConnectionInfo, seal
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work.
-JOBS_THAT_ASK_AIRFLOW = frozenset({"cancel", "drain", "inhibit", "release", "verify"})
+JOBS_THAT_ASK_AIRFLOW = frozenset({"blocks", "cancel", "drain", "inhibit", "release", "verify"})
 
 
 def needed_connections(config: Config, job: str, source: str, slaves: Iterable[str] = ()) -> list[str]:

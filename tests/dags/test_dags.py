@@ -48,6 +48,7 @@ TASKS = [
     ("initial_update", "inhibit"),
     ("initial_update", "dump"),
     ("initial_update", "release"),
+    ("initial_update", "blocks"),
     ("initial_update", "verify"),
     ("initial_update", "abandon"),
     ("receive_initial_files", "expected"),
@@ -281,7 +282,7 @@ def test_a_drain_waits_for_its_slave_but_not_for_a_job_that_keeps_crashing(bag, 
 def test_a_failed_initial_update_is_abandoned_and_its_run_fails(bag):
     """The run is judged by its leaves: one is reached only if all went well, the other only if something did not."""
     dag = bag.dags["initial_update"]
-    stages = ["inhibit", "dump", "release", "verify"]
+    stages = ["inhibit", "dump", "release", "blocks", "verify"]
     assert {task.task_id for task in dag.leaves} == {"finished", "abandon"}
     assert dag.get_task("finished").upstream_task_ids == {"verify"}
     assert dag.get_task("abandon").upstream_task_ids == set(stages)

@@ -87,6 +87,7 @@ def test_a_job_says_where_it_runs_and_what_configures_it(deployment, context):
     [
         ("publish", {"test_control", "test_master", "test_zurich"}),
         ("drain", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
+        ("blocks", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("cancel", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("inhibit", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("release", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),

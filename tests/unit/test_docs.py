@@ -30,6 +30,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### A watched table:": parts.WatchedTable,
     "### A schedule:": parts.Schedule,
     "### Segments:": parts.Segments,
+    "### Blocks:": parts.Blocks,
     "### Messages:": parts.Messages,
     "### Stored initial data:": parts.Outgoing,
     "### Arriving initial data:": parts.Incoming,

@@ -12,6 +12,7 @@ from sluice.config import at_home
 from sluice.context import Context
 from sluice.control import absence, notes, replications, stops, transfers, updates
 from sluice.control.replications import Replication
+from sluice.control.store import Store
 from sluice.control.tables import comparison, initial_update, of, segment
 from sluice.control.transfers import Transfer
 from sluice.model.names import Pair
@@ -105,8 +106,8 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
+    holdback, lag_s = behind(context.store, pair)
     with context.store.begin() as connection:
-        holdback, lag_s = _behind(connection, pair, known.position.ordinal)
         compared, different = _compared(connection, pair)
         loaded = _loaded(connection, known.update_id) if known.status is Status.INITIAL else ""
     return Standing(
@@ -152,7 +153,9 @@ def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
     return found
 
 
-def _behind(connection: Connection, pair: Pair, ordinal: int) -> tuple[int, float]:
+def behind(store: Store, pair: Pair) -> tuple[int, float]:
+    """How many transactions of the log a slave lacks, and the age of the oldest of them in seconds."""
+    ordinal = replications.get(store, pair).position.ordinal
     ahead = (
         select(
             func.coalesce(func.max(segment.c.last_ordinal), ordinal),
@@ -162,7 +165,8 @@ def _behind(connection: Connection, pair: Pair, ordinal: int) -> tuple[int, floa
         .where(segment.c.source == pair.source, segment.c.last_ordinal > ordinal)
         .select_from(segment)
     )
-    last, age = connection.execute(ahead).one()
+    with store.begin() as connection:
+        last, age = connection.execute(ahead).one()
     return int(last) - ordinal, float(age or 0)
 
 

@@ -19,6 +19,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update.copying import Dumped, Load, Nothing, Target, copy, each
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
+from sluice.initial_update.online import Later
 from sluice.initial_update.plan import chunks
 from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.storing import StoredTables
@@ -29,8 +30,8 @@ from sluice.model.position import Position
 from sluice.state.replication import Event, Status
 from sluice.vendors.dumping import DumpSnapshot
 
-# Who brings the rows: chunks of the dump's snapshot are copied, or programs export and import.
-SNAPSHOT, EXTERNAL = MODES = "snapshot", "external"
+# How rows come: chunks of the snapshot are copied; programs export and import; or blocks, when the stream goes on.
+SNAPSHOT, EXTERNAL, MARKERS = MODES = "snapshot", "external", "markers"
 
 
 def dump(
@@ -50,18 +51,18 @@ def dump(
 
     Args:
         load: copies chunks.
-        mode: one of `MODES`: whether chunks are copied, or programs bring the rows.
+        mode: one of `MODES`; for blocks tables are made here, and emptied.
         store: the data is to be carried to the slaves by hand.
         resume: go on where an earlier update broke off. A second try of the same one does so by itself.
 
     Raises:
         SluiceError: the source failed, or every slave did.
     """
-    if store and mode == EXTERNAL:
+    if store and mode != SNAPSHOT:
         raise SluiceError(
             207,
-            "what programs export is not stored in files",
-            f"nothing was changed; trigger initial_update with `store_initial_data`, or with mode {EXTERNAL}",
+            f"what comes in mode {mode} is not stored in files",
+            f"nothing was changed; trigger initial_update with `store_initial_data`, or with mode {mode}",
         )
     installed = reconcile(context, source)
     for cycle in installed.cycles:
@@ -92,6 +93,9 @@ def dump(
         files, failed = directories(context, update, away, dumped.definitions, None if store else absence.kept(context))
         for target in (*targets, *files):
             stack.callback(target.tables.close)
+        later = Later(context, source, snapshot, dumped.definitions) if mode == MARKERS else None
+        if later:
+            targets = each(targets, later.plan, failed)
         before: Resumption | External
         bring = load
         if mode == EXTERNAL:
@@ -99,7 +103,16 @@ def dump(
             bring = before.load
         else:
             wanted = resume or began(context.store, update)
-            before = Resumption(context, source, update, dumped.definitions, snapshot, installed.stages, wanted=wanted)
+            before = Resumption(
+                context,
+                source,
+                update,
+                dumped.definitions,
+                snapshot,
+                installed.stages,
+                later.tables if later else (),
+                wanted=wanted,
+            )
         loaded, wrong = copy(context, source, update, dumped, targets, bring, before) if targets else ([], {})
         count = len(before.chunks())
         if files:
@@ -108,7 +121,7 @@ def dump(
             loaded, wrong, count = loaded + stored, wrong | others, len(every)
         rows = loaded[0].tables.progress()[1] if loaded else 0
         reached(CrashPoint.DUMPED)
-        loaded = each(loaded, lambda target: _join(context, target, update, before.shown), wrong)
+        loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
         failed |= {
             pair.slave: wrong[target.name]
             for target in (*targets, *files)
@@ -168,12 +181,14 @@ def _waiting(store: Store, pairs: Sequence[Pair]) -> list[Pair]:
     return [one.pair for one in known if one.status is Status.INITIAL and updates.ours(store, one)]
 
 
-def _join(context: Context, target: Target, update: int, shown: DumpSnapshot) -> None:
+def _join(context: Context, target: Target, update: int, shown: DumpSnapshot, later: Later | None) -> None:
     """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
     going_on = [pair for pair in target.pairs if _goes_on(context.store, pair, update, shown.position)]
     if not going_on:
         raise SluiceError(85, f"the update of {target.name} was given up meanwhile", "see `./sluice status`")
     target.tables.begin_stream(shown.position, shown.snapshot)
+    if later and not isinstance(target.tables, StoredTables):
+        later.expect(target, update)
     for pair in going_on:
         if isinstance(target.tables, StoredTables):
             transfers.begin(context.store, target.tables.transfer(pair))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sluice.apply.mapper import Mapper
 from sluice.apply.view import TableView
+from sluice.errors import SluiceError
 from sluice.initial_update.packing import Packing
-from sluice.initial_update.plan import Chunk
+from sluice.initial_update.plan import Chunk, KeyRange
 from sluice.model.names import Resources, TableName
+from sluice.model.position import Position
 
 
 @dataclass(frozen=True)
@@ -103,3 +106,35 @@ class SlaveLoaded:
     slave: str
     rows: int
     error: str
+
+
+@dataclass(frozen=True)
+class BlockJob:
+    """The next block of each of some ranges, for one slave, at one point of the stream (R10).
+
+    Attributes:
+        update: the initial update that they belong to.
+        origin: the master as it was at the point.
+        at: the point.
+        rows: how many a block has, about.
+        patience_s: how long a slave is waited for that is on its way to the point.
+    """
+
+    source: str
+    update: int
+    origin: OfMaster
+    sealed: str
+    slave: SlaveLoad
+    mapper: Mapper
+    ranges: tuple[KeyRange, ...]
+    at: Position
+    rows: int
+    patience_s: float
+
+
+@dataclass(frozen=True)
+class BlockLoaded:
+    """What became of a block: its rows, but for those that the slave had, and why it is not in, or None."""
+
+    rows: int
+    error: SluiceError | None = None

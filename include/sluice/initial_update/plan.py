@@ -42,6 +42,31 @@ class Chunk:
     since: int | None = None
 
 
+# The values of a row's key, as texts.
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class KeyRange:
+    """Rows of a watched table whose keys lie between two, which are loaded block by block in the order of their keys.
+
+    Attributes:
+        order: of the keys, as the master has it; another text if it is another order.
+        reached: the last key that is in; None if none is, and the range begins with the first there is.
+        until: its own last key; None if it has no end.
+        rows: how many are in, but for those that the stream has brought.
+        ended: all of it is in.
+    """
+
+    number: int
+    table: TableName
+    order: str
+    reached: Key | None = None
+    until: Key | None = None
+    rows: int = 0
+    ended: bool = False
+
+
 def chunks(
     leaves: Iterable[Leaf],
     tasks: int,

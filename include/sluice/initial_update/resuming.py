@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
@@ -118,6 +118,7 @@ class Resumption:
     Args:
         snapshot: of this dump.
         stages: in which order tables are loaded.
+        later: tables of which nothing is loaded here.
         wanted: go on where a load broke off; else nothing stays.
     """
 
@@ -129,6 +130,7 @@ class Resumption:
         definitions: Sequence[TableDefinition],
         snapshot: DumpSnapshot,
         stages: Sequence[Sequence[TableName]],
+        later: Collection[TableName] = (),
         *,
         wanted: bool,
     ) -> None:
@@ -137,7 +139,7 @@ class Resumption:
         self._update = update
         self._definitions = definitions
         self.shown = snapshot
-        self._leaves = snapshot.leaves()
+        self._leaves = [leaf for leaf in snapshot.leaves() if leaf.table not in later]
         self._stages = stages
         self._table_of = {leaf.relation: leaf.table for leaf in self._leaves}
         self._wanted = wanted

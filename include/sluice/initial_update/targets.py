@@ -28,7 +28,7 @@ def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None 
         earlier: the epoch under which loading the same began, if it is to go on.
     """
     wanted = context.wiped(pair)
-    return Target((pair,), context.slave(pair).loading(held.epoch, earlier, wanted), _plan(context, pair, held.epoch))
+    return Target((pair,), context.slave(pair).loading(held.epoch, earlier, wanted), plan_of(context, pair, held.epoch))
 
 
 def directories(
@@ -72,7 +72,7 @@ def _directory(
     name = f"{moment:%Y%m%dT%H%M%S.%fZ}"
     place = Place(at_home(settings.location)).within(name)
     stored = StoredTables(place, name, settings, update, [destination for destination, _ in group])
-    return Target(pairs, stored, _plan(context, pairs[0], group[0][1].epoch, stored))
+    return Target(pairs, stored, plan_of(context, pairs[0], group[0][1].epoch, stored))
 
 
 def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> Destination:
@@ -95,7 +95,8 @@ def _taken_as_text(slave: SlaveDatabase, tables: Sequence[TableDefinition]) -> s
         return set(columns)
 
 
-def _plan(context: Context, pair: Pair, epoch: int, stored: StoredTables | None = None) -> SlaveLoad:
+def plan_of(context: Context, pair: Pair, epoch: int, stored: StoredTables | None = None) -> SlaveLoad:
+    """A slave, or a directory for it, as tasks are told of it; its views are still to come."""
     slave = context.config.slave(pair.slave)
     return SlaveLoad(
         pair.slave,

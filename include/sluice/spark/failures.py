@@ -20,10 +20,12 @@ def as_text(error: SluiceError) -> str:
 
 def raise_any(texts: Iterable[str]) -> None:
     """Raise one of the errors that tasks returned, if there are any; a terminal one rather than a transient one."""
-    errors = [_error(*json.loads(text)) for text in texts]
+    errors = [of_text(text) for text in texts]
     if errors:
         raise min(errors, key=lambda error: isinstance(error, TransientError))
 
 
-def _error(kind: str, code: int, fact: str, hint: str) -> SluiceError:
+def of_text(text: str) -> SluiceError:
+    """The error that a task returned."""
+    kind, code, fact, hint = json.loads(text)
     return _KINDS[kind](code, fact, hint)

@@ -1,4 +1,4 @@
-"""The chunks of a dump, copied by Spark tasks that share them out, on whichever executor is free."""
+"""The chunks of a dump, and blocks of key ranges, copied by Spark tasks on whichever executor is free."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from sluice.errors import SluiceError
+from sluice.initial_update.blocks import load_block
 from sluice.initial_update.filling import load_chunks
-from sluice.initial_update.job import LoadJob, Share, SlaveLoaded
-from sluice.spark.failures import as_text, raise_any
+from sluice.initial_update.job import BlockJob, BlockLoaded, LoadJob, Share, SlaveLoaded
+from sluice.spark.failures import as_text, of_text, raise_any
 from sluice.spark.session import spark
 
 _RESULT = "slave string, rows long, error string, failure string"
 _SCHEMA = pa.schema([("slave", pa.string()), ("rows", pa.int64()), ("error", pa.string()), ("failure", pa.string())])
+
+_BLOCK = pa.schema([("number", pa.int64()), ("rows", pa.int64()), ("failure", pa.string())])
 
 
 def load(job: LoadJob) -> list[SlaveLoaded]:
@@ -39,3 +42,19 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
     rows = spark().range(0, tasks, 1, tasks).mapInArrow(task, _RESULT).collect()
     raise_any(row.failure for row in rows if row.failure)
     return [SlaveLoaded(row.slave, row.rows, row.error) for row in rows]
+
+
+def load_blocks(job: BlockJob) -> list[BlockLoaded]:
+    """Load the next block of each of the job's ranges; what became of each, in their order."""
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                done = load_block(job, number)
+                failure = as_text(done.error) if done.error else None
+                yield pa.RecordBatch.from_pylist([{"number": number, "rows": done.rows, "failure": failure}], _BLOCK)
+
+    count = len(job.ranges)
+    rows = spark().range(0, count, 1, count).mapInArrow(task, "number long, rows long, failure string").collect()
+    done = {row.number: BlockLoaded(row.rows, of_text(row.failure) if row.failure else None) for row in rows}
+    return [done[number] for number in range(count)]

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from zlib import crc32
 
 from sluice.apply.mapper import Mapper
+from sluice.apply.view import TableView
 from sluice.connections import ConnectionInfo
-from sluice.initial_update.plan import Chunk, Leaf
+from sluice.initial_update.plan import Chunk, Key, KeyRange, Leaf
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
@@ -89,6 +90,9 @@ class DumpSnapshot(Protocol):
     def filled(self) -> set[TableName]:
         """The tables that have rows in it."""
 
+    def order(self, table: TableName) -> str | None:
+        """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
+
 
 class Rows(Protocol):
     """Rows on their way, in buffers of whole rows as COPY writes them; how many there were is known at the end."""
@@ -111,6 +115,17 @@ class Reading(Chunks, Protocol):
 
     def table(self, name: TableName, columns: Sequence[str]) -> Rows:
         """Every row of a table, in the text format, in no order."""
+
+    def shape(self, name: TableName) -> Layout:
+        """The columns of a table, and its primary key."""
+
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[Rows, Key | None]:
+        """The next so many rows of a range, in the text format; with the key of the last, None if no more follow.
+
+        Raises:
+            SluiceError: SLC-086, keys are sorted otherwise than when the range was begun.
+            TransientError: SLC-095, the table was rewritten since.
+        """
 
 
 class Receiver(Protocol):
@@ -207,3 +222,54 @@ class SlaveTables(Protocol):
 
     def close(self) -> None:
         """End the session."""
+
+
+class SlaveRanges(Protocol):
+    """The ranges of a slave that are loaded block by block while the stream goes on."""
+
+    def unfit(self, tables: Sequence[Any], chosen: Collection[TableName]) -> dict[TableName, str]:
+        """Those of the chosen tables that cannot be loaded so here, each with the reason.
+
+        Args:
+            tables: the definitions of all that are watched.
+        """
+
+    def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
+        """Write down what an update is to load, in place of all that was to be loaded; under the dump's fence."""
+
+    def found(self, update: int) -> list[KeyRange]:
+        """What it is to load, and how far that is."""
+
+    def close(self) -> None:
+        """End the session."""
+
+
+class BlockReceiver(Protocol):
+    """A slave while one block comes to it: first beside the table, and at the point into it."""
+
+    def begin(self, seen: TableView) -> None:
+        """Begin to write rows, in the text format, with the columns that the slave's view of their table writes.
+
+        Raises:
+            Unfit: the slave's table does not take them as it is now.
+        """
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows."""
+
+    def await_point(self) -> None:
+        """Wait for the slave, which is on its way to the point of the job.
+
+        Raises:
+            TransientError: SLC-091 if it does not arrive in time, SLC-092 if it is beyond.
+        """
+
+    def end(self, within: KeyRange, reached: Key | None) -> int:
+        """Wait for the point, put in what the slave lacks of the block, and that it is in; how many rows that were.
+
+        Raises:
+            FencedError: SLC-087, the range is another one by now.
+        """
+
+    def close(self) -> None:
+        """End, without what was not committed."""

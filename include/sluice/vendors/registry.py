@@ -11,9 +11,10 @@ from typing import Any
 
 from sluice.apply.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.initial_update.job import LoadJob, SlaveLoad
+from sluice.errors import ConfigError
+from sluice.initial_update.job import BlockJob, LoadJob, SlaveLoad
 from sluice.model.names import Pair, Resources
-from sluice.vendors.dumping import Programs, Reading, Receiver, TableDefinition
+from sluice.vendors.dumping import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison
@@ -40,6 +41,19 @@ class Master:
 
 
 @dataclass(frozen=True)
+class Online:
+    """What a kind of slave offers that can be loaded block by block while the stream goes on.
+
+    Attributes:
+        ranges: those of a slave, whose position tables are in a schema.
+        receive: the slave as a task that loads a block sees it.
+    """
+
+    ranges: Callable[[ConnectionInfo, Pair, str, Mapper], SlaveRanges]
+    receive: Callable[[ConnectionInfo, BlockJob], BlockReceiver]
+
+
+@dataclass(frozen=True)
 class Vendor:
     """One kind of slave: its ports, and what Spark tasks do with it.
 
@@ -50,6 +64,7 @@ class Vendor:
         history: the same as a slave that keeps every change instead of rows; None if it cannot.
         master: what it offers besides if it can be a master, too.
         importing: how programs import into it; None if they cannot.
+        online: how it is loaded in blocks; None if it cannot be.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -58,6 +73,7 @@ class Vendor:
     master: Master | None = None
     history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None
     importing: Programs | None = None
+    online: Online | None = None
 
 
 @cache
@@ -71,4 +87,14 @@ def master(name: str) -> Master:
     """What a vendor offers as a master; the configuration names none as a source's that offers nothing."""
     found = vendor(name).master
     assert found is not None
+    return found
+
+
+def online(name: str) -> Online:
+    """What a vendor offers as a slave that is loaded in blocks. Raises ConfigError SLC-088 if it offers nothing."""
+    found = vendor(name).online
+    if found is None:
+        raise ConfigError(
+            88, "a slave of files cannot be loaded in blocks", "run initial_update in the mode `snapshot`"
+        )
     return found

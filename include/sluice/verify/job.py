@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -25,7 +24,6 @@ from sluice.verify.comparison import Comparison, Side
 from sluice.verify.points import Point
 
 PATIENCE_S = 900.0
-_KEEP_UP_S = 15.0
 _NEAR_S = 60.0
 _LOOK_S = 0.2
 
@@ -60,9 +58,8 @@ def verify(
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
     if ready:
-        number = points.ask(context.store, request.source, ready)
-        with _KeptUp(context, number):
-            results = _compare(context, request, ready, number, compare_all, patience_s, late)
+        with points.held(context.store, request.source, ready, patience_s) as point:
+            results = _compare(context, request, ready, point, compare_all, patience_s, late)
     for slave, tables in results.items():
         different = sum(one.different for one in tables.values())
         event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
@@ -150,13 +147,11 @@ def _compare(
     context: Context,
     request: Request,
     slaves: Sequence[str],
-    number: int,
+    point: Point,
     compare_all: CompareAll,
     patience_s: float,
     late: dict[str, SluiceError],
 ) -> dict[str, dict[str, Difference]]:
-    point = _await(context, request, number, patience_s)
-    event("point", source=request.source, position=point.position)
     settings = context.config.source(request.source)
     database = context.source(request.source)
     names = request.tables or tuple(context.watched(request.source))
@@ -173,7 +168,7 @@ def _compare(
                 late[slave] = waits or error
                 continue
             finally:
-                points.passed(context.store, number, slave)
+                points.passed(context.store, point.id, slave)
             event("aligned", slave=slave, position=point.position)
             skipped = stops.left_out(context.store, port.pair)
             for name in [name for name in names if name not in skipped]:
@@ -195,21 +190,8 @@ def _compare(
     for job, difference in zip(jobs, differences, strict=True):
         found = difference.with_rows_of_its_own() if job.own_rows else difference
         results[job.slave][str(job.view.master.name)] = found
-    _record(context, request.source, number, results)
+    _record(context, request.source, point.id, results)
     return results
-
-
-def _await(context: Context, request: Request, number: int, patience_s: float) -> Point:
-    deadline = time.monotonic() + patience_s
-    while (point := points.answered(context.store, number)) is None:
-        if time.monotonic() > deadline:
-            raise TransientError(
-                94,
-                f"no publisher of {request.source} answered within {patience_s:.0f} s",
-                f"see its last log, and whether it is paused: airflow dags unpause publish__{request.source}",
-            )
-        time.sleep(_LOOK_S)
-    return point
 
 
 def _record(context: Context, source: str, number: int, results: dict[str, dict[str, Difference]]) -> None:
@@ -255,25 +237,3 @@ def _complain(source: str, results: dict[str, dict[str, Difference]], refused: d
         red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
         anew = f"; once that is mended, type: {remedies.update(source, red)}" if red else "; an update is under way"
         raise SluiceError(93, f"not every slave could be verified: {states}", f"`./sluice status` says why{anew}")
-
-
-class _KeptUp:
-    """Puts the deadline of a point off while the comparison goes on, and closes it at the end, whatever the end."""
-
-    def __init__(self, context: Context, number: int) -> None:
-        self._context = context
-        self._number = number
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._keep_up, name="keep up", daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-        points.close(self._context.store, self._number)
-
-    def _keep_up(self) -> None:
-        while not self._over.wait(_KEEP_UP_S):
-            points.keep_up(self._context.store, self._number)

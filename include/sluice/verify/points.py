@@ -8,8 +8,10 @@ both.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,11 +20,14 @@ from sqlalchemy import ColumnElement, func, select
 from sluice.control.store import Store
 from sluice.control.tables import barrier, point
 from sluice.errors import TransientError
+from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.position import Position
 
 # A request that nobody keeps up is void after this time.
 SECONDS = 60
+_KEEP_UP_S = 15.0
+_LOOK_S = 0.1
 
 
 class Waiting:
@@ -63,6 +68,45 @@ class Point:
     id: int
     snapshot_id: str
     position: Position
+
+
+@contextmanager
+def held(store: Store, source: str, slaves: Sequence[str], patience_s: float) -> Iterator[Point]:
+    """A point at which these slaves stop, until they are let pass, or this ends.
+
+    Raises:
+        TransientError: SLC-094, no publisher answered.
+    """
+    number = ask(store, source, slaves)
+    over = threading.Event()
+
+    def keep() -> None:
+        while not over.wait(_KEEP_UP_S):
+            keep_up(store, number)
+
+    thread = threading.Thread(target=keep, name="keep up", daemon=True)
+    thread.start()
+    try:
+        point = _awaited(store, source, number, patience_s)
+        event("point", source=source, position=point.position)
+        yield point
+    finally:
+        over.set()
+        thread.join()
+        close(store, number)
+
+
+def _awaited(store: Store, source: str, number: int, patience_s: float) -> Point:
+    deadline = time.monotonic() + patience_s
+    while (point := answered(store, number)) is None:
+        if time.monotonic() > deadline:
+            raise TransientError(
+                94,
+                f"no publisher of {source} answered within {patience_s:.0f} s",
+                f"see its last log, and whether it is paused: airflow dags unpause publish__{source}",
+            )
+        time.sleep(_LOOK_S)
+    return point
 
 
 def ask(store: Store, source: str, slaves: Sequence[str]) -> int:

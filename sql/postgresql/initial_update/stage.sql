@@ -1,1 +1,1 @@
-CREATE TEMP TABLE sluice_merged ON COMMIT DROP AS SELECT {columns} FROM {table} WITH NO DATA
+CREATE TEMP TABLE sluice_merged ON COMMIT {kept} AS SELECT {columns} FROM {table} WITH NO DATA

@@ -55,6 +55,14 @@ class Acting:
     fires: bool
 
 
+@dataclass(frozen=True)
+class KeyOrder:
+    """The columns of a primary key, and a text that is another one if rows are sorted otherwise by them."""
+
+    columns: tuple[str, ...]
+    sign: str
+
+
 def columns(connection: Connection, name: TableName) -> list[Column]:
     """The columns in order; none if there is no such table."""
     rows = connection.execute(composed("catalog/columns"), {"schema": name.schema, "table": name.table})
@@ -102,6 +110,15 @@ def primary_key(connection: Connection, name: TableName) -> tuple[str, ...]:
     """The columns of the primary key; none if the table has none."""
     rows = connection.execute(composed("catalog/primary_key"), {"schema": name.schema, "table": name.table})
     return tuple(column for (column,) in rows)
+
+
+def order(connection: Connection, name: TableName) -> KeyOrder | None:
+    """How a table's rows are sorted by its primary key, if they can be, and no two bear one at any time."""
+    relation = {"relation": sql.Identifier(name.schema, name.table).as_string(connection)}
+    found = connection.execute(composed("blocks/order"), relation).fetchall()
+    if not (found and all(plain for *_, plain in found)):
+        return None
+    return KeyOrder(tuple(column for column, *_ in found), ", ".join(sign for _, sign, _ in found))
 
 
 def required(connection: Connection, name: TableName) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Concatenate, LiteralString, ParamSpec, TypeVar
 import psycopg
 from psycopg import sql
 
+from sluice.apply.view import TableView
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError
@@ -21,6 +22,20 @@ from sluice.vendors.postgresql.session import composed, connect, translated
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def merge(there: TableView, *, upserted: bool) -> sql.Composed:
+    """Put what was staged beside the rows of a table that are there; `upserted`: these become the ones that come."""
+    key = there.layout.key_names
+    others = [sql.Identifier(name) for name in there.written if name not in key] if upserted else []
+    then = sql.SQL(", ").join(sql.SQL("{0} = excluded.{0}").format(name) for name in others)
+    return composed(
+        "initial_update/merge",
+        table=identifier(there.layout.name),
+        columns=sql.SQL(", ").join(map(sql.Identifier, there.written)),
+        key=sql.SQL(", ").join(map(sql.Identifier, key)),
+        then=sql.SQL("UPDATE SET {}").format(then) if others else sql.SQL("NOTHING"),
+    )
 
 
 def _explained(
@@ -95,13 +110,8 @@ class PostgresReceiver:
         self._merge = None
         upserted = table in self._plan.upserted
         if upserted or table in self._plan.merged:
-            self._session.execute(composed("initial_update/stage", **parts))
-            key = there.layout.key_names
-            others = [sql.Identifier(name) for name in there.written if name not in key] if upserted else []
-            then = sql.SQL(", ").join(sql.SQL("{0} = excluded.{0}").format(name) for name in others)
-            parts["key"] = sql.SQL(", ").join(map(sql.Identifier, key))
-            parts["then"] = sql.SQL("UPDATE SET {}").format(then) if others else sql.SQL("NOTHING")
-            self._merge = composed("initial_update/merge", **parts)
+            self._session.execute(composed("initial_update/stage", **parts, kept=sql.SQL("DROP")))
+            self._merge = merge(there, upserted=upserted)
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
         into = composed("initial_update/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
         self._copying = ExitStack()

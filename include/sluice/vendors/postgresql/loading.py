@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sluice.vendors.postgresql.slave import PostgresSlave
 
 # Keys and indexes come after the data; a dump that finds this on a table makes it again.
-_UNFINISHED = "sluice: keys and indexes are still to come"
+UNFINISHED = "sluice: keys and indexes are still to come"
 
 
 class SlaveTables:
@@ -107,7 +107,7 @@ class SlaveTables:
                 name = layout.name
                 usertypes.provide(session, table.types, names)
                 stays = self._goes_on or table.name in staying
-                unfinished = catalog.comment(session, name) == _UNFINISHED
+                unfinished = catalog.comment(session, name) == UNFINISHED
                 if unfinished and stays:
                     self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
                     if table.name in staying and not catalog.primary_key(session, name):
@@ -128,7 +128,7 @@ class SlaveTables:
                     for statement in definition.make(self._unfinished[table.name], name):
                         session.execute(statement)
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
-                    session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
+                    session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
             if emptied:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
             echoes.record(made)
@@ -232,7 +232,7 @@ class SlaveTables:
         if any("DEFERRABLE" in text for _, text in table.constraints) or catalog.late_keys(session, there.name):
             return False
         key = {there.columns[place].name for place in there.key}
-        ours = unmerged is None or catalog.comment(session, there.name) == _UNFINISHED
+        ours = unmerged is None or catalog.comment(session, there.name) == UNFINISHED
         return bool(key) and (ours or set(catalog.primary_key(session, there.name)) == key)
 
     def _check_guards(self, session: Connection, name: TableName) -> None:

@@ -10,9 +10,10 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.initial_update.plan import Chunk
+from sluice.initial_update.plan import Chunk, Key, KeyRange
+from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.comparing import keep_shape
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier
@@ -48,6 +49,31 @@ class PostgresReading:
         rows = catalog.rows_of(self._session, name)
         return CopyOut(self._session, composed("verify/unsorted", columns=_names(columns), rows=rows), BUFFER_BYTES)
 
+    def shape(self, name: TableName) -> Layout:
+        """The columns of a table, and its primary key."""
+        return definition.read(self._session, name).layout
+
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
+        """The next rows of a range, in the text format; with the key of the last, None if no more follow."""
+        keep_shape(self._session, within.table)
+        order = catalog.order(self._session, within.table)
+        if order is None or order.sign != within.order:
+            raise SluiceError(
+                86,
+                f"the primary key of {within.table} was altered since it began to be loaded in blocks",
+                "trigger initial_update again, it begins anew",
+            )
+        key = sql.SQL("({})").format(_names(order.columns))
+        from_ = {"key": _names(order.columns), "rows": catalog.rows_of(self._session, within.table)}
+        left = _within(key, within.reached, within.until)
+        end = composed("blocks/end", **from_, within=left, before=sql.Literal(rows - 1))
+        found = self._session.execute(end).pgresult
+        assert found is not None
+        last = tuple(_text(found.get_value(0, place)) for place in range(found.nfields)) if found.ntuples else None
+        asked = left if last is None else _within(key, within.reached, last)
+        out = composed("blocks/rows", columns=_names(columns), rows=from_["rows"], within=asked)
+        return CopyOut(self._session, out, BUFFER_BYTES), last
+
 
 @contextmanager
 def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]:
@@ -73,3 +99,18 @@ def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]
 
 def _names(columns: Sequence[str]) -> sql.Composable:
     return sql.SQL(", ").join(map(sql.Identifier, columns))
+
+
+def _within(key: sql.Composed, reached: Key | None, until: Key | None) -> sql.Composed:
+    """Keys beyond one and up to another, as the master compares them; texts are of the columns' types."""
+    asked = [
+        sql.SQL("{} {} ({})").format(key, sql.SQL(compared), sql.SQL(", ").join(map(sql.Literal, bound)))
+        for compared, bound in ((">", reached), ("<=", until))
+        if bound is not None
+    ]
+    return sql.SQL(" AND ").join(asked) if asked else sql.SQL("").join([sql.SQL("true")])
+
+
+def _text(value: bytes | None) -> str:
+    assert value is not None
+    return value.decode()

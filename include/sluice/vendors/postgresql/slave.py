@@ -52,7 +52,7 @@ class PostgresSlave:
         self.mapper = mapper
         self._schema = schema
         self.parts: dict[str, sql.Composable] = {
-            name: sql.Identifier(schema, f"sluice_{name}") for name in ("position", "loaded")
+            name: sql.Identifier(schema, f"sluice_{name}") for name in ("position", "loaded", "ranges")
         }
         self._epoch = 0
         self._session: Connection | None = None

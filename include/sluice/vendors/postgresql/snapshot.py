@@ -76,6 +76,12 @@ class DumpSnapshot:
         with translated("looking for rows"):
             return catalog.filled(self._session, {name: name for name in self._tables})
 
+    def order(self, table: TableName) -> str | None:
+        """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
+        with translated("reading the catalog"):
+            found = catalog.order(self._session, table)
+        return found.sign if found else None
+
     def _open(self) -> Connection:
         session = connect(self._info, "snapshot", autocommit=True)
         session.execute("SET lock_timeout = '10s'")

@@ -9,10 +9,11 @@ from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import PostgresReceiver
 from sluice.vendors.postgresql.definition import TableDefinition
 from sluice.vendors.postgresql.external import EXPORTING, IMPORTING
+from sluice.vendors.postgresql.ranges import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.reading import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
-from sluice.vendors.registry import Master, Vendor
+from sluice.vendors.registry import Master, Online, Vendor
 
 
 def _raw(type_name: str) -> Callable[[str], bytes] | None:
@@ -29,4 +30,5 @@ VENDOR = Vendor(
     compare_table,
     Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json, EXPORTING),
     importing=IMPORTING,
+    online=Online(PostgresRanges, PostgresBlocks),
 )

@@ -1,0 +1,201 @@
+"""A slave that is loaded block by block: its ranges, and a block that is put in at a point of the stream (R10)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack, suppress
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.mapper import Mapper
+from sluice.apply.view import TableView, view
+from sluice.connections import ConnectionInfo
+from sluice.crash import CrashPoint, reached
+from sluice.errors import FencedError
+from sluice.initial_update.job import BlockJob
+from sluice.initial_update.plan import Key, KeyRange
+from sluice.model.action import Filled
+from sluice.model.names import Pair, TableName
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.copying import merge
+from sluice.vendors.postgresql.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.echoes import Echoes
+from sluice.vendors.postgresql.fitting import fitting
+from sluice.vendors.postgresql.loading import UNFINISHED
+from sluice.vendors.postgresql.qualified import names_of
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.staging import missing
+from sluice.verify.points import Waiting
+
+_LOOK_S = 0.02
+
+
+class PostgresRanges:
+    """See `sluice.vendors.dumping.SlaveRanges`."""
+
+    def __init__(self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper) -> None:
+        self._info = info
+        self._pair = pair
+        self._mapper = mapper
+        self._position, self._ranges = (sql.Identifier(schema, f"sluice_{name}") for name in ("position", "ranges"))
+        self._session: Connection | None = None
+
+    def unfit(self, tables: Sequence[TableDefinition], chosen: Collection[TableName]) -> dict[TableName, str]:
+        """The tables that cannot be loaded so here, each with the reason."""
+        with translated("looking at the slave's tables"):
+            role = "SELECT current_setting('session_replication_role') = 'replica'"
+            silent = self._open().execute(role).fetchone() == (True,)
+            found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
+        for table in tables:
+            for key in table.foreign_keys if self._mapper.complete(table.name) else ():
+                if not silent or table.name not in chosen:
+                    why = f"the foreign key {key.name} of {table.name} would find rows that come before others"
+                    found |= {name: why for name in (table.name, key.parent) if name in chosen}
+        return {name: why for name, why in found.items() if why}
+
+    def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
+        """Write down what an update is to load, in place of all that was to be loaded."""
+        with translated("planning the blocks"), self._open().transaction():
+            held = self._open().execute(composed("slave/fence", position=self._position), self._names()).fetchone()
+            if held != (epoch,):
+                raise FencedError(50, f"somebody took over slave {self._pair.slave} from this dump")
+            self._open().execute(composed("blocks/forget", ranges=self._ranges), self._names())
+            for one in ranges:
+                values = {**self._names(), "update": update, "number": one.number, "order": one.order}
+                values |= {"schema": one.table.schema, "table": one.table.table}
+                values |= {"reached": _array(one.reached), "until": _array(one.until)}
+                self._open().execute(composed("blocks/expect", ranges=self._ranges), values)
+
+    def found(self, update: int) -> list[KeyRange]:
+        """What it is to load, and how far that is."""
+        with translated("looking at the blocks"):
+            rows = self._open().execute(
+                composed("blocks/found", ranges=self._ranges), {**self._names(), "update": update}
+            )
+            return [
+                KeyRange(number, TableName(schema, table), order, _key(reached_), _key(until), loaded, ended)
+                for number, schema, table, order, reached_, until, loaded, ended in rows
+            ]
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.close()
+
+    def _unfit(self, table: TableDefinition) -> str:
+        there = view(self._mapper, table.layout).layout
+        if not there.key:
+            return "the slave does not get all columns of its primary key"
+        if there.searched or self._mapper.manner(table.name).strict:
+            return "`searchable`, `on_missing` and `on_duplicate` expect rows that are not in yet"
+        if not catalog.columns(self._open(), there.name) or catalog.comment(self._open(), there.name) == UNFINISHED:
+            return ""
+        if not catalog.enforced(self._open(), there.name, there.key_names):
+            return "no index of the slave's table tells rows apart by that key at once"
+        for one in catalog.acting(self._open(), there.name):
+            if one.kind == "rule" or (one.kind == "key" and one.fires):
+                return f"{one.name} on the slave's table would meet rows that come before others"
+        return ""
+
+    def _names(self) -> dict[str, object]:
+        return {"source": self._pair.source, "slave": self._pair.slave}
+
+    def _open(self) -> Connection:
+        if self._session is None:
+            self._session = _connect(self._info, self._pair.slave)
+        return self._session
+
+
+class PostgresBlocks:
+    """See `sluice.vendors.dumping.BlockReceiver`.
+
+    Rows come into a table of the session, so that the slave is held at the point for no longer than it takes to insert
+    them; and while it is on its way there, nothing is locked here.
+    """
+
+    def __init__(self, info: ConnectionInfo, job: BlockJob) -> None:
+        self._job = job
+        self._parts = {name: sql.Identifier(job.slave.schema, f"sluice_{name}") for name in ("position", "ranges")}
+        self._names = {"source": job.source, "slave": job.slave.slave}
+        self._waiting = Waiting(Pair(job.source, job.slave.slave), job.at, job.patience_s)
+        self._copying = ExitStack()
+        with translated(f"loading {job.slave.slave}"):
+            self._session = _connect(info, job.slave.slave)
+
+    def begin(self, seen: TableView) -> None:
+        """Begin to write rows."""
+        there = seen.layout
+        parts: dict[str, sql.Composable] = {
+            "table": identifier(there.name),
+            "columns": sql.SQL(", ").join(map(sql.Identifier, seen.written)),
+        }
+        # Rows of the slave's own are not the master's of any time.
+        own = self._job.mapper.filled(seen.master.name) is Filled.MERGE
+        self._merge = merge(seen, upserted=own)
+        with translated(f"loading {self._job.slave.slave}"):
+            self._copying.close()
+            if not fitting(self._session, there, names_of(self._session, self._job.mapper)):
+                raise missing(f"the slave has no table {there.name}")
+            self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
+            self._session.execute(composed("initial_update/stage", **parts, kept=sql.SQL("PRESERVE ROWS")))
+            parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
+            into = composed("initial_update/copy_in", **parts, format=sql.SQL("text"))
+            self._copy = self._copying.enter_context(self._session.cursor().copy(into))
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows."""
+        with translated(f"loading {self._job.slave.slave}"):
+            self._copy.write(buffer)
+
+    def await_point(self) -> None:
+        """Wait for the slave."""
+        with translated(f"loading {self._job.slave.slave}"):
+            while not self._arrived("slave/position"):
+                time.sleep(_LOOK_S)
+
+    def end(self, within: KeyRange, reached_: Key | None) -> int:
+        """Wait for the point, put in what the slave lacks of the block, and that it is in."""
+        with translated(f"loading {self._job.slave.slave}"):
+            self._copying.close()
+            self.await_point()
+            with self._session.transaction():
+                # What had been seen without a lock may not be so any more.
+                while not self._arrived("blocks/at"):
+                    time.sleep(_LOOK_S)
+                echoes = Echoes(self._session, self._job.slave.masters)
+                rows = self._session.execute(self._merge).rowcount
+                echoes.remove()
+                values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}
+                values |= {"reached": _array(within.reached), "now": _array(reached_)}
+                if self._session.execute(composed("blocks/reach", **self._parts), values).rowcount != 1:
+                    raise FencedError(87, f"range {within.number} of {within.table} is no longer what it was")
+                reached(CrashPoint.MERGED)
+        reached(CrashPoint.CHUNK_LOADED)
+        return rows
+
+    def close(self) -> None:
+        """End, without what was not committed."""
+        self._session.close()
+
+    def _arrived(self, look: str) -> bool:
+        row = self._session.execute(composed(look, **self._parts), self._names).fetchone()
+        return self._waiting.over(int(row[1]) if row else 0)
+
+
+def _connect(info: ConnectionInfo, slave: str) -> Connection:
+    session = connect(info, f"load {slave}", autocommit=True)
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        session.execute("SET session_replication_role = replica")
+    # Rows, and how far they are, are lost together, if at all; and with them what the drain did after that (R3).
+    session.execute("SET synchronous_commit = off")
+    return session
+
+
+def _array(key: Key | None) -> list[str] | None:
+    return None if key is None else list(key)
+
+
+def _key(values: list[str] | None) -> Key | None:
+    return None if values is None else tuple(values)

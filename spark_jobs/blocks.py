@@ -1,0 +1,16 @@
+"""Spark job: load what slaves get block by block, while their stream goes on; nothing if there is no such table."""
+
+import argparse
+
+from sluice.initial_update.online import load_online
+from sluice.spark.job import arguments, run
+from sluice.spark.loading import load_blocks
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this job."""
+    return arguments(__doc__, slaves="+")
+
+
+if __name__ == "__main__":
+    run(parser(), lambda context, options: load_online(context, options.source, options.slaves, load_blocks))

@@ -1,0 +1,1 @@
+DELETE FROM {ranges} WHERE source = %(source)s AND slave = %(slave)s

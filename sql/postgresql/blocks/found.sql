@@ -1,0 +1,2 @@
+SELECT number, "schema", "table", key_order, reached, until, rows, ended
+FROM {ranges} WHERE source = %(source)s AND slave = %(slave)s AND update_id = %(update)s ORDER BY number

@@ -1,0 +1,1 @@
+COPY (SELECT {columns} FROM {rows} WHERE {within}) TO STDOUT

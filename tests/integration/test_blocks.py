@@ -1,0 +1,217 @@
+"""A slave is loaded block by block while its stream goes on, and is exact at every moment of it (R10)."""
+
+from __future__ import annotations
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+
+import pytest
+from support.updating import background, load_here
+from support.world import SOURCE
+
+from sluice.connections import ConnectionInfo
+from sluice.control import replications
+from sluice.errors import SluiceError
+from sluice.initial_update.blocks import load_block
+from sluice.initial_update.dump import dump
+from sluice.initial_update.online import load_online
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event, Status
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE keyed (id int PRIMARY KEY, n int NOT NULL DEFAULT 0, u int UNIQUE, note text);
+CREATE TABLE named (
+    kind char(3), code varchar(40) COLLATE "C", day date,
+    parent int REFERENCES keyed ON UPDATE CASCADE ON DELETE CASCADE, score float8, PRIMARY KEY (kind, day, code));
+CREATE TABLE heap (a int, b text);
+CREATE SEQUENCE fresh START 10000;
+INSERT INTO keyed SELECT g, 0, g, repeat('x', 50) FROM generate_series(1, 3000) AS g;
+INSERT INTO named
+SELECT (ARRAY['a', 'B', 'ä', 'Z', E'\\'', E'\\\\'])[1 + g % 6], 'c' || g, date '2024-01-01' + g % 9, g, g / 7.0
+FROM generate_series(1, 2000) AS g;
+INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 300) AS g;
+"""
+TABLES = {"public.keyed": {}, "public.named": {}, "public.heap": {"in_blocks": False}}
+
+
+def blocks_here(job):
+    """Every block of a round, each in a thread of its own."""
+    with ThreadPoolExecutor(len(job.ranges)) as pool:
+        return list(pool.map(lambda number: load_block(job, number), range(len(job.ranges))))
+
+
+def writes(session, seed):
+    """Updates, deletes and inserts of rows that are loaded and rows that are not; keys that move over what is loaded.
+
+    Two of different seeds keep to rows of their own.
+    """
+    chance = random.Random(seed)
+
+    def once():
+        some, other, moved = (2 * chance.randrange(1, 1500) + seed % 2 for _ in range(3))
+        execute = session.execute
+        with session.transaction(force_rollback=chance.random() < 0.1):
+            execute("UPDATE keyed SET n = n + 1, u = -u WHERE id IN (%s, %s)", [some, other])
+            free = "AND NOT EXISTS (SELECT FROM keyed AS there WHERE there.id = keyed.id"
+            execute(f"UPDATE keyed SET id = id + 5000 WHERE id = %s {free} + 5000)", [moved])
+            execute(
+                f"UPDATE keyed SET id = id - 5000 WHERE id > 5000 AND id %% 6 = %s {free} - 5000)", [3 * (seed % 2)]
+            )
+            execute("DELETE FROM keyed WHERE id = %s", [some])
+            execute("INSERT INTO keyed VALUES (%s, 1, nextval('fresh'), 'again')", [some])
+            kind = chance.choice("aBäZ")
+            execute("UPDATE named SET kind = %s, code = code || '.', score = -score WHERE parent = %s", [kind, other])
+            execute("DELETE FROM named WHERE parent = %s", [moved])
+            execute("INSERT INTO heap VALUES (%s, NULL)", [some % 7])
+
+    return once
+
+
+@pytest.fixture
+def world(updating):
+    made = updating(DDL, deepcopy(TABLES), source={"blocks": {"rows": 600, "patience_s": 30}})
+    made.configure(lambda settings: settings.update(bulk_tasks=2))
+    return made
+
+
+def begun(world, *slaves):
+    """An update in blocks whose stream goes on; none of the blocks is in."""
+    slaves = slaves or world.slaves
+    world.inhibit(*slaves)
+    assert dump(world.context, SOURCE, slaves, load_here, mode="markers")["failed"] == {}
+    world.release(*slaves)
+
+
+def loaded(world, *slaves, load=blocks_here):
+    return load_online(world.context, SOURCE, slaves or world.slaves, load)["rows"]
+
+
+def test_a_slave_is_loaded_under_constant_writes(world):
+    with background(writes(world.session(), 1), writes(world.session(), 2)):
+        begun(world)
+        assert world.rows("zurich", "public.keyed").total() == 0
+        with world.running():
+            rows = loaded(world)
+        assert all(count > 1000 for count in rows.values())
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    world.catch_up()
+    assert world.differences() == {}
+    assert world.status("zurich") is Status.NORMAL
+
+
+class Broken(Exception):
+    """What a job breaks off with."""
+
+
+def until(look):
+    """Wait for something that happens soon."""
+    end = time.monotonic() + 30
+    while not look():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_what_breaks_off_goes_on_where_it_was_and_no_block_is_put_in_beside_its_point(world, monkeypatch):
+    done, refused = [], []
+
+    def noted(job):
+        found = blocks_here(job)
+        done.extend((one.table, one.reached) for one, told in zip(job.ranges, found, strict=True) if not told.error)
+        refused.extend(told.error.code for told in found if told.error)
+        return found
+
+    def breaks_off(job):
+        noted(job)
+        raise Broken
+
+    def is_killed(job):
+        def killed(point):
+            raise Broken
+
+        with monkeypatch.context() as patch:
+            patch.setattr("sluice.vendors.postgresql.ranges.reached", killed)
+            blocks_here(job)
+
+    def drain_does_not_wait(job):
+        """And rows of the block change in between."""
+        world.reader("control").execute("UPDATE barrier SET passed = true")
+        world.master.execute("DELETE FROM keyed WHERE id BETWEEN 700 AND 1300; DELETE FROM named WHERE parent < 9")
+        until(lambda: world.position("zurich").ordinal > job.at.ordinal)
+        return noted(job)
+
+    def others_end_what_they_began(job):
+        late.execute("COMMIT")
+        world.master.execute("ALTER TABLE keyed ADD extra int DEFAULT 7")
+        return noted(job)
+
+    late = world.session()
+    late.execute("BEGIN; UPDATE keyed SET n = -1 WHERE id BETWEEN 1310 AND 1390; DELETE FROM keyed WHERE id = 1400")
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    begun(world, "zurich")
+    rounds = iter([breaks_off, is_killed, drain_does_not_wait, others_end_what_they_began])
+    with world.running("zurich"):
+        for _ in range(2):
+            with pytest.raises(Broken):
+                loaded(world, "zurich", load=lambda job: next(rounds)(job))
+        loaded(world, "zurich", load=lambda job: next(rounds, noted)(job))
+    assert refused == [92, 92]
+    assert len(done) == len(set(done)), "a block was loaded twice"
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    assert world.rows("zurich", "public.keyed") == world.rows("master", "public.keyed")
+
+
+def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given_up(world):
+    begun(world)
+    store, geneva = world.context.store, world.pair("geneva")
+    replications.shut(store, world.pair("zurich"), Hold.INITIAL, "a test")
+    asked = []
+
+    def noted(job):
+        asked.append(job.slave.slave)
+        if len(asked) == 2:
+            replications.happen(store, geneva, Event.CANCEL)
+            replications.lift(store, world.pair("zurich"), Hold.INITIAL, "a test")
+        return blocks_here(job)
+
+    with world.running():
+        loaded(world, load=noted)
+    assert asked[:3] == ["geneva", "geneva", "zurich"]
+    assert set(asked[2:]) == {"zurich"}
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    assert world.status("geneva") is Status.INCONSISTENT
+
+
+def test_what_cannot_come_in_blocks_is_refused_and_keeps_what_it_has(world, tmp_path):
+    world.update("zurich")
+    replications.happen(world.context.store, world.pair("zurich"), Event.FAIL)
+
+    def strict(settings):
+        settings["sources"][SOURCE]["tables"]["public.heap"]["in_blocks"] = True
+        settings["slaves"]["zurich"]["tables"] = {"public.keyed": {"on_missing": "stop"}}
+        settings["slaves"]["geneva"] = {"connection": "geneva", "vendor": "parquet"}
+        settings["replications"][1]["statements"] = False
+
+    world.infos["geneva"] = ConnectionInfo("fs", extra={"path": str(tmp_path)})
+    world.configure(strict)
+    world.inhibit()
+    with pytest.raises(SluiceError, match=r"SLC-080") as refused:
+        dump(world.context, SOURCE, world.slaves, load_here, mode="markers")
+    assert "SLC-099: slave zurich cannot get in blocks: " in refused.value.fact
+    assert "public.keyed (`searchable`, `on_missing`" in refused.value.fact
+    assert "public.heap (it has no primary key" in refused.value.fact
+    assert "SLC-088" in refused.value.fact
+    assert world.rows("zurich", "public.keyed").total() == 3000
+    with pytest.raises(SluiceError, match=r"SLC-207"):
+        dump(world.context, SOURCE, world.slaves, load_here, mode="markers", store=True)
+
+
+def test_a_key_that_is_altered_meanwhile_ends_the_load(world):
+    begun(world, "zurich")
+    world.master.execute('ALTER TABLE named ALTER code TYPE varchar(40) COLLATE "POSIX"')
+    with world.running("zurich"), pytest.raises(SluiceError, match=r"SLC-086: .*public\.named"):
+        loaded(world, "zurich")
+    assert world.status("zurich") is Status.INCONSISTENT
