@@ -86,7 +86,10 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     for one in found:
         change = one.change
         table = change.layout.name if change.layout else "no table"
-        why = change.oddity or f"{Action(change.action).name}, removed"
+        why = (
+            change.oddity
+            or f"{Action(change.action).name}, removed{' as the master wrote it' if change.unseen else ''}"
+        )
         print(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}")
         if change.action in COMMANDS:
             print(f"  {''.join(filter(None, change.new or ()))}")

@@ -113,6 +113,33 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert world.differences() == {}
 
 
+def test_a_transaction_that_cannot_even_be_seen_is_kept_as_the_master_wrote_it(build, sluice):
+    """What is computed of one row fails; once that is mended, what is kept is carried out as the slave sees it then."""
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
+
+    def see(computed):
+        entry = {"columns": {"v": "seen"}, "compute": {"seen": computed}}
+        world.configure(lambda plain: plain["slaves"]["zurich"].update(tables={"public.t": entry}))
+
+    world.reader("zurich").execute("ALTER TABLE t RENAME v TO seen")
+    see("(10 / (id - 2))::text")
+    for number in (1, 2, 3):
+        world.master.execute("INSERT INTO t VALUES (%s, 'plain')", [number])
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-160.* in front of transaction 2 "):
+        world.drain()
+    world.let_leases_expire()
+    assert sluice(world, "dispatcher", "--remove-first", 2)[0] == 0
+    listed = sluice(world, "rejected")[1]
+    assert "INSERT, removed as the master wrote it\n  + id=2  v=plain" in listed
+    world.drain()
+    assert slave(world) == [(1, "-10"), (3, "10")]
+    assert "SLC-160" in sluice(world, "rejected", "--carry-out")[2], "it cannot be seen yet"
+    see("(20 / id)::text")
+    assert sluice(world, "rejected", "--carry-out")[0] == 0
+    assert slave(world) == [(1, "-10"), (2, "10"), (3, "10")]
+
+
 def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):
     world, _ = stuck()
     assert "SLC-171" in sluice(world, "dispatcher", "--skip", "public.nowhere")[2]

@@ -15,7 +15,9 @@ from sqlalchemy import Connection, Select, null, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.apply.net import Step
+from sluice.apply.view import Sight, seen, view
 from sluice.changelog.schema import CHANGES
+from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.control import answers, replications
 from sluice.control.store import Store
@@ -26,7 +28,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.tolerance import Oddity, Rejected
 
-_REMOVED = "removed"
+_REMOVED, _UNSEEN = "removed", "removed unseen"
 _IN_ORDER = (rejected.c.ordinal, rejected.c.repl_key, rejected.c.part)
 
 
@@ -63,7 +65,7 @@ def keep_in(connection: Connection, pair: Pair, changes: Sequence[Rejected]) -> 
             "ordinal": one.ordinal,
             "repl_key": one.repl_key,
             "part": parts[one.repl_key],
-            "reason": one.oddity or _REMOVED,
+            "reason": one.oddity or (_UNSEEN if one.unseen else _REMOVED),
             "layout": one.layout and one.layout.to_json(),
             "action": one.action,
             "new": null() if one.new is None else one.new,
@@ -97,7 +99,7 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
             found = slave.carry_out(
                 [one.id for one in chosen],
                 [one.id for one in there],
-                lambda left: _steps([one for one in chosen if one.id in left]),
+                lambda left: _steps(context, pair, [one for one in chosen if one.id in left]),
                 partial(answers.answered, context.store, pair),
             )
     finally:
@@ -137,23 +139,30 @@ def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[Kep
             row.at,
             Rejected(
                 row.layout and Layout.from_json(row.layout),
-                None if row.reason == _REMOVED else Oddity(row.reason),
+                None if row.reason in (_REMOVED, _UNSEEN) else Oddity(row.reason),
                 row.action,
                 row.ordinal,
                 row.repl_key,
                 row.new,
                 row.old,
+                unseen=row.reason == _UNSEEN,
             ),
         )
         for row in rows
     ]
 
 
-def _steps(chosen: Sequence[Kept]) -> Iterator[Step]:
+def _steps(context: Context, pair: Pair, chosen: Sequence[Kept]) -> Iterator[Step]:
     rows = [
         {"ordinal": one.change.ordinal, "trans_key": "", "repl_key": one.change.repl_key, "layout": place}
         | {"action": one.change.action, "new": one.change.new, "old": one.change.old}
         for place, one in enumerate(chosen, 1)
     ]
+    changes = pa.Table.from_pylist(rows, CHANGES)
     layouts = {place: one.change.layout for place, one in enumerate(chosen, 1) if one.change.layout}
-    return steps(pa.Table.from_pylist(rows, CHANGES), layouts)
+    if unseen := [place for place in layouts if chosen[place - 1].change.unseen]:
+        mapper, salt = context.mapper(pair), salt_of(context.connections, context.config.slave(pair.slave).salt)
+        sights = {place: Sight(view(mapper, layouts[place]), salt) for place in unseen}
+        changes = seen(changes, sights)
+        layouts |= {place: one.view.layout for place, one in sights.items()}
+    return steps(changes, layouts)

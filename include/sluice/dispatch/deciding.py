@@ -7,7 +7,7 @@ from functools import partial
 
 from sluice.context import Context
 from sluice.control import leases, questions, rejections, replications, stops
-from sluice.dispatch.drain import no_obstacle
+from sluice.dispatch.removing import no_obstacle
 from sluice.dispatch.job import drain_of
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName

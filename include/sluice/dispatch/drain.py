@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, takewhile
@@ -19,13 +19,12 @@ from sluice.dispatch.batches import MOST_BYTES, Batch, batches
 from sluice.dispatch.narrowing import Refusal, described, narrowed
 from sluice.dispatch.permitted import ALL, Permission, permitted
 from sluice.dispatch.preparing import Preparing
+from sluice.dispatch.removing import no_obstacle, without
 from sluice.dispatch.seeing import Seeing, layouts_of
 from sluice.dispatch.steps import steps
 from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
-from sluice.model.action import Action
-from sluice.model.layout import Layout
 from sluice.model.manners import Manners
-from sluice.model.names import Pair, TableName
+from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Outcome, Statement
@@ -186,8 +185,11 @@ class Drain:
             raise no_obstacle(self._slave.pair, ordinal)
         ahead = takewhile(lambda one: one.end.ordinal - one.transactions < ordinal, self._batches(segments, 1))
         changes = pa.concat_tables([one.changes for one in ahead])
-        batch = Batch(changes, Position(inside, ordinal), ordinal - self.position.ordinal)
-        return self._apply(batch, _sequences(segments, batch.end), ordinal)
+        end = Position(inside, ordinal)
+        others, layouts, removed = without(changes, ordinal, self._seeing, self._manifest)
+        passed = chain(permitted(steps(others, layouts), self._slave.pair, self._permission), self._told(removed))
+        tolerated = self._carried_out(passed, end, _sequences(segments, end))
+        return self._at(end, len(changes), tolerated, self._seeing.left_out(changes))
 
     def make_durable(self) -> Position:
         """Flush the slave; the log may be trimmed up to the position returned."""
@@ -244,13 +246,9 @@ class Drain:
             self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._seeing.left_out(done)
         )
 
-    def _apply(self, batch: Batch, sequences: list[SequenceValue], removed: int | None = None) -> Delivered:
+    def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seeing.seen(batch.changes)
-        told: Iterator[Step] = iter(())
-        if removed is not None:
-            gone = pc.equal(changes["ordinal"], removed)
-            changes, told = changes.filter(pc.invert(gone)), self._told(changes.filter(gone), layouts)
-        passed = chain(permitted(steps(changes, layouts), self._slave.pair, self._permission), told)
+        passed = permitted(steps(changes, layouts), self._slave.pair, self._permission)
         tolerated = self._carried_out(passed, batch.end, sequences)
         return self._at(batch.end, len(batch.changes), tolerated, self._seeing.left_out(batch.changes))
 
@@ -263,20 +261,10 @@ class Drain:
         begin, self.position = self.position, end
         return Delivered(end, end.ordinal - begin.ordinal, changes, tolerated, skipped)
 
-    def _told(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
+    def _told(self, removed: list[Rejected]) -> Iterator[Step]:
         """No step, but the place after all others at which it is told what is not carried out."""
-        rows = (row for row in changes.drop_columns("trans_key").to_pylist() if row["action"] != Action.COMMIT)
-        self._rejected([Rejected(layouts.get(row.pop("layout")), None, **row) for row in rows])
+        self._rejected(removed)
         yield from ()
-
-
-def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:
-    """Why a transaction cannot be removed."""
-    return SluiceError(
-        170,
-        f"{pair} does not stand in front of transaction {ordinal}",
-        f"nothing was changed; `./sluice dispatcher {pair.source} {pair.slave}` says in front of which it stands",
-    )
 
 
 def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:

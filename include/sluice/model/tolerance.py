@@ -47,6 +47,7 @@ class Rejected:
     Attributes:
         layout: None if it belongs to no table.
         oddity: how its row was found; None if somebody had its transaction removed.
+        unseen: it is as the master wrote it, since what the slave would have seen of it could not be found out.
     """
 
     layout: Layout | None
@@ -56,3 +57,4 @@ class Rejected:
     repl_key: int
     new: list[str | None] | None
     old: list[str | None] | None
+    unseen: bool = False
