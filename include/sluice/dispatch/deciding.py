@@ -7,8 +7,8 @@ from functools import partial
 
 from sluice.context import Context
 from sluice.control import leases, questions, rejections, replications, stops
-from sluice.dispatch.removing import no_obstacle
 from sluice.dispatch.job import drain_of
+from sluice.dispatch.removing import no_obstacle
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.wanted import chosen, split_table
