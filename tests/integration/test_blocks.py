@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
@@ -13,10 +14,12 @@ from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
 from sluice.control import replications
+from sluice.control.status import standings
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks import load_block
 from sluice.initial_update.dump import dump
 from sluice.initial_update.online import load_online
+from sluice.spark.loading import load_blocks
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 
@@ -29,7 +32,7 @@ CREATE TABLE named (
     parent int REFERENCES keyed ON UPDATE CASCADE ON DELETE CASCADE, score float8, PRIMARY KEY (kind, day, code));
 CREATE TABLE heap (a int, b text);
 CREATE SEQUENCE fresh START 10000;
-INSERT INTO keyed SELECT g, 0, g, repeat('x', 50) FROM generate_series(1, 3000) AS g;
+INSERT INTO keyed SELECT g, 0, g, repeat('x', 700) FROM generate_series(1, 3000) AS g;
 INSERT INTO named
 SELECT (ARRAY['a', 'B', 'ä', 'Z', E'\\'', E'\\\\'])[1 + g % 6], 'c' || g, date '2024-01-01' + g % 9, g, g / 7.0
 FROM generate_series(1, 2000) AS g;
@@ -78,6 +81,11 @@ def world(updating):
     return made
 
 
+def larger(settings):
+    """Blocks of which it takes a few."""
+    settings["sources"][SOURCE]["blocks"]["rows"] = 1100
+
+
 def begun(world, *slaves):
     """An update in blocks whose stream goes on; none of the blocks is in."""
     slaves = slaves or world.slaves
@@ -90,17 +98,21 @@ def loaded(world, *slaves, load=blocks_here):
     return load_online(world.context, SOURCE, slaves or world.slaves, load)["rows"]
 
 
-def test_a_slave_is_loaded_under_constant_writes(world):
+def test_slaves_are_loaded_by_spark_tasks_under_constant_writes(world, spark):
+    world.configure(larger)
     with background(writes(world.session(), 1), writes(world.session(), 2)):
         begun(world)
         assert world.rows("zurich", "public.keyed").total() == 0
         with world.running():
-            rows = loaded(world)
+            rows = loaded(world, load=load_blocks)
         assert all(count > 1000 for count in rows.values())
+        parts = world.reader("zurich").execute('SELECT "table", count(*) FROM sluice_ranges GROUP BY 1 ORDER BY 1')
+        assert parts.fetchall() == [("keyed", 2), ("named", 1)]
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+        (now,) = standings(world.context, world.pair("zurich"))
+        assert (now.status, now.tolerated) == (Status.NORMAL, 0)
     world.catch_up()
     assert world.differences() == {}
-    assert world.status("zurich") is Status.NORMAL
 
 
 class Broken(Exception):
@@ -168,10 +180,11 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
     begun(world)
     store, geneva = world.context.store, world.pair("geneva")
     replications.shut(store, world.pair("zurich"), Hold.INITIAL, "a test")
-    asked = []
+    asked, told = [], []
 
     def noted(job):
         asked.append(job.slave.slave)
+        told.append(standings(world.context, world.pair("zurich"))[0].loaded)
         if len(asked) == 2:
             replications.happen(store, geneva, Event.CANCEL)
             replications.lift(store, world.pair("zurich"), Hold.INITIAL, "a test")
@@ -181,6 +194,8 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
         loaded(world, load=noted)
     assert asked[:3] == ["geneva", "geneva", "zurich"]
     assert set(asked[2:]) == {"zurich"}
+    assert re.fullmatch(r"[1-9][0-9,]* rows in blocks", told[-1])
+    assert standings(world.context, world.pair("zurich"))[0].loaded == ""
     assert world.verify("zurich", initial=True) == {"zurich": 0}
     assert world.status("geneva") is Status.INCONSISTENT
 

@@ -235,6 +235,9 @@ def _happen(
         _current(pair, row.update_id, update_id)
     connection.execute(replication.update().where(of(replication, pair)).values(values))
     note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}", who)
+    if event is Event.VERIFIED:
+        # It equals its master: what was missing while it was loaded in blocks is there.
+        connection.execute(tolerated.delete().where(of(tolerated, pair)))
     if status is Status.INCONSISTENT:
         _lift(connection, pair, Hold.INITIAL, "the update has ended")
     return before, status

@@ -109,7 +109,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     holdback, lag_s = behind(context.store, pair)
     with context.store.begin() as connection:
         compared, different = _compared(connection, pair)
-        loaded = _loaded(connection, known.update_id) if known.status is Status.INITIAL else ""
+        loaded = _loaded(connection, known)
     return Standing(
         source=pair.source,
         slave=pair.slave,
@@ -180,6 +180,8 @@ def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | Non
     return (None, None) if compared is None else (int(compared), int(different))
 
 
-def _loaded(connection: Connection, update: int | None) -> str:
-    row = connection.execute(select(initial_update).where(initial_update.c.id == update)).one_or_none()
-    return f"{row.chunks_done}/{row.chunks} chunks" if row and row.chunks else ""
+def _loaded(connection: Connection, known: Replication) -> str:
+    row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
+    if row and row.state == updates.LOADING and known.status is Status.TRANSITION:
+        return f"{row.rows:,} rows in blocks"
+    return f"{row.chunks_done}/{row.chunks} chunks" if row and row.chunks and known.status is Status.INITIAL else ""

@@ -11,6 +11,8 @@ from sluice.model.names import Pair
 from sluice.state.replication import UNDER_WAY, Status
 
 CANCELLED = "CANCELLED"
+# In blocks, while the stream goes on.
+LOADING = "LOADING BLOCKS"
 PUT_OFF = "PUT OFF"
 # The data are in, or in files: whoever gives up what follows does not undo that.
 _WHOLE = ("LOADED", "STORED")
@@ -93,6 +95,13 @@ def goes_on(store: Store, number: int) -> bool:
     """Whether an update is under way for some slave."""
     with store.begin() as connection:
         return connection.execute(under_way(number).limit(1)).scalar() is not None
+
+
+def loading(store: Store, number: int, ranges: int, rows: int, ended: int) -> None:
+    """How far an update in blocks is."""
+    this = initial_update.update().where(initial_update.c.id == number, under_way(number).exists())
+    with store.begin() as connection:
+        connection.execute(this.values(state=LOADING, chunks=ranges, chunks_done=ended, rows=rows))
 
 
 def finish(store: Store, number: int, state: str) -> None:

@@ -8,12 +8,14 @@ and the stream goes on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
+from itertools import pairwise
 
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import replications, stops
+from sluice.control import replications, stops, updates
 from sluice.control.status import behind
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.copying import Target
@@ -21,7 +23,7 @@ from sluice.initial_update.job import BlockJob, BlockLoaded, OfMaster
 from sluice.initial_update.plan import KeyRange
 from sluice.initial_update.targets import plan_of
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.wanted import chosen
 from sluice.state.replication import Event, Status
 from sluice.vendors.dumping import DumpSnapshot, SlaveRanges, TableDefinition
@@ -50,7 +52,8 @@ class Later:
         self._context = context
         self._definitions = definitions
         self._orders = {name: snapshot.order(name) for name in sorted(self.tables)}
-        self._ranges = [KeyRange(n, name, order) for n, (name, order) in enumerate(self._orders.items()) if order]
+        parts = [part for name, order in self._orders.items() if order for part in self._parts(snapshot, name, order)]
+        self._ranges = [replace(part, number=number) for number, part in enumerate(parts)]
 
     def plan(self, target: Target) -> None:
         """Look whether a slave can get them so; nothing is changed.
@@ -74,6 +77,12 @@ class Later:
                 "configuration: then they come out of one snapshot, before the others",
             )
 
+    def _parts(self, snapshot: DumpSnapshot, name: TableName, order: str) -> Iterator[KeyRange]:
+        """The ranges of a table, so that as many blocks of it can be loaded at once as there may be tasks."""
+        cuts = snapshot.cuts(name, self._context.config.bulk_tasks)
+        for reached, until in pairwise([None, *cuts, None]):
+            yield KeyRange(0, name, order, reached, until)
+
     def expect(self, target: Target, update: int) -> None:
         """Write down on a slave what an update is to load."""
         (pair,) = target.pairs
@@ -94,8 +103,11 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
         loads = [_Loading(context, Pair(source, slave), load, stack) for slave in slaves]
         while left := [one for one in loads if one.left]:
             loaded = [one.round() for one in left]
+            updates.loading(context.store, *min(one.progress for one in loads if one.ranges))
             if not any(loaded):
                 time.sleep(_LOOK_S)
+        for number in {one.progress[0] for one in loads if one.ranges and not one.error}:
+            updates.finish(context.store, number, "LOADED")
         failed = [one.error for one in loads if one.error]
         if failed and len(failed) == len(loads):
             raise failed[-1]
@@ -124,6 +136,12 @@ class _Loading:
             self._there = stack.enter_context(closing(_ranges_of(context, pair)))
             self._look()
 
+    @property
+    def progress(self) -> tuple[int, int, int, int]:
+        """The number of the update; how many ranges there are, how many rows and how many whole ranges are in."""
+        ended = sum(one.ended for one in self.ranges)
+        return self._update, len(self.ranges), sum(one.rows for one in self.ranges), ended
+
     def round(self) -> bool:
         """Load the next blocks, as many at once as there may be tasks; False if that cannot be now."""
         if not self._ours():
@@ -141,6 +159,9 @@ class _Loading:
             if one.error:
                 self._failed(within, one.error)
         busy = time.monotonic() - began
+        rows = sum(one.rows for one in done)
+        reached = "; ".join(f"{one.table} beyond {', '.join(one.reached)}" for one in self.ranges if one.reached)
+        event("blocks", slave=self.pair.slave, rows=rows, rows_per_s=int(rows / busy), reached=reached)
         time.sleep(busy / self._settings.share - busy)
         return any(not one.error for one in done)
 
@@ -177,7 +198,6 @@ class _Loading:
         self._skipped = stops.left_out(self._context.store, self.pair)
         self.ranges = self._there.found(self._update)
         self.left = any(map(self._wanted, self.ranges))
-        event("blocks", slave=self.pair.slave, rows=sum(one.rows for one in self.ranges))
 
     def _wanted(self, within: KeyRange) -> bool:
         return not within.ended and within.table not in self._skipped

@@ -52,7 +52,7 @@ class KeyRange:
 
     Attributes:
         order: of the keys, as the master has it; another text if it is another order.
-        reached: the last key that is in; None if none is, and the range begins with the first there is.
+        reached: it goes on beyond this key; None if it begins with the first there is.
         until: its own last key; None if it has no end.
         rows: how many are in, but for those that the stream has brought.
         ended: all of it is in.

@@ -93,6 +93,9 @@ class DumpSnapshot(Protocol):
     def order(self, table: TableName) -> str | None:
         """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
 
+    def cuts(self, table: TableName, parts: int) -> list[Key]:
+        """The keys at which such a table is cut into parts, about as large as each other; none if it is small."""
+
 
 class Rows(Protocol):
     """Rows on their way, in buffers of whole rows as COPY writes them; how many there were is known at the end."""

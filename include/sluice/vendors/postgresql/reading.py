@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -67,9 +68,7 @@ class PostgresReading:
         from_ = {"key": _names(order.columns), "rows": catalog.rows_of(self._session, within.table)}
         left = _within(key, within.reached, within.until)
         end = composed("blocks/end", **from_, within=left, before=sql.Literal(rows - 1))
-        found = self._session.execute(end).pgresult
-        assert found is not None
-        last = tuple(_text(found.get_value(0, place)) for place in range(found.nfields)) if found.ntuples else None
+        last = next(iter(keys(self._session.execute(end))), None)
         asked = left if last is None else _within(key, within.reached, last)
         out = composed("blocks/rows", columns=_names(columns), rows=from_["rows"], within=asked)
         return CopyOut(self._session, out, BUFFER_BYTES), last
@@ -111,6 +110,7 @@ def _within(key: sql.Composed, reached: Key | None, until: Key | None) -> sql.Co
     return sql.SQL(" AND ").join(asked) if asked else sql.SQL("").join([sql.SQL("true")])
 
 
-def _text(value: bytes | None) -> str:
-    assert value is not None
-    return value.decode()
+def keys(found: psycopg.Cursor[Any]) -> list[Key]:
+    """The rows that were found, as texts of the server's own: no cast of a user's is in between."""
+    rows, result = range(found.rowcount), found.pgresult
+    return [tuple((result.get_value(row, n) or b"").decode() for n in range(result.nfields)) for row in rows if result]

@@ -9,12 +9,17 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.initial_update.plan import Leaf
+from sluice.initial_update.plan import Key, Leaf
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.reading import keys
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+
+# Of a table that is cut into parts.
+_BLOCKS_A_PART = 100
+_BLOCKS_SAMPLED = 1000
 
 
 class DumpSnapshot:
@@ -81,6 +86,24 @@ class DumpSnapshot:
         with translated("reading the catalog"):
             found = catalog.order(self._session, table)
         return found.sign if found else None
+
+    def cuts(self, table: TableName, parts: int) -> list[Key]:
+        """The keys at which such a table is cut into parts, about as large as each other; none if it is small."""
+        with translated("planning the blocks"):
+            order = catalog.order(self._session, table)
+            blocks = sum(leaf.blocks for leaf in definition.leaves(self._session, table))
+            if order is None or blocks < _BLOCKS_A_PART * parts:
+                return []
+            key = [sql.Identifier(column) for column in order.columns]
+            cuts = composed(
+                "blocks/cuts",
+                key=sql.SQL(", ").join(key),
+                last=sql.SQL(", ").join(sql.SQL("{} DESC").format(column) for column in key),
+                rows=catalog.rows_of(self._session, table),
+                parts=sql.Literal(parts),
+                percent=sql.Literal(min(100.0, 100 * _BLOCKS_SAMPLED / blocks)),
+            )
+            return keys(self._session.execute(cuts))
 
     def _open(self) -> Connection:
         session = connect(self._info, "snapshot", autocommit=True)

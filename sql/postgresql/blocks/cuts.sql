@@ -1,0 +1,5 @@
+-- The last keys of all parts of a table but the last part, about as large as each other, by a sample of its blocks.
+SELECT DISTINCT ON (part) {key}
+FROM (SELECT {key}, ntile({parts}) OVER (ORDER BY {key}) AS part FROM {rows} TABLESAMPLE SYSTEM ({percent})) AS sample
+WHERE part < {parts}
+ORDER BY part, {last}
