@@ -23,15 +23,14 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 **what its watched tables hold now is replaced**. After a failure, mend the cause and trigger this DAG again, with
 `resume` if the chunks that are in may stay.
 
-* **source**: the master database
-* **slaves**: the slaves to fill
+* **source**, **slaves**: the master database, and the slaves to fill
 * **mode**: `snapshot`, chunks are copied out of one snapshot; `external`, programs bring the rows (`initial_program`);
   `markers`, the stream begins with empty tables, and rows come in blocks, each at a point of it: for the largest tables
 * **store_initial_data**: `dump` stores it in files, in a new directory. Somebody copies that to each slave's place,
   where the DAG `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut
   (`./sluice status` names the directory), and the change log keeps what it needs
-* **resume**: go on where an update of these slaves broke off; what cannot be gone on with begins anew. A task that is
-  tried again, or cleared, does so by itself
+* **version**: an older one of the source's data, which was kept; the changes since then follow
+* **resume**: go on where an update broke off, as a task that is tried again does; what cannot begins anew
 * **force**: cancel the updates that these slaves are in, and data that is on its way to them in that manner; else this
   run is refused, and changes nothing. To cancel alone: the DAG `cancel_update`
 """
@@ -50,6 +49,7 @@ with DAG(
         "slaves": conventions.slaves_param(settings),
         "mode": Param("snapshot", type="string", enum=["snapshot", "external", "markers"], description="how rows come"),
         "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
+        "version": Param("", type="string", description="prefix_Ver_x; empty: the newest"),
         "resume": Param(False, type="boolean", description="go on where an earlier update of these slaves broke off"),
         "force": Param(False, type="boolean", description="cancel the updates that these slaves are in"),
     },
@@ -59,7 +59,7 @@ with DAG(
         SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool)
         for job, pool, more in (
             ("inhibit", pools.RESERVED, conventions.chosen("force")),
-            ("dump", pools.BULK, conventions.chosen("mode", "resume", store="store_initial_data")),
+            ("dump", pools.BULK, conventions.chosen("mode", "resume", "version", store="store_initial_data")),
             ("release", pools.RESERVED, {}),
         )
     )

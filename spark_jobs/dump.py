@@ -12,6 +12,7 @@ def parser() -> argparse.ArgumentParser:
     options = arguments(__doc__, slaves="+")
     options.add_argument("--mode", choices=MODES, default=SNAPSHOT, help="how rows come")
     options.add_argument("--resume", action="store_true", help="go on where an earlier update broke off")
+    options.add_argument("--version", default="", help="of the source, prefix_Ver_x; else the newest")
     options.add_argument("--store", action="store_true", help="into files, which are carried to the slaves by hand")
     return options
 
@@ -27,5 +28,6 @@ if __name__ == "__main__":
             mode=options.mode,
             store=options.store,
             resume=options.resume,
+            version=options.version,
         ),
     )

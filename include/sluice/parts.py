@@ -163,6 +163,10 @@ class Outgoing(Part):
     max_bytes: Annotated[
         int, Field(ge=1, le=2**30, description="most bytes of a file, before it is compressed; larger: fewer files")
     ] = 1_048_576
+    versions: Annotated[
+        frozenset[Annotated[str, Field(pattern=r"^[0-9A-Za-z._-]+$")]],
+        Field(description="versions of the source of which initial data is kept in the change log"),
+    ] = frozenset()
     as_xml: Annotated[bool, Field(description="files are messages of XML, with their content in base64")] = False
     key_file: KeyFile = None
 

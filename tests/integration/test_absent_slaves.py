@@ -102,7 +102,7 @@ def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
         assert world.status("zurich") is Status.TRANSITION
         directory = Path(expected(world.context, SOURCE, "zurich")["url"])
         assert directory.parent == world.path / "log" / "initial_files"
-        assert f"its initial data is stored on '{directory}'" in said_of_zurich(world)
+        assert f"its initial data waits in the change log, on '{directory}'" in said_of_zurich(world)
         world.drain("zurich")
         assert airflow.runs == []
     world.master.execute("DELETE FROM t WHERE id = 8")

@@ -40,18 +40,17 @@ def of_transfer(awaited: Transfer, location: str) -> str:
     )
 
 
-def of_absent(awaited: Transfer | None) -> str:
-    """That a slave could not be reached when it was to be filled, and is waited for.
+def of_log(awaited: Transfer | None) -> str:
+    """That a slave is filled when it can be reached.
 
     Args:
-        awaited: what is stored for it in the change log.
+        awaited: what is stored for it in the change log; None if its update is still to begin.
     """
-    said = f"its initial data is stored on '{awaited.url}'. {_KEPT}" if awaited else "nothing was read for it yet"
-    by = "receive_initial_files" if awaited else "initial_update"
-    return (
-        f"it could not be reached when it was to be filled; {said}.\nHINT: start it, or mend its connection; its drain "
-        f"triggers {by} when it can be reached"
-    )
+    said = "it could not be reached when it was to be filled; nothing was read for it yet"
+    by = "initial_update"
+    if awaited:
+        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", "receive_initial_files"
+    return f"{said}.\nHINT: its drain triggers {by} when it can be reached: is it started, and its connection right?"
 
 
 def of_gate(

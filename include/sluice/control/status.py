@@ -141,7 +141,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
 def _awaited(context: Context, known: Replication, awaited: Transfer | None) -> str | None:
     """What is waited for before the gate of a slave opens, if nobody is at work on that."""
     if updates.is_put_off(context.store, known) or (awaited and absence.in_log(context, awaited)):
-        return notes.of_absent(awaited)
+        return notes.of_log(awaited)
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
     return notes.of_transfer(awaited, location) if awaited else None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control import replications
 from sluice.control.store import Store
-from sluice.control.tables import of, transfer
+from sluice.control.tables import of, replication, transfer
 from sluice.model.names import Pair
 from sluice.state.replication import Status
 
@@ -62,7 +63,16 @@ def awaited(store: Store, pair: Pair) -> Transfer | None:
     known = replications.get(store, pair)
     if row is None or known.update_id != row.update_id or known.status not in {Status.INITIAL, Status.TRANSITION}:
         return None
-    return Transfer(pair, row.update_id, row.url, row.name, row.sha256, row.files, row.epoch, row.since)
+    return _of(row)
+
+
+def kept(store: Store, source: str) -> list[Transfer]:
+    """What nobody waits for, and is kept for whoever asks: its pair is none of a slave."""
+    slaves = select(replication.c.slave).where(replication.c.source == source)
+    wanted = select(transfer).where(transfer.c.source == source, transfer.c.slave.not_in(slaves))
+    with store.begin() as connection:
+        rows = connection.execute(wanted.order_by(transfer.c.slave)).all()
+    return [_of(row) for row in rows]
 
 
 def loading(store: Store, pair: Pair, epoch: int) -> None:
@@ -81,3 +91,8 @@ def others(store: Store, ended: Transfer) -> bool:
     """Whether another slave waits for the same directory."""
     with store.begin() as connection:
         return bool(connection.execute(select(transfer).where(transfer.c.name == ended.name).limit(1)).one_or_none())
+
+
+def _of(row: Row[Any]) -> Transfer:
+    pair = Pair(row.source, row.slave)
+    return Transfer(pair, row.update_id, row.url, row.name, row.sha256, row.files, row.epoch, row.since)

@@ -6,11 +6,11 @@ too, and the catalog after it. What is visible in the snapshot is obsolete for t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import absence, answers, leases, remedies, replications, transfers, updates
+from sluice.control import absence, answers, leases, remedies, replications, transfers, updates, versions
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
@@ -19,6 +19,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update.copying import Dumped, Load, Nothing, Target, copy, each
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
+from sluice.initial_update.keeping import hand_out, keep
 from sluice.initial_update.online import Later
 from sluice.initial_update.plan import chunks
 from sluice.initial_update.resuming import Resumption, began
@@ -43,6 +44,7 @@ def dump(
     mode: str = SNAPSHOT,
     store: bool = False,
     resume: bool = False,
+    version: str = "",
 ) -> dict[str, object]:
     """Copy every watched table to every slave that is in INITIAL, or into directories for them.
 
@@ -53,6 +55,7 @@ def dump(
         load: copies chunks.
         mode: one of `MODES`; for blocks tables are made here, and emptied.
         store: the data is to be carried to the slaves by hand.
+        version: of the source, whose data slaves are to have, as `prefix_Ver_x`; the newest if it is not given.
         resume: go on where an earlier update broke off. A second try of the same one does so by itself.
 
     Raises:
@@ -74,6 +77,11 @@ def dump(
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
         update = replications.get(context.store, held[0][0]).update_id or 0
+        older = version.removeprefix(versions.label(context, source, ""))
+        if older not in ("", settings.messages.version):
+            failed = hand_out(context, [pair for pair, _ in held], update, older)
+            _end(context, source, update, failed, "STORED" if len(failed) < len(held) else "FAILED", ())
+            return {"update": update, "rows": 0, "chunks": 0, "failed": failed, "off_line": []}
         here, away = ([], held) if store else _apart(context, held, update, may_store=mode == SNAPSHOT)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
@@ -90,7 +98,8 @@ def dump(
             OfMaster(settings.vendor, settings.connection, snapshot.id),
         )
         targets = [slave_target(context, pair, lease) for pair, lease in here]
-        files, failed = directories(context, update, away, dumped.definitions, None if store else absence.kept(context))
+        log = None if store else absence.kept(context)
+        files, failed = directories(context, update, [pair for pair, _ in away], dumped.definitions, log)
         for target in (*targets, *files):
             stack.callback(target.tables.close)
         later = Later(context, source, snapshot, dumped.definitions) if mode == MARKERS else None
@@ -115,33 +124,42 @@ def dump(
             )
         loaded, wrong = copy(context, source, update, dumped, targets, bring, before) if targets else ([], {})
         count = len(before.chunks())
+        every = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
         if files:
-            every = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
             stored, others = copy(context, source, update, dumped, files, load, Nothing(every))
             loaded, wrong, count = loaded + stored, wrong | others, len(every)
         rows = loaded[0].tables.progress()[1] if loaded else 0
         reached(CrashPoint.DUMPED)
         loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
+        if mode == SNAPSHOT:
+            keep(context, source, update, dumped, load, every)
         failed |= {
             pair.slave: wrong[target.name]
             for target in (*targets, *files)
             for pair in target.pairs
             if target.name in wrong
         }
+    again = ["store_initial_data" if store else "resume"]
+    _end(context, source, update, failed, ("STORED" if store else "LOADED") if loaded else "FAILED", again)
+    return {"update": update, "rows": rows, "chunks": count, "failed": failed, "off_line": off_line}
+
+
+def _end(
+    context: Context, source: str, update: int, failed: Mapping[str, str], state: str, again: Sequence[str]
+) -> None:
+    """Give up those that failed, and say how the update ended."""
     for slave, error in failed.items():
         why = error.splitlines()[0]
         event("failed", slave=slave, error=why)
         # It may belong to another update by now.
         replications.happened(context.store, Pair(source, slave), Event.FAIL, why, update_id=update)
-    updates.finish(context.store, update, ("STORED" if store else "LOADED") if loaded else "FAILED")
-    if not loaded:
+    updates.finish(context.store, update, state)
+    if state == "FAILED":
         raise SluiceError(
             80,
             f"no slave could be loaded: {'; '.join(failed.values())}",
-            "mend what is said of each, then type: "
-            f"{remedies.update(source, list(failed), 'store_initial_data' if store else 'resume')}",
+            f"mend what is said of each, then type: {remedies.update(source, list(failed), *again)}",
         )
-    return {"update": update, "rows": rows, "chunks": count, "failed": failed, "off_line": off_line}
 
 
 def _apart(

@@ -32,7 +32,7 @@ class _Part(BaseModel):
 class StoredFile(_Part):
     """A piece of a chunk: at most so many bytes of what COPY gave as the configuration says, compressed."""
 
-    name: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.\-]*$")]
+    name: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._\-]*$")]
     bytes: int
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -130,9 +130,8 @@ def opened(place: Place, awaited: Transfer, key_file: str | None) -> StoredDump:
         raise _another(place, awaited) from None
     except ValidationError as error:
         raise altered(place, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
-    if (stored.source, stored.update) != (awaited.pair.source, awaited.update) or (
-        awaited.pair.slave not in stored.slaves
-    ):
+    theirs = (stored.source, stored.update) != (awaited.pair.source, awaited.update)
+    if not whole and (theirs or awaited.pair.slave not in stored.slaves):
         raise SluiceError(
             184,
             f"{place.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "

@@ -18,7 +18,6 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.parts import Outgoing
 from sluice.vendors.dumping import TableDefinition
-from sluice.vendors.protocol import SlaveDatabase
 
 
 def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None = None) -> Target:
@@ -34,65 +33,68 @@ def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None 
 def directories(
     context: Context,
     update: int,
-    held: Sequence[tuple[Pair, Lease]],
+    pairs: Sequence[Pair],
     tables: Sequence[TableDefinition],
     log: str | None = None,
+    label: str = "",
 ) -> tuple[list[Target], dict[str, str]]:
     """New directories for what these slaves are to get: slaves that get the same rows share one.
 
     Args:
         log: where they are made in the change log, as nobody carries them; else they are where it is configured.
+        label: what their names begin with, if slaves may come later, and are not asked now.
 
     Returns:
         the directories, and what is wrong with slaves that have none.
     """
     failed: dict[str, str] = {}
-    shared: list[list[tuple[Destination, Lease]]] = []
-    for pair, lease in held:
+    shared: list[list[Destination]] = []
+    for pair in pairs:
         try:
-            destination = _destination(context, pair, tables)
+            destination = _destination(context, pair, tables, ask=not label)
         except SluiceError as error:
             failed[pair.slave] = str(error)
             continue
-        same = next((group for group in shared if destination.gets_like(group[0][0])), None)
+        same = next((group for group in shared if destination.gets_like(group[0])), None)
         if same is None:
             shared.append(same := [])
-        same.append((destination, lease))
+        same.append(destination)
     now = datetime.now(UTC)
+    moments = [f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}" for number in range(len(shared))]
+    begin = f"{label}-" if label else ""
     return [
-        _directory(context, update, now + timedelta(microseconds=n), group, log) for n, group in enumerate(shared)
+        _directory(context, update, f"{begin}{moment}", group, log)
+        for moment, group in zip(moments, shared, strict=True)
     ], failed
 
 
-def _directory(
-    context: Context, update: int, moment: datetime, group: Sequence[tuple[Destination, Lease]], log: str | None
-) -> Target:
-    pairs = tuple(destination.pair for destination, _ in group)
+def _directory(context: Context, update: int, name: str, group: Sequence[Destination], log: str | None) -> Target:
+    pairs = tuple(destination.pair for destination in group)
     settings = context.config.source(pairs[0].source).initial_files if log is None else Outgoing(location=log)
-    name = f"{moment:%Y%m%dT%H%M%S.%fZ}"
     place = Place(at_home(settings.location)).within(name)
-    stored = StoredTables(place, name, settings, update, [destination for destination, _ in group])
-    return Target(pairs, stored, plan_of(context, pairs[0], group[0][1].epoch, stored))
+    stored = StoredTables(place, name, settings, update, group)
+    # Nobody is to be fenced out of a new directory.
+    return Target(pairs, stored, plan_of(context, pairs[0], 0, stored))
 
 
-def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> Destination:
-    slave = context.slave(pair)
-    try:
-        slave.mapper.keep_apart(table.name for table in tables)
-        views = {table.name: view(slave.mapper, table.layout) for table in tables}
-        return Destination(pair, slave.mapper, views, _taken_as_text(slave, tables))
-    finally:
-        slave.close()
+def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition], *, ask: bool) -> Destination:
+    mapper = context.mapper(pair)
+    mapper.keep_apart(table.name for table in tables)
+    views = {table.name: view(mapper, table.layout) for table in tables}
+    return Destination(pair, mapper, views, _taken_as_text(context, pair, tables) if ask else set(views))
 
 
-def _taken_as_text(slave: SlaveDatabase, tables: Sequence[TableDefinition]) -> set[TableName]:
+def _taken_as_text(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> set[TableName]:
     """The tables whose rows the slave takes as text alone: all of them if it cannot be asked."""
     columns = {table.name: table.layout.columns for table in tables}
+    slave = context.slave(pair)
     try:
         return slave.fit(columns).as_text
     except TransientError as error:
-        event("not asked", slave=slave.pair.slave, why=error.fact)
+        event("not asked", slave=pair.slave, why=error.fact)
         return set(columns)
+    finally:
+        slave.close()
 
 
 def plan_of(context: Context, pair: Pair, epoch: int, stored: StoredTables | None = None) -> SlaveLoad:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sluice.context import Context
-from sluice.control import replications, updates
+from sluice.control import replications, updates, versions
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
@@ -24,6 +24,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     needed = [
         one.position.ordinal for one in known if one.status in _RECEIVING and not updates.is_put_off(context.store, one)
     ]
+    needed += versions.needed(context, source)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:
         manifest.mark_trimmed(old)

@@ -1,0 +1,67 @@
+"""Older versions of a source's data: initial data that is kept in the change log for whoever asks for it.
+
+One is a transfer that no slave awaits, named after prefix and version, as the guide names its dumps.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from sqlalchemy import select
+
+from sluice.context import Context
+from sluice.control import transfers
+from sluice.control.tables import initial_update
+from sluice.control.transfers import Transfer
+from sluice.errors import TransientError
+from sluice.initial_update.place import Place
+from sluice.log import event
+from sluice.model.position import Position
+
+
+def label(context: Context, source: str, version: str) -> str:
+    """What the guide calls a version of a source."""
+    return f"{context.config.source(source).prefix}Ver_{version}"
+
+
+def wanted(context: Context, source: str) -> str | None:
+    """The version that the source has now, if it is to be kept and is not yet."""
+    settings = context.config.source(source)
+    version = settings.messages.version
+    return version if version in settings.initial_files.versions and not of(context, source, version) else None
+
+
+def of(context: Context, source: str, version: str) -> list[Transfer]:
+    """What is kept of a version: a directory for each kind of slave."""
+    begin = f"{label(context, source, version)}#"
+    return [one for one in transfers.kept(context.store, source) if one.pair.slave.startswith(begin)]
+
+
+def labels(context: Context, source: str) -> list[str]:
+    """The versions that are kept, as a slave asks for them."""
+    return sorted({one.pair.slave.partition("#")[0] for one in transfers.kept(context.store, source)})
+
+
+def position(context: Context, kept: Transfer) -> Position | None:
+    """Where the log goes on from what is kept; None if nobody knows any more."""
+    known = select(initial_update.c.segment, initial_update.c.ordinal).where(initial_update.c.id == kept.update)
+    with context.store.begin() as connection:
+        row = connection.execute(known).one_or_none()
+    return None if row is None or row.ordinal is None else Position(row.segment, row.ordinal)
+
+
+def needed(context: Context, source: str) -> list[int]:
+    """Where the log has to begin so that what is kept is of use, as ordinals. What is not to be kept any more goes."""
+    found = []
+    still = {label(context, source, version) for version in context.config.source(source).initial_files.versions}
+    for one in transfers.kept(context.store, source):
+        begins = position(context, one)
+        if one.pair.slave.partition("#")[0] in still and begins:
+            found.append(begins.ordinal)
+            continue
+        transfers.end(context.store, one.pair, one.update)
+        event("version forgotten", source=source, version=one.pair.slave, directory=one.url)
+        if not transfers.others(context.store, one):
+            with suppress(TransientError):
+                Place(one.url).remove_all()
+    return found
