@@ -13,6 +13,7 @@ from sluice.changelog.files import PlainDirectory, SegmentFiles
 from sluice.changelog.manifest import Manifest
 from sluice.config import Config
 from sluice.connections import ConnectionInfo, opened
+from sluice.control import losses
 from sluice.control.airflow_api import AirflowApi
 from sluice.control.pause import PauseSwitch, drain_dag
 from sluice.control.store import Store
@@ -71,18 +72,22 @@ class Context:
                 )
         return master(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
 
-    def slave(self, pair: Pair) -> SlaveDatabase:
-        """The port of a slave, as this source feeds it."""
+    def slave(self, pair: Pair, mapper: Mapper | None = None) -> SlaveDatabase:
+        """The port of a slave, as this source feeds it; with another mapper, as that sees it."""
         self.config.replication(pair.source, pair.slave)
         slave = self.config.slave(pair.slave)
         kind, info = vendor(slave.vendor), self.connection(slave.connection)
         port = kind.history if slave.keeps == "history" else kind.slave
         if port is None:
             raise ConfigError(158, f"slave {pair.slave} cannot keep a history", "take `keeps` out of the configuration")
-        return port(info, pair, slave.schema_, self.mapper(pair), self.unheard(pair))
+        return port(info, pair, slave.schema_, mapper or self.mapper(pair), self.unheard(pair))
 
     def mapper(self, pair: Pair) -> Mapper:
-        """What a slave sees of this source. Raises ConfigError SLC-165, its stylesheet cannot be read."""
+        """What a slave sees of this source, with what people allowed its columns to lose."""
+        return replace(self.configured(pair), allowed=losses.allowed(self.store, pair))
+
+    def configured(self, pair: Pair) -> Mapper:
+        """What it sees by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
         source, slave = self.config.source(pair.source), self.config.slave(pair.slave)
         if slave.stylesheets is None:
             return slave.mapper

@@ -29,6 +29,7 @@ from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperato
 PROJECT = Path(__file__).resolve().parents[2]
 DAG_IDS = {
     "administer",
+    "approve_losses",
     "bootstrap",
     "cancel_update",
     "decide",
@@ -59,9 +60,11 @@ TASKS = [
     ("administer", "administer"),
     ("decide", "question"),
     ("decide", "decide"),
+    ("approve_losses", "losses"),
+    ("approve_losses", "allow"),
 ]
 # What the task before has left when somebody has answered.
-ANSWERED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "7", "name": "eva"}}
+ANSWERED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "7", "name": "eva"}, "shown": "sha256:07"}
 
 
 def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
@@ -82,7 +85,13 @@ def test_the_dag_ids_are_these(bag):
 def test_every_task_is_listed_here(bag):
     tasks = {(dag_id, task.task_id) for dag_id, dag in bag.dags.items() for task in dag.tasks}
     nothing = {(dag_id, "finished") for dag_id in ("initial_update", "receive_initial_files")}
-    assert tasks == {*TASKS, *nothing, ("receive_initial_files", "arrived"), ("decide", "answer")}
+    assert tasks == {
+        *TASKS,
+        *nothing,
+        ("receive_initial_files", "arrived"),
+        ("decide", "answer"),
+        ("approve_losses", "answer"),
+    }
 
 
 def test_dags_are_parsed_with_the_network_shut_and_no_file_but_the_configuration(bag, parsing_watch):
@@ -106,7 +115,12 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
     assert dag.description
     assert "sluice" in dag.tags
     assert {task.owner for task in dag.tasks} == {"sluice"}
-    at_once = {"initial_update": 3, "receive_initial_files": 3, "decide": conventions.MANY}.get(dag_id, 1)
+    at_once = {
+        "initial_update": 3,
+        "receive_initial_files": 3,
+        "decide": conventions.MANY,
+        "approve_losses": conventions.MANY,
+    }.get(dag_id, 1)
     assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, at_once, False)
 
 
@@ -320,7 +334,16 @@ replications:
     per_pair = {"publish__sales", "publish__stock", "drain__sales__bern"}
     assert (
         set(dags)
-        == {"administer", "bootstrap", "cancel_update", "decide", "initial_update", "receive_initial_files", "verify"}
+        == {
+            "administer",
+            "approve_losses",
+            "bootstrap",
+            "cancel_update",
+            "decide",
+            "initial_update",
+            "receive_initial_files",
+            "verify",
+        }
         | per_pair
     )
     assert dags["publish__sales"].timetable.delta == timedelta(seconds=5)
@@ -331,5 +354,5 @@ def test_a_wrong_configuration_shows_as_an_import_error_with_its_hint(monkeypatc
     (tmp_path / "replication.yaml").write_text("sources: {}\nslavs: {}\n")
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     errors = DagBag(dag_folder=str(PROJECT / "dags")).import_errors
-    assert len(errors) == 9
+    assert len(errors) == 10
     assert all("SLC-002" in text and "HINT" in text for text in errors.values())

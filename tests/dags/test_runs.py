@@ -119,6 +119,15 @@ def test_what_a_person_answers_reaches_the_job_with_the_name_of_who_said_so(run,
     assert "'--answer=Reject', '--who=eva'" in said.read_text()
 
 
+def test_what_a_person_allows_is_what_was_shown(run, deployment, eva):
+    said = deployment.path / "said"
+    noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
+    eva("Approve")
+    state, tasks = run("approve_losses", losses=QUESTION.replace("{", '{"shown": "sha256:07", ', 1), allow=noted)
+    assert (state, tasks) == ("success", dict.fromkeys(["losses", "answer", "allow"], "success"))
+    assert "'--shown=sha256:07', '--who=eva'" in said.read_text()
+
+
 def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment):
     from airflow.models import Connection
     from airflow.utils.session import create_session

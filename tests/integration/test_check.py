@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from support.world import SOURCE
 
+from sluice.config import HOME_ENV
 from sluice.connections import ConnectionInfo
 from sluice.control.check import findings
 from sluice.runtime import ports
@@ -30,8 +31,9 @@ class Refusing(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def world(build):
+def world(build, monkeypatch):
     made = build(DDL, ["public.t"])
+    monkeypatch.setenv(HOME_ENV, str(made.path))
     listening = socket.create_server(("127.0.0.1", 0))
     made.infos["sluice_spark"] = ConnectionInfo(
         "spark_connect", "127.0.0.1", listening.getsockname()[1], "", "", "", {}
@@ -94,7 +96,7 @@ def test_a_refused_login_at_airflow_is_told(world):
 
 
 SLAVES = {
-    "a type too narrow": ("ALTER TABLE t ALTER amount TYPE numeric(12,2)", "SLC-073"),
+    "a type too narrow": ("ALTER TABLE t ALTER amount TYPE numeric(12,2)", "SLC-220"),
     "a column is missing": ("ALTER TABLE t DROP note", "SLC-071"),
 }
 

@@ -11,7 +11,7 @@ from sluice.connections import ConnectionInfo
 from sluice.control import check, replications
 from sluice.errors import SluiceError
 from sluice.initial_update import plan
-from sluice.initial_update.dump import EXTERNAL
+from sluice.initial_update.dump import EXTERNAL, MARKERS
 from sluice.parts import WipeOut
 from sluice.state.replication import Event, Status
 
@@ -101,6 +101,9 @@ def test_rows_stay_only_where_the_masters_key_alone_tells_them_apart(updating, t
     world.inhibit("zurich")
     with pytest.raises(SluiceError, match=r"SLC-204: .*are the slave's own: public.gone"):
         world.dump("zurich", mode=EXTERNAL)
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match=r"SLC-099: .*public.gone \(by its `on_filled`"):
+        world.dump("zurich", mode=MARKERS)
 
     def into_files(settings):
         settings["slaves"]["zurich"] = {"connection": "lake", "vendor": "parquet", "on_filled": "merge"}
@@ -161,7 +164,8 @@ def test_a_schema_is_wiped_out_before_the_tables_are_made_if_nothing_else_depend
     world.inhibit("zurich")
     world.dump("zurich")
     assert {name for (name,) in zurich.execute(LEFT)} == {
-        *("gone", "gone_pkey", "sluice_position", "sluice_position_pkey", "sluice_loaded", "sluice_loaded_pkey")
+        *("gone", "gone_pkey", "sluice_position", "sluice_position_pkey", "sluice_loaded", "sluice_loaded_pkey"),
+        *("sluice_ranges", "sluice_ranges_pkey"),
     }
     assert world.rows("zurich", "public.gone") == world.rows("master", "public.gone")
     assert "wipes out kind=view name=public.on_top" in caplog.text

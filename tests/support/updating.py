@@ -136,6 +136,7 @@ def updating(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     ) -> UpdatingWorld:
         world = UpdatingWorld(server, tmp_path / f"world{len(made)}", ddl, tables, renamed, **more)
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+        monkeypatch.setenv(HOME_ENV, str(world.path))
         made.append(world)
         return world
 

@@ -30,6 +30,7 @@ class Mapper:
         schemas: those that the slave calls otherwise.
         tables: what it sees of tables, by entry; for each table the closest one counts, and it alone.
         stylesheet: what the messages of its tables pass.
+        allowed: casts of columns of the slave that may lose something, by table.
         on_filled: what an initial update does about rows that a table has, if its entry does not say.
     """
 
@@ -37,11 +38,15 @@ class Mapper:
     tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
     stylesheet: Stylesheet | None = None
     on_filled: Filled = Filled.TRUNCATE
+    allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
 
     def entry(self, name: TableName) -> SlaveTable:
         """What is said of a table of the master."""
         found = chosen(self.tables, name)
-        return self.tables[found] if found else _PLAIN
+        entry = self.tables[found] if found else _PLAIN
+        if casts := self.allowed.get(name):
+            return entry.model_copy(update={"compute": {**entry.compute, **casts}})
+        return entry
 
     def style(self, name: TableName) -> Stylesheet | None:
         """The stylesheet that this table's messages pass."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sluice.connections import ConnectionInfo, salt_of
 from sluice.context import Context
+from sluice.control import losses
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.model.circles import echoing
@@ -141,6 +142,7 @@ def _slave(context: Context, pair: Pair) -> str:
         slave.mapper.keep_apart(columns)
         for name, known in columns.items():
             slave.mapper.refuse_unknown(name, [column.name for column in known])
+        losses.expect_none(context, pair)
         warnings = slave.fit(columns).warnings
         salt_of(context.connections, context.config.slave(pair.slave).salt)
         guarded = slave.guarded(list(columns))

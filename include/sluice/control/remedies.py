@@ -22,8 +22,12 @@ def unpause(pair: Pair) -> str:
 
 def update(source: str, slaves: Sequence[str], *choices: str) -> str:
     """The command that fills slaves anew, or, with choices of its form, otherwise."""
-    asked = {"source": source, "slaves": list(slaves)} | dict.fromkeys(choices, True)
-    return f"airflow dags trigger initial_update --conf '{json.dumps(asked)}'"
+    return trigger("initial_update", source=source, slaves=list(slaves), **dict.fromkeys(choices, True))
+
+
+def trigger(dag: str, **conf: object) -> str:
+    """The command that starts a run of a DAG with these choices of its form."""
+    return f"airflow dags trigger {dag} --conf '{json.dumps(conf)}'"
 
 
 def cancel(pair: Pair) -> str:

@@ -154,6 +154,20 @@ question = Table(
     Column("run", Text),
 )
 
+# What a column of a slave's table may lose, by the cast that makes what is left.
+allowed_loss = Table(
+    "allowed_loss",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("slave", Text, primary_key=True),
+    Column("schema", Text, primary_key=True),
+    Column("table", Text, primary_key=True),
+    Column("column", Text, primary_key=True),
+    Column("cast", Text, nullable=False),
+    Column("actor", Text, nullable=False),
+    _moment("since", required=True),
+)
+
 # Why a gate is shut; no row, no reason.
 hold = Table(
     "hold",

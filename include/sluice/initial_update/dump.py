@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import absence, answers, leases, remedies, replications, transfers, updates, versions
+from sluice.control import absence, answers, leases, losses, remedies, replications, transfers, updates, versions
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
@@ -87,6 +87,8 @@ def dump(
         if not here and not away:
             updates.finish(context.store, update, updates.PUT_OFF)
             return {"update": update, "rows": 0, "chunks": 0, "failed": {}, "off_line": off_line}
+        lossy: dict[str, str] = {}
+        here, away = ([one for one in some if _may_be_filled(context, one[0], lossy)] for some in (here, away))
         snapshot = stack.enter_context(database.dump_snapshot(watched, context.manifest(source).end))
         stack.callback(database.close)
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
@@ -133,7 +135,7 @@ def dump(
         loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
         if mode == SNAPSHOT:
             keep(context, source, update, dumped, load, every)
-        failed |= {
+        failed |= lossy | {
             pair.slave: wrong[target.name]
             for target in (*targets, *files)
             for pair in target.pairs
@@ -160,6 +162,17 @@ def _end(
             f"no slave could be loaded: {'; '.join(failed.values())}",
             f"mend what is said of each, then type: {remedies.update(source, list(failed), *again)}",
         )
+
+
+def _may_be_filled(context: Context, pair: Pair, lossy: dict[str, str]) -> bool:
+    """Whether the slave's columns take the master's values, or what somebody allowed, and no master would lose what is
+    wiped out; else why not is noted."""
+    try:
+        context.wiped(pair)
+        losses.look(context, pair)
+    except SluiceError as error:
+        lossy[pair.slave] = str(error)
+    return pair.slave not in lossy
 
 
 def _apart(

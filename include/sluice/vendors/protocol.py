@@ -12,6 +12,7 @@ import pyarrow as pa
 from sluice.apply.mapper import Mapper
 from sluice.apply.net import Step
 from sluice.model.layout import Column, Layout
+from sluice.model.loss import Loss
 from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
@@ -248,6 +249,13 @@ class SlaveDatabase(Protocol):
 
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk (R3)."""
+
+    def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
+        """What the columns of tables that are there would lose of the master's, given by its columns.
+
+        Args:
+            wiped: what goes before an initial update.
+        """
 
     def wiped(self, wanted: WipeOut) -> list[str]:
         """What an initial update drops of a schema before it makes its tables, each with its type.

@@ -17,6 +17,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
+from sluice.model.loss import Loss
 from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
@@ -156,6 +157,10 @@ class ParquetSlave:
 
     def make_durable(self) -> None:
         """Every version is."""
+
+    def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
+        """None: files are made as the master's values are."""
+        return []
 
     def wiped(self, wanted: WipeOut) -> list[str]:
         """It has no schema. Raises SluiceError SLC-213."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from sluice.apply.view import TableView
 from sluice.errors import Unfit
 from sluice.model.layout import Column, Layout
+from sluice.model.loss import Loss
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection
-from sluice.vendors.postgresql.types import holds, lost
+from sluice.vendors.postgresql.types import cuts, holds, lost
 
 
 def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mapping[str, Column]:
@@ -48,6 +50,32 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
 def other_types(layout: Layout, there: Mapping[str, Column], names: SlaveNames) -> bool:
     """Whether a column of a table that is there has another type than the master's, so that rows go in as text."""
     return bool(there) and any(there[one.name].type != names.within(one.type) for one in layout.columns)
+
+
+def losses(connection: Connection, seen: TableView, names: SlaveNames) -> Iterator[Loss]:
+    """What the columns of a slave's table, if it is there, would lose of the master's values.
+
+    Args:
+        seen: the master's table as the slave sees it.
+    """
+    there = {column.name: column for column in catalog.columns(connection, seen.layout.name)}
+    key = catalog.primary_key(connection, seen.layout.name)
+    for column in seen.layout.columns:
+        if (own := there.get(column.name)) and not holds(names.within(column.type), own.type):
+            what = lost(column.type, own.type) + " and with it the key" * (column.name in key)
+            yield Loss(seen.master.name, column.name, column.type, own.type, what, _cast(seen, column, own.type))
+
+
+def _cast(seen: TableView, column: Column, to: str) -> str | None:
+    """What makes a value fit, if that is rounding it or cutting it."""
+    name = column.name
+    if seen.style or seen.entry.plugin or not cuts(column.type, to):
+        return None
+    if name in seen.entry.compute:
+        return f"({seen.entry.compute[name]})::{to}"
+    given = {there: master for master, there in seen.entry.columns.items()}.get(name, name)
+    quoted = given.replace('"', '""')
+    return None if given in seen.entry.mask else f'"{quoted}"::{to}'
 
 
 def _unfit(columns: Sequence[Column], there: Mapping[str, Column], names: SlaveNames) -> Iterator[str]:

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from sluice.vendors.postgresql.slave import PostgresSlave
 
 # Keys and indexes come after the data; a dump that finds this on a table makes it again.
-UNFINISHED = "sluice: keys and indexes are still to come"
+_UNFINISHED = "sluice: keys and indexes are still to come"
+
+
+def is_unfinished(session: Connection, name: TableName) -> bool:
+    """Whether a table was made by a load that has not ended; it is made anew, unless that is gone on with."""
+    return catalog.comment(session, name) == _UNFINISHED
 
 
 class SlaveTables:
@@ -98,7 +103,7 @@ class SlaveTables:
         with translated("preparing the slave's tables"), self._connect() as session:
             self._fence(session)
             if self._wiped and not (self._goes_on or staying):
-                wipe_out(session, self._wiped)
+                wipe_out(session, self._wiped, self._slave.own_tables)
             echoes = Echoes(session, self._slave.masters)
             names = names_of(session, self.mapper)
             emptied, made = [], []
@@ -107,7 +112,7 @@ class SlaveTables:
                 name = layout.name
                 usertypes.provide(session, table.types, names)
                 stays = self._goes_on or table.name in staying
-                unfinished = catalog.comment(session, name) == UNFINISHED
+                unfinished = is_unfinished(session, name)
                 if unfinished and stays:
                     self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
                     if table.name in staying and not catalog.primary_key(session, name):
@@ -128,7 +133,7 @@ class SlaveTables:
                     for statement in definition.make(self._unfinished[table.name], name):
                         session.execute(statement)
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
-                    session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
+                    session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
             if emptied:
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
             echoes.record(made)
@@ -232,7 +237,7 @@ class SlaveTables:
         if any("DEFERRABLE" in text for _, text in table.constraints) or catalog.late_keys(session, there.name):
             return False
         key = {there.columns[place].name for place in there.key}
-        ours = unmerged is None or catalog.comment(session, there.name) == UNFINISHED
+        ours = unmerged is None or is_unfinished(session, there.name)
         return bool(key) and (ours or set(catalog.primary_key(session, there.name)) == key)
 
     def _check_guards(self, session: Connection, name: TableName) -> None:

@@ -23,7 +23,7 @@ from sluice.vendors.postgresql.copying import merge
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
-from sluice.vendors.postgresql.loading import UNFINISHED
+from sluice.vendors.postgresql.loading import is_unfinished
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.postgresql.staging import missing
@@ -90,7 +90,9 @@ class PostgresRanges:
             return "the slave does not get all columns of its primary key"
         if there.searched or self._mapper.manner(table.name).strict:
             return "`searchable`, `on_missing` and `on_duplicate` expect rows that are not in yet"
-        if not catalog.columns(self._open(), there.name) or catalog.comment(self._open(), there.name) == UNFINISHED:
+        if self._mapper.filled(table.name) is Filled.MERGE:
+            return "by its `on_filled` rows of the slave's own stay, which a block replaces"
+        if not catalog.columns(self._open(), there.name) or is_unfinished(self._open(), there.name):
             return ""
         if not catalog.enforced(self._open(), there.name, there.key_names):
             return "no index of the slave's table tells rows apart by that key at once"

@@ -17,6 +17,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
+from sluice.model.loss import Loss
 from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
@@ -30,8 +31,8 @@ from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fencing import raised
-from sluice.vendors.postgresql.fitting import fitting, other_types
-from sluice.vendors.postgresql.loading import SlaveTables
+from sluice.vendors.postgresql.fitting import fitting, losses, other_types
+from sluice.vendors.postgresql.loading import SlaveTables, is_unfinished
 from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
@@ -51,9 +52,9 @@ class PostgresSlave:
         self.pair = pair
         self.mapper = mapper
         self._schema = schema
-        self.parts: dict[str, sql.Composable] = {
-            name: sql.Identifier(schema, f"sluice_{name}") for name in ("position", "loaded", "ranges")
-        }
+        ours = ("position", "loaded", "ranges")
+        self.parts: dict[str, sql.Composable] = {name: sql.Identifier(schema, f"sluice_{name}") for name in ours}
+        self.own_tables = tuple(f"sluice_{name}" for name in ours)
         self._epoch = 0
         self._session: Connection | None = None
         self._writer: Writer | None = None
@@ -200,10 +201,23 @@ class PostgresSlave:
                 raise self._fenced() from error
             raise
 
+    def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
+        """What the columns of tables that are there, and stay, would lose."""
+        with translated("looking at the slave's tables"):
+            session = self._open()
+            names = names_of(session, self.mapper)
+            found: list[Loss] = []
+            for name, columns in tables.items():
+                seen = view(self.mapper, Layout(0, name, tuple(columns)))
+                goes = wiped and wiped.tables and wiped.schema_ == seen.layout.name.schema
+                if not (goes or is_unfinished(session, seen.layout.name)):
+                    found.extend(losses(session, seen, names))
+        return found
+
     def wiped(self, wanted: WipeOut) -> list[str]:
         """What an initial update drops, each with its type."""
         with translated("looking at what is to be wiped out"):
-            return [f"{kind} {name}" for kind, name in wiped(self._open(), wanted)]
+            return [f"{kind} {name}" for kind, name in wiped(self._open(), wanted, self.own_tables)]
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> SlaveTables:
         """The tables of this slave, for a dump under an epoch of its own."""

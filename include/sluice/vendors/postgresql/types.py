@@ -16,6 +16,7 @@ _WIDER = {
     "json": {"text"},
     "uuid": {"text"},
 }
+_CUT = {("numeric", "numeric"), ("text", "character varying"), ("character varying", "character varying")}
 _SIZED = re.compile(r"(character varying|numeric|bit varying)\((\d+)(?:,(\d+))?\)")
 
 
@@ -32,6 +33,12 @@ def holds(master: str, slave: str) -> bool:
     size, wide = int(ours[2]), int(theirs[2])
     fraction, wide_fraction = int(ours[3] or 0), int(theirs[3] or 0)
     return wide_fraction >= fraction and wide - wide_fraction >= size - fraction
+
+
+def cuts(master: str, slave: str) -> bool:
+    """Whether values of type `master` are rounded or cut, and not read as something else, to be of type `slave`."""
+    ours, theirs = _SIZED.fullmatch(master), _SIZED.fullmatch(slave)
+    return theirs is not None and (ours[1] if ours else master, theirs[1]) in _CUT
 
 
 def lost(master: str, slave: str) -> str:

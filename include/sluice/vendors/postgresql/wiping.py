@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from psycopg import errors
 
 from sluice.errors import SluiceError
@@ -9,11 +11,12 @@ from sluice.log import event
 from sluice.parts import WipeOut
 from sluice.vendors.postgresql.session import Connection, composed
 
-_OURS = ("sluice_position", "sluice_loaded")
 
-
-def wiped(session: Connection, wanted: WipeOut) -> list[tuple[str, str]]:
+def wiped(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> list[tuple[str, str]]:
     """What goes: type and name, as a DROP takes them.
+
+    Args:
+        ours: tables that stay, wherever they are.
 
     Raises:
         SluiceError: SLC-214, the schema is the server's, or there is none; SLC-215, others are connected, which is not
@@ -35,17 +38,17 @@ def wiped(session: Connection, wanted: WipeOut) -> list[tuple[str, str]]:
                 "nothing was changed; end their sessions, or set `if_connected: warn` in `wipe_out`",
             )
         event("others are connected", who=who)
-    named = {"schema": wanted.schema_, "kinds": list(wanted.kinds), "ours": list(_OURS)}
+    named = {"schema": wanted.schema_, "kinds": list(wanted.kinds), "ours": list(ours)}
     return [(kind, name) for kind, name in session.execute(composed("initial_update/wiped"), named)]
 
 
-def wipe_out(session: Connection, wanted: WipeOut) -> None:
-    """Drop it all, in the transaction at hand.
+def wipe_out(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> None:
+    """Drop it all but ours, in the transaction at hand.
 
     Raises:
         SluiceError: SLC-214, SLC-215, see `wiped`; SLC-216, something that stays depends on a part of it.
     """
-    gone = wiped(session, wanted)
+    gone = wiped(session, wanted, ours)
     for kind, name in gone:
         event("wipes out", kind=kind, name=name)
     # Tables may refer to each other in a circle; what depends on what else is found by trying.

@@ -1,0 +1,57 @@
+"""DAG `approve_losses`: somebody allows the columns of a slave to lose digits or letters (human in the loop)."""
+
+from datetime import timedelta
+
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import DAG
+
+from sluice import config
+from sluice_airflow import conventions
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### Let columns of a slave lose what they do not hold
+
+`initial_update` refuses a slave whose tables have columns too narrow for the master's (SLC-220). The task `losses`
+looks which these are; its XCom has the `report`, as CSV, and says where that is as a `file`. The task `answer` shows
+them (*Required actions*), and waits:
+
+* **Approve**: from the next `initial_update` on the slave gets numbers rounded and texts cut to its columns, in the
+  stream and in comparisons, too, until a column changes
+* **Reject**: nothing changes; alter the slave's tables, or its configuration
+
+Then trigger `initial_update`.
+
+* **source**, **slave**: the replication
+"""
+
+settings = config.load()
+ASKED = {"source": "{{ params.source }}", "slave": "{{ params.slave }}"}
+
+with DAG(
+    dag_id="approve_losses",
+    description="somebody allows the columns of a slave to lose what they do not hold",
+    doc_md=DOC,
+    tags=["sluice", "approve_losses"],
+    schedule=None,
+    params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
+    # One slave's question is not to wait for another's answer.
+    **{**conventions.DAG_SETTINGS, "max_active_runs": conventions.MANY},
+):
+    losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED)
+    answer = ApprovalOperator(
+        task_id="answer",
+        subject="{{ ti.xcom_pull(task_ids='losses')['subject'] }}",
+        body="{{ ti.xcom_pull(task_ids='losses')['body'] }}",
+        response_timeout=timedelta(days=365),
+    )
+    allow = SluiceSparkOperator(
+        task_id="allow",
+        job="allow",
+        arguments={
+            **ASKED,
+            "shown": "{{ ti.xcom_pull(task_ids='losses')['shown'] }}",
+            "who": "{{ ti.xcom_pull(task_ids='answer')['responded_by_user']['name'] }}",
+        },
+    )
+    losses >> answer >> allow

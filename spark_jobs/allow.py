@@ -1,0 +1,27 @@
+"""Spark job: allow what the columns of a slave would lose, as somebody was shown it."""
+
+import argparse
+
+from sluice.context import Context
+from sluice.control import losses
+from sluice.model.names import Pair
+from sluice.spark.job import arguments, run
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this job."""
+    options = arguments(__doc__, slaves="1")
+    options.add_argument(
+        "--shown", required=True, help="what was shown, as the job `losses` tells it from anything else"
+    )
+    options.add_argument("--who", required=True, help="who allows it")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """What was allowed."""
+    return losses.allow(context, Pair(options.source, options.slave), options.shown, options.who)
+
+
+if __name__ == "__main__":
+    run(parser(), call)

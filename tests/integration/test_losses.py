@@ -1,0 +1,102 @@
+"""What a slave's columns would lose is told before anything is touched, and lost only where somebody allows it (R7)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from support.world import result
+
+from sluice.control import check, losses, replications
+from sluice.errors import SluiceError
+from sluice.state.replication import Event
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE prices (id int PRIMARY KEY, price numeric, "the ""title" text, note text);
+CREATE TABLE codes (code varchar(9) PRIMARY KEY, stamp timestamp);
+INSERT INTO prices VALUES (1, 1.256, 'longer', 'as it is');
+INSERT INTO codes VALUES ('abcdef');
+"""
+NARROW = """
+CREATE TABLE prices (id int PRIMARY KEY, price numeric(6,2), title varchar(4), note text);
+CREATE TABLE codes (code varchar(5) PRIMARY KEY, stamp date);
+"""
+
+
+@pytest.fixture
+def world(updating):
+    made = updating(DDL, ["public.prices", "public.codes"])
+    made.reader("zurich").execute(NARROW)
+    titled = {"public.prices": {"columns": {'the "title': "title"}}}
+    made.configure(lambda settings: settings["slaves"]["zurich"].update(tables=titled))
+    replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    return made
+
+
+def values(world):
+    return world.reader("zurich").execute("SELECT price::text, title FROM prices ORDER BY id").fetchall()
+
+
+def test_all_that_would_be_lost_is_told_at_once_and_nothing_is_touched(world):
+    told = (
+        "public.prices.price (numeric -> numeric(6,2): it would lose digits behind the point from number 3 on and "
+        "numbers with more than 4 digits before it); "
+        "public.prices.title (text -> character varying(4): it would lose what is longer than 4); "
+        "public.codes.code (character varying(9) -> character varying(5): it would lose what is longer than 5 and with "
+        "it the key); "
+        "public.codes.stamp (timestamp without time zone -> date: it would lose what is no date)"
+    )
+    world.reader("zurich").execute("INSERT INTO prices VALUES (-1, 1, 'old', 'mine')")
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match="SLC-220") as caught:
+        world.dump("zurich")
+    assert told in caught.value.fact
+    assert values(world) == [("1.00", "old")]
+    (file,) = re.findall(r"The report is (\S+)", caught.value.fact)
+    assert Path(file).parent == world.path / "reports"
+    rows = list(csv.DictReader(io.StringIO(Path(file).read_text(encoding="utf-8"))))
+    assert [(row["table"], row["column"], row["cast"]) for row in rows] == [
+        ("public.prices", "price", '"price"::numeric(6,2)'),
+        ("public.prices", "title", '"the ""title"::character varying(4)'),
+        ("public.codes", "code", '"code"::character varying(5)'),
+        ("public.codes", "stamp", ""),
+    ]
+    found = {one.subject: one for one in check.findings(world.context)}["slave zurich"]
+    assert (found.good, told in found.text) == (False, True)
+
+
+def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_changes(world):
+    world.reader("zurich").execute("ALTER TABLE codes ALTER stamp TYPE timestamp")
+    shown = result(world.job("losses", "--slave=zurich"))
+    assert "| public.prices | title | text | character varying(4) | what is longer than 4 |" in shown["body"]
+    with pytest.raises(SluiceError, match="SLC-222"):
+        losses.allow(world.context, world.pair("zurich"), "what somebody else was shown", "eva")
+    said = world.job("allow", "--slave=zurich", f"--shown={shown['shown']}", "--who=eva")
+    assert result(said) == {"allowed": 3}
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    world.master.execute("INSERT INTO prices VALUES (2, 2.255, 'more of it', 'as it is')")
+    assert world.verify("zurich") == {"zurich": 0}
+    assert values(world) == [("1.26", "long"), ("2.26", "more")]
+    audit = "SELECT actor FROM audit WHERE event = 'allow' AND detail LIKE '%public.codes.code%'"
+    assert world.reader("control").execute(audit).fetchall() == [("eva",)]
+
+    world.reader("zurich").execute("ALTER TABLE prices ALTER title TYPE text")
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    assert values(world) == [("1.26", "longer"), ("2.26", "more of it")]
+    world.reader("zurich").execute("ALTER TABLE prices ALTER price TYPE numeric(6,1)")
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match=r"SLC-220: (?!.*codes).*public.prices.price"):
+        world.dump("zurich")
+
+
+def test_nobody_is_asked_about_what_cannot_be_allowed(world):
+    world.reader("zurich").execute("DROP TABLE prices; ALTER TABLE codes ALTER code TYPE text")
+    with pytest.raises(SluiceError, match="SLC-221"):
+        losses.shown(world.context, world.pair("zurich"))
