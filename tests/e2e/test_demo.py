@@ -40,7 +40,7 @@ def sluice(*words: str, seconds: int = 600) -> subprocess.CompletedProcess[str]:
 
 def clean() -> dict[str, str]:
     """The environment without what other rings set for themselves."""
-    gone = ("AIRFLOW", "PYSPARK", "SPARK", "PYTHONPATH", "SLUICE_CONFIG", "SLUICE_SEAL", "JAVA_HOME")
+    gone = ("AIRFLOW", "PYSPARK", "SPARK", "PYTHONPATH", "SLUICE_SEAL", "JAVA_HOME")
     return {name: value for name, value in os.environ.items() if not name.startswith(gone)}
 
 
@@ -68,11 +68,21 @@ def standing(slave: str) -> dict[str, object]:
     return next(row for row in rows if row["slave"] == slave)
 
 
+def asking(file: Path) -> Path:
+    """The configuration of the demo, but that Geneva asks about an ALTER."""
+    before = "- {source: flights, slave: geneva}"
+    text = (config.PROJECT / "include" / "config" / "replication.yaml").read_text()
+    assert before in text
+    file.write_text(text.replace(before, "- {source: flights, slave: geneva, alters: ask}"))
+    return file
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
     patch = pytest.MonkeyPatch()
     patch.setenv("SLUICE_HOME", str(home))
+    patch.setenv(config.CONFIG_ENV, str(asking(home / "replication.yaml")))
     yield home
     sluice("down")
     patch.undo()
@@ -226,6 +236,32 @@ def test_a_terminal_error_puts_one_slave_on_standby_and_unpausing_goes_on(runtim
         slave.execute("ALTER TABLE branch.planes RENAME COLUMN places TO seats")
     api.ask(DRAIN, "PATCH", {"is_paused": False})
     wait_until(lambda: standing("geneva")["holdback"] == 0, "catching up", seconds=180)
+
+
+def test_a_command_that_a_slave_asks_about_is_decided_in_airflow_and_the_slave_goes_on(runtime, api):
+    def founded(database: str, schema: str) -> list[tuple[int]]:
+        query = f"SELECT (to_jsonb(a) ->> 'founded')::int FROM {schema}.airlines AS a WHERE carrier = 'AA'"
+        with psycopg.connect(runtime.admin_dsn(database)) as session:
+            return session.execute(query).fetchall()
+
+    with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
+        master.execute("ALTER TABLE airlines ADD founded integer DEFAULT 1930")
+    runs = "/api/v2/dags/decide/dagRuns"
+    wait_until(lambda: api.ask(runs)["total_entries"] == 1, "the question")
+    (run,) = api.ask(runs)["dag_runs"]
+    assert run["dag_run_id"].startswith("flights__geneva__")
+    waiting = "/api/v2/dags/~/dagRuns/~/hitlDetails?response_received=false"
+    wait_until(lambda: api.ask(waiting)["total_entries"] == 1, "somebody being asked")
+    (detail,) = api.ask(waiting)["hitl_details"]
+    assert detail["subject"] == "ALTER of branch.airlines on geneva"
+    assert "founded" in detail["body"]
+    wait_until(lambda: founded("zurich", "public") == [(1930,)], "the other slave")
+    assert founded("geneva", "branch") == [(None,)]
+    place = f"{runs}/{quote(run['dag_run_id'])}/taskInstances/answer/-1/hitlDetails"
+    api.ask(place, "PATCH", {"chosen_options": ["Approve"]})
+    wait_until(lambda: founded("geneva", "branch") == [(1930,)], "the ALTER", seconds=180)
+    wait_until(lambda: standing("geneva")["dispatcher"] == "ACTIVE", "the gate open again")
+    wait_until(lambda: api.ask(f"{runs}/{quote(run['dag_run_id'])}")["state"] == "success", "the end of its run")
 
 
 def test_a_second_up_is_quick_and_changes_nothing(runtime, home):
