@@ -14,6 +14,7 @@ from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
 from sluice.control.status import standings
+from sluice.initial_update.cancel import cancel
 from sluice.initial_update.receive import expected, receive
 from sluice.initial_update.release import abandon
 from sluice.publish.retention import trim
@@ -115,6 +116,20 @@ def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_what_was_stored_for_an_update_that_was_given_up_goes_with_the_next_segments(world):
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(off_line="store"))
+    with off_line(world, "zurich"):
+        world.inhibit("zurich")
+        world.dump("zurich")
+        world.release("zurich")
+        directory = Path(expected(world.context, SOURCE, "zurich")["url"])
+        trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9)
+        assert directory.exists()
+        cancel(world.context, SOURCE, ["zurich"])
+    trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9)
+    assert not directory.exists()
 
 
 def test_when_nobody_can_be_reached_nothing_fails_and_all_wait(world):

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from sluice.context import Context
-from sluice.control import replications, transfers, updates
-from sluice.control.transfers import Transfer
+from sluice.control import replications, shelf, transfers, updates
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
@@ -22,16 +21,6 @@ def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
         return [pair for pair, there in zip(pairs, reached, strict=True) if not there]
 
 
-def kept(context: Context) -> str:
-    """Where the change log keeps the initial data of slaves that cannot be reached."""
-    return f"{context.config.change_log_url.rstrip('/')}/initial_files"
-
-
-def in_log(context: Context, awaited: Transfer) -> bool:
-    """Whether the data that a slave waits for is kept in the change log, so that nobody has to carry it."""
-    return awaited.url == f"{kept(context)}/{awaited.name}"
-
-
 def call(context: Context, pair: Pair) -> None:
     """Have brought to a slave what it waits for since it could not be reached, if it can be now; once.
 
@@ -39,7 +28,7 @@ def call(context: Context, pair: Pair) -> None:
     """
     known = replications.get(context.store, pair)
     off = updates.is_put_off(context.store, known)
-    if not off and not ((awaited := transfers.awaited(context.store, pair)) and in_log(context, awaited)):
+    if not off and not ((awaited := transfers.awaited(context.store, pair)) and shelf.holds(context, awaited)):
         return
     if not _reached(context, pair):
         return
@@ -55,7 +44,7 @@ def _reached(context: Context, pair: Pair) -> bool:
     """Whether a slave answers, if only that it refuses us: whoever works with it tells that."""
     slave = context.slave(pair)
     try:
-        slave.capabilities()
+        slave.fit({})
     except TransientError as error:
         event("off-line", slave=pair.slave, why=error.fact)
         return False

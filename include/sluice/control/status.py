@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import absence, notes, replications, stops, transfers, updates
+from sluice.control import notes, replications, shelf, stops, transfers, updates
 from sluice.control.replications import Replication
 from sluice.control.store import Store
 from sluice.control.tables import comparison, initial_update, of, segment
@@ -140,7 +140,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
 
 def _awaited(context: Context, known: Replication, awaited: Transfer | None) -> str | None:
     """What is waited for before the gate of a slave opens, if nobody is at work on that."""
-    if updates.is_put_off(context.store, known) or (awaited and absence.in_log(context, awaited)):
+    if updates.is_put_off(context.store, known) or (awaited and shelf.holds(context, awaited)):
         return notes.of_log(awaited)
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
     return notes.of_transfer(awaited, location) if awaited else None

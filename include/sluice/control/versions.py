@@ -5,16 +5,12 @@ One is a transfer that no slave awaits, named after prefix and version, as the g
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from sqlalchemy import select
 
 from sluice.context import Context
 from sluice.control import transfers
 from sluice.control.tables import initial_update
 from sluice.control.transfers import Transfer
-from sluice.errors import TransientError
-from sluice.initial_update.place import Place
 from sluice.log import event
 from sluice.model.position import Position
 
@@ -61,7 +57,4 @@ def needed(context: Context, source: str) -> list[int]:
             continue
         transfers.end(context.store, one.pair, one.update)
         event("version forgotten", source=source, version=one.pair.slave, directory=one.url)
-        if not transfers.others(context.store, one):
-            with suppress(TransientError):
-                Place(one.url).remove_all()
     return found

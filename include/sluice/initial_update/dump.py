@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import absence, answers, leases, losses, remedies, replications, transfers, updates, versions
+from sluice.control import absence, answers, leases, losses, remedies, replications, shelf, transfers, updates, versions
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.control.store import Store
@@ -100,7 +100,7 @@ def dump(
             OfMaster(settings.vendor, settings.connection, snapshot.id),
         )
         targets = [slave_target(context, pair, lease) for pair, lease in here]
-        log = None if store else absence.kept(context)
+        log = None if store else shelf.place(context)
         files, failed = directories(context, update, [pair for pair, _ in away], dumped.definitions, log)
         for target in (*targets, *files):
             stack.callback(target.tables.close)

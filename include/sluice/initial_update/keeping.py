@@ -8,7 +8,7 @@ from dataclasses import replace
 from sluice.apply.view import view
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import absence, replications, transfers, versions
+from sluice.control import replications, shelf, transfers, versions
 from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
 from sluice.initial_update.copying import Dumped, Load, Nothing, copy
@@ -33,7 +33,7 @@ def keep(context: Context, source: str, update: int, dumped: Dumped, load: Load,
     named = versions.label(context, source, version)
     wrong: dict[str, str] = {}
     everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
-    targets, failed = directories(context, update, everybody, dumped.definitions, absence.kept(context), named)
+    targets, failed = directories(context, update, everybody, dumped.definitions, shelf.place(context), named)
     try:
         done, wrong = copy(context, source, update, dumped, targets, load, Nothing(every))
         for number, target in enumerate(done):
@@ -75,7 +75,7 @@ def _for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position
     define = master(context.config.source(pair.source).vendor).definition
     mapper = context.mapper(pair)
     for one in versions.of(context, pair.source, version):
-        stored = opened(Place(at_home(absence.kept(context))).within(one.name), one, None)
+        stored = opened(Place(at_home(shelf.place(context))).within(one.name), one, None)
         seen = fingerprints({table.name: view(mapper, table.layout) for table in map(define, stored.definitions)})
         begins = versions.position(context, one)
         if begins and seen in stored.slaves.values():

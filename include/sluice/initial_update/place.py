@@ -40,6 +40,12 @@ class Place:
         sizes = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
         return {name: sizes[name] for name in sorted(sizes) if not name.rpartition("/")[2].startswith(".")}
 
+    def directories(self) -> list[str]:
+        """The names of directories in this one; none if it is not there."""
+        with self.reachable("looked at"):
+            found = self._files.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
+        return sorted(one.base_name for one in found if one.type == fs.FileType.Directory)
+
     @contextmanager
     def writing(self, name: str) -> Iterator[Hashing]:
         """A new file, which is hashed as it is written."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from sluice.apply.view import view
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import absence, answers, leases, remedies, transfers, updates
+from sluice.control import answers, leases, remedies, shelf, transfers, updates
 from sluice.control.transfers import Transfer
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
@@ -96,8 +96,8 @@ def _place(context: Context, awaited: Transfer) -> Place:
 
 def _settings(context: Context, awaited: Transfer) -> Incoming:
     """How it arrives: as it is configured, unless nobody has to carry it."""
-    if absence.in_log(context, awaited):
-        return Incoming(location=absence.kept(context), settle_s=0)
+    if shelf.holds(context, awaited):
+        return Incoming(location=shelf.place(context), settle_s=0)
     return context.config.slave(awaited.pair.slave).initial_files
 
 

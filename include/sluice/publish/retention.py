@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sluice.context import Context
-from sluice.control import replications, updates, versions
+from sluice.control import replications, shelf, updates, versions
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
@@ -25,6 +25,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
         one.position.ordinal for one in known if one.status in _RECEIVING and not updates.is_put_off(context.store, one)
     ]
     needed += versions.needed(context, source)
+    shelf.sweep(context)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:
         manifest.mark_trimmed(old)
