@@ -43,7 +43,9 @@ class SparkCluster:
             "spark.executor.extraJavaOptions": SHORT_LIVED,
             "spark.executor.memory": "512m",
             "spark.cores.max": str(_WORKERS),
+            # All of them are to have a part in it, however long they take to start on a busy machine.
             "spark.scheduler.minRegisteredResourcesRatio": "1",
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
         }
         words = [word for name, value in properties.items() for word in ("--conf", f"{name}={value}")]
         return [program("spark-submit"), "--master", self.master, *words]
