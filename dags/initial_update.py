@@ -24,6 +24,7 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 `resume` if the chunks that are in may stay.
 
 * **source**, **slaves**: the master database, and the slaves to fill
+* **tables**: those to fill, of slaves that are NORMAL; the others keep their rows, and follow meanwhile. None: all
 * **mode**: `snapshot`, chunks are copied out of one snapshot; `external`, programs bring the rows (`initial_program`);
   `markers`, the stream begins with empty tables, and rows come in blocks, each at a point of it: for the largest tables
 * **store_initial_data**: `dump` stores it in files, in a new directory. Somebody copies that to each slave's place,
@@ -47,6 +48,7 @@ with DAG(
     params={
         "source": conventions.source_param(settings),
         "slaves": conventions.slaves_param(settings),
+        "tables": conventions.tables_param(settings),
         "mode": Param("snapshot", type="string", enum=["snapshot", "external", "markers"], description="how rows come"),
         "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
         "version": Param("", type="string", description="prefix_Ver_x; empty: the newest"),
@@ -58,19 +60,15 @@ with DAG(
     inhibit, dump, release = (
         SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool)
         for job, pool, more in (
-            ("inhibit", pools.RESERVED, conventions.chosen("force")),
+            ("inhibit", pools.RESERVED, conventions.chosen("tables", "force")),
             ("dump", pools.BULK, conventions.chosen("mode", "resume", "version", store="store_initial_data")),
             ("release", pools.RESERVED, {}),
         )
     )
     blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'markers' }}")
-    verify = conventions.ending_verification(UPDATE)
+    verify = conventions.ending_verification({**UPDATE, **conventions.chosen("tables")})
     abandon = SluiceSparkOperator(
-        task_id="abandon",
-        job="abandon",
-        arguments=UPDATE,
-        pool=pools.RESERVED,
-        trigger_rule=TriggerRule.ONE_FAILED,
+        task_id="abandon", job="abandon", arguments=UPDATE, pool=pools.RESERVED, trigger_rule=TriggerRule.ONE_FAILED
     )
     # A run is judged by its last tasks. `abandon` succeeds when the update failed, so it cannot be the only one.
     finished = EmptyOperator(task_id="finished")

@@ -2,16 +2,23 @@
 
 import argparse
 
+from sluice.context import Context
 from sluice.initial_update.inhibit import inhibit
-from sluice.spark.job import arguments, run
+from sluice.spark.job import arguments, run, table_options
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
-    options.add_argument("--force", action="store_true", help="give up data that is on its way to them by hand")
+    options.add_argument("--force", action="store_true", help="cancel the updates that they are in")
+    table_options(options)
     return options
 
 
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """What the arguments ask for."""
+    return inhibit(context, options.source, options.slaves, tables=options.tables, force=options.force)
+
+
 if __name__ == "__main__":
-    run(parser(), lambda context, options: inhibit(context, options.source, options.slaves, force=options.force))
+    run(parser(), call)

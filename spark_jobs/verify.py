@@ -3,25 +3,15 @@
 import argparse
 
 from sluice.context import Context
-from sluice.model.names import TableName
-from sluice.model.wanted import split_table
 from sluice.spark.comparing import compare_all
-from sluice.spark.job import arguments, run
+from sluice.spark.job import arguments, run, table_options
 from sluice.verify.job import Request, verify
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
-    options.add_argument(
-        "--table",
-        "--tables",
-        dest="tables",
-        nargs="*",
-        action="extend",
-        default=[],
-        help="schema.table; all if not given",
-    )
+    table_options(options)
     options.add_argument(
         "--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of the keys"
     )
@@ -31,8 +21,7 @@ def parser() -> argparse.ArgumentParser:
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The request that the arguments stand for."""
-    tables = tuple(TableName(*split_table(name)) for name in options.tables)
-    request = Request(options.source, tuple(options.slaves), tables, options.sample, options.initial)
+    request = Request(options.source, tuple(options.slaves), tuple(options.tables), options.sample, options.initial)
     return verify(context, request, compare_all)
 
 

@@ -26,6 +26,7 @@ OFFERED = {
     "changelog.manifest",
     "changelog.schema",
     "dispatch.overlap",
+    "dispatch.reaching",
     "initial_update.job",
     "initial_update.plan",
     "messages.described",

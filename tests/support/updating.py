@@ -58,8 +58,8 @@ class UpdatingWorld(World):
         schema, _, relative = table.partition(".")
         return super().rows(name, f"{self.renamed.get(name, {}).get(schema, schema)}.{relative}")
 
-    def inhibit(self, *slaves: str) -> dict[str, Any]:
-        return inhibit(self.context, SOURCE, slaves or SLAVES)
+    def inhibit(self, *slaves: str, **how: Any) -> dict[str, Any]:
+        return inhibit(self.context, SOURCE, slaves or SLAVES, **how)
 
     def dump(self, *slaves: str, load: Load = load_here, **how: Any) -> dict[str, Any]:
         return dump(self.context, SOURCE, slaves or SLAVES, load, **how)

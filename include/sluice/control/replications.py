@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, null, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import log
@@ -181,8 +181,13 @@ def odd(store: Store, pair: Pair) -> Tolerated:
     return found
 
 
-def restart_at(store: Store, pair: Pair, position: Position, update_id: int) -> None:
+def restart_at(
+    store: Store, pair: Pair, position: Position, update_id: int, only: Collection[TableName] = frozenset()
+) -> None:
     """Set the position an initial update begins with, which may be behind or ahead of the last one.
+
+    Args:
+        only: tables that it is for, if these are not all.
 
     Raises:
         SluiceError: SLC-021 if the update is over.
@@ -192,7 +197,10 @@ def restart_at(store: Store, pair: Pair, position: Position, update_id: int) -> 
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(of(replication, pair)).values(values))
         # Its rows are those of the master again.
-        for table in (tolerated, rejected, stuck, question, skipped):
+        for name in only:
+            which = (of(skipped, pair), skipped.c.schema == name.schema, skipped.c.table == name.table)
+            connection.execute(skipped.delete().where(*which))
+        for table in () if only else (tolerated, rejected, stuck, question, skipped):
             connection.execute(table.delete().where(of(table, pair)))
 
 
@@ -209,7 +217,7 @@ def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) ->
 
 def forget_updates(store: Store, source: str) -> None:
     """Nobody knows any more where the data of this source's initial updates stand in the stream."""
-    gone = {"snapshot": None, "segment": None, "ordinal": None}
+    gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null()}
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Select, func, select
+from collections.abc import Collection
+
+from sqlalchemy import Select, func, null, select
 
 from sluice.control.replications import Replication, actor, hand_over
 from sluice.control.store import Store
 from sluice.control.tables import initial_update, replication
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.state.replication import UNDER_WAY, Status
 
 CANCELLED = "CANCELLED"
@@ -18,13 +20,30 @@ PUT_OFF = "PUT OFF"
 _WHOLE = ("LOADED", "STORED")
 
 
-def new(store: Store, source: str) -> int:
-    """The number of a new update, begun by the DAG run that this task belongs to."""
-    values = {"source": source, "state": "REQUESTED", "run": own_run(), "started_at": func.clock_timestamp()}
+def new(store: Store, source: str, tables: Collection[TableName] = ()) -> int:
+    """The number of a new update, begun by the DAG run that this task belongs to.
+
+    Args:
+        tables: those that it is for; all if none is named.
+    """
+    values = {
+        "source": source,
+        "state": "REQUESTED",
+        "run": own_run(),
+        "started_at": func.clock_timestamp(),
+        "tables": [[name.schema, name.table] for name in sorted(tables)] or null(),
+    }
     with store.begin() as connection:
         return int(
             connection.execute(initial_update.insert().values(values).returning(initial_update.c.id)).scalar_one()
         )
+
+
+def tables(store: Store, number: int | None) -> frozenset[TableName]:
+    """The tables that an update is for, and that a slave lacks if it fails; none if these are all, or nobody knows."""
+    with store.begin() as connection:
+        known = select(initial_update.c.tables).where(initial_update.c.id == number)
+        return frozenset(TableName(*name) for name in connection.execute(known).scalar() or ())
 
 
 def own_run() -> str:

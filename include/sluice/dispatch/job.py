@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -62,11 +62,18 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     return {**vars(total), "standby": shut.why if shut else ""}
 
 
-def drain_of(context: Context, pair: Pair, slave: SlaveDatabase, keep: Keep = rejections.keep) -> Drain:
+def drain_of(
+    context: Context,
+    pair: Pair,
+    slave: SlaveDatabase,
+    keep: Keep = rejections.keep,
+    left_out: Collection[TableName] = frozenset(),
+) -> Drain:
     """The drain of a slave as it is configured.
 
     Args:
         keep: keeps what the slave does not carry out.
+        left_out: tables of the master that it is not given, beside those that somebody had left out.
     """
     settings, own = context.config.replication(pair.source, pair.slave), context.config.slave(pair.slave)
     return Drain(
@@ -79,7 +86,7 @@ def drain_of(context: Context, pair: Pair, slave: SlaveDatabase, keep: Keep = re
         salt=salt_of(context.connections, own.salt),
         rejected=partial(keep, context.store, pair),
         permission=Permission(settings.policies, questions.decided(context.store, pair)),
-        skipped=stops.left_out(context.store, pair),
+        skipped={*left_out, *stops.left_out(context.store, pair)},
     )
 
 

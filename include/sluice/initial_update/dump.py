@@ -21,6 +21,7 @@ from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
 from sluice.initial_update.keeping import hand_out, keep
 from sluice.initial_update.online import Later
+from sluice.initial_update.partly import Held, Partly
 from sluice.initial_update.plan import chunks
 from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.storing import StoredTables
@@ -77,19 +78,30 @@ def dump(
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
         update = replications.get(context.store, held[0][0]).update_id or 0
+        only, at = updates.tables(context.store, update), None
         older = version.removeprefix(versions.label(context, source, ""))
+        if only and (store or older or mode != SNAPSHOT):
+            raise SluiceError(
+                208,
+                f"update {update} is for some tables alone, which go over the wire, out of one snapshot of now",
+                f"trigger initial_update with mode {SNAPSHOT}, without `version` and `store_initial_data`; or for all",
+            )
         if older not in ("", settings.messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             _end(context, source, update, failed, "STORED" if len(failed) < len(held) else "FAILED", ())
             return {"update": update, "rows": 0, "chunks": 0, "failed": failed, "off_line": []}
-        here, away = ([], held) if store else _apart(context, held, update, may_store=mode == SNAPSHOT)
+        may_store = mode == SNAPSHOT and not only
+        here, away = ([], held) if store else _apart(context, held, update, may_store=may_store)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
             updates.finish(context.store, update, updates.PUT_OFF)
             return {"update": update, "rows": 0, "chunks": 0, "failed": {}, "off_line": off_line}
         lossy: dict[str, str] = {}
         here, away = ([one for one in some if _may_be_filled(context, one[0], lossy)] for some in (here, away))
-        snapshot = stack.enter_context(database.dump_snapshot(watched, context.manifest(source).end))
+        if only:
+            watched = [name for name in watched if name in only]
+            at = Held(context, [pair for pair, _ in here], stack) if here else None
+        snapshot = stack.enter_context(database.dump_snapshot(watched, context.manifest(source).end, at))
         stack.callback(database.close)
         event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
         dumped = Dumped(
@@ -107,9 +119,11 @@ def dump(
         later = Later(context, source, snapshot, dumped.definitions) if mode == MARKERS else None
         if later:
             targets = each(targets, later.plan, failed)
-        before: Resumption | External
+        before: Resumption | External | Partly
         bring = load
-        if mode == EXTERNAL:
+        if at:
+            before = Partly(context, snapshot, installed.stages, update, only, at)
+        elif mode == EXTERNAL:
             before = External(context, source, database, snapshot, dumped.definitions, dumped.sequences)
             bring = before.load
         else:
@@ -133,7 +147,7 @@ def dump(
         rows = loaded[0].tables.progress()[1] if loaded else 0
         reached(CrashPoint.DUMPED)
         loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
-        if mode == SNAPSHOT:
+        if may_store:
             keep(context, source, update, dumped, load, every)
         failed |= lossy | {
             pair.slave: wrong[target.name]
@@ -229,7 +243,7 @@ def _join(context: Context, target: Target, update: int, shown: DumpSnapshot, la
 
 def _goes_on(store: Store, pair: Pair, update: int, position: Position) -> bool:
     try:
-        replications.restart_at(store, pair, position, update)
+        replications.restart_at(store, pair, position, update, updates.tables(store, update))
     except SluiceError as error:
         event("left alone", slave=pair.slave, why=error.fact)
         return False

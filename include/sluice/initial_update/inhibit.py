@@ -12,22 +12,25 @@ from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.fencing import fence_out
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.state.replication import UNDER_WAY, Status
 
 
-def inhibit(context: Context, source: str, slaves: Sequence[str], *, force: bool = False) -> dict[str, object]:
+def inhibit(
+    context: Context, source: str, slaves: Sequence[str], *, tables: Sequence[TableName] = (), force: bool = False
+) -> dict[str, object]:
     """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
 
     An update that nobody is at work on any more is given up for it.
 
     Args:
+        tables: those that are to be filled; all if none is named. The others keep their rows then.
         force: cancel the updates that they are in.
 
     Raises:
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
-            hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled; all are left
-            as they were.
+            hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
+            and SLC-196 if these tables alone cannot be filled; all are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -37,22 +40,27 @@ def inhibit(context: Context, source: str, slaves: Sequence[str], *, force: bool
         raise ConfigError(4, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
     pairs = _not_cancelled(context, pairs)
+    only = _some(context, source, tables)
     number, there = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in there]
     for pair in wanted:
         if not force:
             _refuse_under_way(context, pair)
         _refuse_paused(context, pair)
+        if only:
+            _refuse_inexact(context, pair, only)
     if under_way := [pair.slave for pair in wanted if replications.get(context.store, pair).status in UNDER_WAY]:
         cancel(context, source, under_way, why="another initial update was asked for")
-    number = number or updates.new(context.store, source)
+    number = number or updates.new(context.store, source, only)
     with ExitStack() as stack:
         # Before the state: whoever gives this update up has a later epoch, and is not fenced out here.
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
         replications.request(context.store, wanted, number)
         for pair in pairs:
-            # What is held back is obsolete. The dump begins at the log's end of then; a failure ends in INCONSISTENT.
-            replications.restart_at(context.store, pair, context.manifest(source).end(), number)
+            # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
+            # failure ends in INCONSISTENT.
+            if not only:
+                replications.restart_at(context.store, pair, context.manifest(source).end(), number)
             fence_out(context, pair, held[pair])
             event("inhibited", slave=pair.slave, update=number)
     return {"update": number, "slaves": [pair.slave for pair in pairs]}
@@ -79,6 +87,32 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
             f"nothing was changed; wait for it. Or end it, with {remedies.cancel(pair)}, and trigger initial_update "
             "again, or at once with `force`",
         )
+
+
+def _some(context: Context, source: str, tables: Sequence[TableName]) -> frozenset[TableName]:
+    """The tables that are named, if they are not all."""
+    only, watched = frozenset(tables), context.watched(source).keys()
+    if strange := sorted(only - watched):
+        raise SluiceError(
+            195,
+            f"{', '.join(map(str, strange))}: no table that is watched on {source}",
+            f"name the tables as the master calls them: {', '.join(map(str, sorted(watched)))}",
+        )
+    return frozenset() if only == watched else only
+
+
+def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName]) -> None:
+    """Tables that keep their rows have to be what the master has, but for what the stream still brings."""
+    known = replications.get(context.store, pair)
+    lacking = updates.tables(context.store, known.update_id)
+    if known.status is Status.NORMAL or (known.status is not Status.UNCONFIGURED and lacking and lacking <= only):
+        return
+    missing = f"; it lacks {', '.join(map(str, sorted(lacking)))}" if lacking else ""
+    raise SluiceError(
+        196,
+        f"slave {pair.slave} is {known.status}: what is not to be filled may not be as on the master{missing}",
+        f"nothing was changed; trigger an update of all tables: {remedies.update(pair.source, [pair.slave])}",
+    )
 
 
 def _refuse_paused(context: Context, pair: Pair) -> None:

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.log import to_stderr
+from sluice.model.names import TableName
+from sluice.model.wanted import split_table
 
 TERMINAL = 3
 TRANSIENT = 75
@@ -35,6 +37,21 @@ def arguments(description: str, *, slaves: str | None = None) -> argparse.Argume
             "--slave", required=True, action="append", dest="slaves", help="name of a slave; repeatable"
         )
     return parser
+
+
+def table_options(options: argparse.ArgumentParser) -> None:
+    """Add ``--table``, any number of times, or ``--tables`` with several; their names are in `tables`."""
+    options.add_argument(
+        "--table",
+        "--tables",
+        dest="tables",
+        nargs="*",
+        action="extend",
+        default=[],
+        type=lambda text: TableName(*split_table(text)),
+        metavar="TABLE",
+        help="schema.table; all if not given",
+    )
 
 
 def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Namespace], dict[str, object]]) -> None:

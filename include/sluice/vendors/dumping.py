@@ -71,6 +71,10 @@ class TableDefinition(Protocol):
         """All of it, as a manifest keeps it."""
 
 
+# A point of the log, and the snapshot that shows exactly what is before it.
+At = Callable[[], tuple[Position, str]]
+
+
 class DumpSnapshot(Protocol):
     """A snapshot held open for a dump; see R5 for the order in which it is taken."""
 

@@ -21,7 +21,7 @@ from sluice.model.statement import Answered, Fate, Statement, Traced
 from sluice.model.tolerance import Tolerated
 from sluice.model.wanted import Wanted, Watch
 from sluice.parts import WipeOut
-from sluice.vendors.dumping import DumpSnapshot, Fit, SlaveTables
+from sluice.vendors.dumping import At, DumpSnapshot, Fit, SlaveTables
 from sluice.vendors.sweeping import Purge, Sweep
 
 StepsOf = Callable[[Collection[int]], Iterable[Step]]
@@ -164,9 +164,13 @@ class SourceDatabase(Protocol):
         """Hold a snapshot open for others: (id to import, text to compare with)."""
 
     def dump_snapshot(
-        self, tables: Sequence[TableName], log_end: Callable[[], Position]
+        self, tables: Sequence[TableName], log_end: Callable[[], Position], at: At | None = None
     ) -> AbstractContextManager[DumpSnapshot]:
-        """Lock the tables against DDL, read the log's end, take a snapshot and hold it."""
+        """Lock the tables against DDL, read the log's end, take a snapshot and hold it.
+
+        Args:
+            at: asked for a point of the log, and the snapshot of it, which is taken instead.
+        """
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout:
         """The columns of a table and its primary key, as an exported snapshot shows them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+import psycopg
 from psycopg import sql
 
 from sluice.apply.view import view
@@ -135,7 +136,7 @@ class SlaveTables:
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
             if emptied:
-                session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(emptied)))
+                self._empty(session, emptied, delete=bool(staying))
             echoes.record(made)
             echoes.remove()
 
@@ -196,6 +197,19 @@ class SlaveTables:
     def close(self) -> None:
         """End the session."""
         self._slave.close()
+
+    def _empty(self, session: Connection, tables: Sequence[sql.Composable], *, delete: bool) -> None:
+        """Empty tables; row by row if others that keep their rows refer to them, and that is wanted then."""
+        try:
+            with session.transaction():
+                session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(tables)))
+        except psycopg.errors.FeatureNotSupported:
+            if not delete:
+                raise
+            if self._slave.capabilities().silent_triggers:
+                session.execute("SET LOCAL session_replication_role = replica")
+            for table in tables:
+                session.execute(sql.SQL("DELETE FROM {}").format(table))
 
     def _emptied(self, session: Connection, table: TableDefinition, *, stays: bool) -> bool:
         """Whether a table that is there is to be emptied."""

@@ -22,13 +22,21 @@ _BLOCKS_A_PART = 100
 _BLOCKS_SAMPLED = 1000
 
 
+def exported(session: Connection) -> tuple[str, str]:
+    """Export a session's snapshot: its id for others, and what is visible in it, as a text."""
+    row = session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
+    if row is None:
+        raise SluiceError(39, "the source exported no snapshot", "see the log of its server, then run this again")
+    return str(row[0]), str(row[1])
+
+
 class DumpSnapshot:
     """Locks the tables against DDL, then reads the log's end, then takes the snapshot: in this order (R5).
 
     Attributes:
         id: what other sessions import.
         snapshot: what is visible in it.
-        position: the log's end before it was taken.
+        position: the log's end before it was taken, or the point of the log that it shows.
     """
 
     def __init__(
@@ -36,23 +44,22 @@ class DumpSnapshot:
         info: ConnectionInfo,
         parts: Mapping[str, sql.Composable],
         tables: Sequence[TableName],
-        log_end: Callable[[], Position],
+        at: Callable[[], tuple[Position, str | None]],
     ) -> None:
         self._info = info
         self._parts = parts
         self._tables = tables
-        self._log_end = log_end
+        self._at = at
 
     def __enter__(self) -> DumpSnapshot:
         with translated("taking the dump's snapshot"):
             self._session = self._open()
-            self.position = self._log_end()
-            row = self._session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
-            if row is None:
-                raise SluiceError(
-                    39, "the source exported no snapshot", "see the log of its server, then run this again"
-                )
-            self.id, self.snapshot = str(row[0]), Snapshot(str(row[1]))
+            self.position, other = self._at()
+            if other:
+                # Others import ours, so that it lasts for as long as this session does.
+                self._session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(other)))
+            self.id, text = exported(self._session)
+            self.snapshot = Snapshot(text)
         return self
 
     def __exit__(

@@ -9,13 +9,14 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import FencedError, SluiceError
+from sluice.errors import FencedError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Statement, Traced
 from sluice.model.wanted import Wanted, Watch
+from sluice.vendors.dumping import At
 from sluice.vendors.postgresql import (
     capturing,
     catalog,
@@ -35,7 +36,7 @@ from sluice.vendors.postgresql.comparing import shape
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
-from sluice.vendors.postgresql.snapshot import DumpSnapshot
+from sluice.vendors.postgresql.snapshot import DumpSnapshot, exported
 from sluice.vendors.postgresql.sweeping import PostgresSweep, reclaim, record_purge
 from sluice.vendors.postgresql.unchanged import Unchanged
 from sluice.vendors.protocol import Capabilities, Installed
@@ -269,16 +270,13 @@ class PostgresSource:
         """Hold a snapshot open for others to read in: (id to import, text to compare with)."""
         with translated("exporting a snapshot"), connect(self.info, "snapshot", autocommit=True) as session:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            row = session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
-            if row is None:
-                raise SluiceError(
-                    39, "the source exported no snapshot", "see the log of its server, then run this again"
-                )
-            yield str(row[0]), str(row[1])
+            yield exported(session)
 
-    def dump_snapshot(self, tables: Sequence[TableName], log_end: Callable[[], Position]) -> DumpSnapshot:
+    def dump_snapshot(
+        self, tables: Sequence[TableName], log_end: Callable[[], Position], at: At | None = None
+    ) -> DumpSnapshot:
         """The snapshot of a dump; taken when its block begins."""
-        return DumpSnapshot(self.info, self.parts, tables, log_end)
+        return DumpSnapshot(self.info, self.parts, tables, at or (lambda: (log_end(), None)))
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout:
         """The columns of a table and its primary key, as an exported snapshot shows them."""
