@@ -1,5 +1,7 @@
-"""The small world for every test here."""
+"""The small worlds for every test here."""
 
+from support.restartable import restartable
+from support.updating import updating
 from support.world import build
 
-__all__ = ["build"]
+__all__ = ["build", "restartable", "updating"]

@@ -3,49 +3,20 @@ and repeats nothing (R2)."""
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 
-import psutil
 import pytest
+from support.restartable import MODES
 
 from sluice.crash import CrashPoint
 from sluice.errors import TransientError
 from sluice.publish import publisher as publishing
-from sluice.runtime.postgres import Cluster
 from sluice.spark.job import TRANSIENT
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
 TABLES = ["public.t", "public.heap"]
-# What `pg_ctl restart` sends: fast ends every session, immediate does not even write a checkpoint.
-MODES = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
-
-
-class Restartable:
-    """A server of its own."""
-
-    def __init__(self, server_class, directory):
-        self.cluster = Cluster(directory)
-        self._server = server_class(self.cluster)
-        self._server.start()
-        self.create_database, self.connect = self._server.create_database, self._server.connect
-
-    def restart(self, mode):
-        """As `pg_ctl restart -m MODE`, on the same port."""
-        port, leader = self.cluster.port, psutil.Process(self.cluster.service().pid)
-        os.kill(leader.pid, MODES[mode])
-        psutil.wait_procs([leader], 30)
-        self._server.start(first=port)
-
-
-@pytest.fixture(scope="module")
-def restartable(server, tmp_path_factory):
-    made = Restartable(type(server), tmp_path_factory.mktemp("restartable"))
-    yield made
-    made.cluster.remove()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +16,18 @@ from psycopg import sql
 
 from sluice.errors import SluiceError, TransientError
 from sluice.runtime import ports
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+# More than 4 MB.
+ROWS = "INSERT INTO t SELECT g, repeat(md5(g::text), 20) FROM generate_series(1, 10000) AS g"
 
 
 @pytest.fixture
 def world(build):
-    return build("CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE u (id int)", ["public.t", "public.u"])
+    return build(f"{DDL}; CREATE TABLE u (id int)", ["public.t", "public.u"])
 
 
 @pytest.fixture
@@ -38,24 +44,45 @@ def small():
     place.rmdir()
 
 
-def test_a_disk_of_a_slave_that_is_full_is_waited_for(world, small):
-    slave = world.reader("zurich")
+@contextmanager
+def crowded(slave, small):
+    """The slave's table t has no more room than that."""
     (data,) = slave.execute("SHOW data_directory").fetchone()
     shutil.chown(small, Path(data).owner())
     slave.execute(sql.SQL("CREATE TABLESPACE small LOCATION {}").format(sql.Literal(str(small))))
     try:
         slave.execute("ALTER TABLE t SET TABLESPACE small")
-        world.master.execute("INSERT INTO t SELECT g, repeat(md5(g::text), 20) FROM generate_series(1, 10000) AS g")
+        yield
+    finally:
+        slave.execute("ALTER TABLE t SET TABLESPACE pg_default")
+        slave.execute("DROP TABLESPACE small")
+
+
+def test_a_disk_of_a_slave_that_is_full_is_waited_for(world, small):
+    with crowded(world.reader("zurich"), small):
+        world.master.execute(ROWS)
         world.publish()
         with pytest.raises(TransientError, match=r"SLC-035: .*No space left on device") as full:
             world.drain()
         assert "tries again by itself" in full.value.hint
         assert (world.position().ordinal, world.rows("zurich", "public.t").total()) == (0, 0)
-    finally:
-        slave.execute("ALTER TABLE t SET TABLESPACE pg_default")
-        slave.execute("DROP TABLESPACE small")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_a_disk_that_is_full_while_a_slave_is_filled_stops_that_slave_alone(updating, small):
+    world = updating(f"{DDL}; {ROWS}", ["public.t"])
+    world.reader("zurich").execute(DDL)
+    with crowded(world.reader("zurich"), small):
+        world.inhibit()
+        failed = world.dump()["failed"]
+        assert set(failed) == {"zurich"}
+        assert "No space left on device" in failed["zurich"]
+        assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.INITIAL]
+        world.release()
+        assert world.verify("geneva", initial=True) == {"geneva": 0}
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
 def test_a_slave_that_is_down_is_waited_for_and_gets_what_came_meanwhile(world):

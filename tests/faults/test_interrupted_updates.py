@@ -1,0 +1,92 @@
+"""A server that is restarted while an initial update reads it or writes to it, or a table that is dropped meanwhile:
+nothing half is taken for whole, and the next update is exact (R5, R8)."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from support.updating import load_here
+from support.world import SOURCE
+
+from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.release import abandon
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+DDL = """
+CREATE TABLE t (id int PRIMARY KEY, note text);
+CREATE TABLE heap (a int, b text);
+INSERT INTO t SELECT g, 'note ' || g FROM generate_series(1, 3000) AS g;
+INSERT INTO heap SELECT g % 10, 'row' FROM generate_series(1, 1000) AS g;
+"""
+TABLES = ["public.t", "public.heap"]
+
+
+def exact(world):
+    """A new update of all slaves ends with what the master has."""
+    world.inhibit()
+    world.dump()
+    world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    return world.differences() == {}
+
+
+def test_a_source_that_is_restarted_in_mid_dump_fails_it_and_no_slave_is_taken_for_filled(updating, restartable):
+    world = updating(DDL, TABLES, elsewhere={"master": restartable})
+
+    def restarted(job):
+        restartable.restart("immediate")
+        return load_here(job)
+
+    world.inhibit()
+    with pytest.raises(SluiceError, match="SLC-083: the snapshot that this dump reads is lost"):
+        world.dump(load=restarted)
+    world.master = world._readers["master"] = world.session()
+    assert [world.status(slave) for slave in world.slaves] == [Status.INITIAL] * 2
+    abandon(world.context, SOURCE, world.slaves)
+    world.master.execute("UPDATE t SET note = 'since' WHERE id % 7 = 0; DELETE FROM heap WHERE a = 3")
+    assert exact(world)
+
+
+def test_a_slave_that_is_restarted_in_mid_load_fails_alone(updating, restartable):
+    world = updating(DDL, TABLES, elsewhere={"zurich": restartable})
+
+    def restarted(job):
+        restartable.restart("immediate")
+        return load_here(job)
+
+    world.inhibit()
+    failed = world.dump(load=restarted)["failed"]
+    assert set(failed) == {"zurich"}
+    assert failed["zurich"].startswith("SLC-030: ")
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.INITIAL]
+    world.release()
+    world._readers["zurich"] = world.session("zurich")
+    world.verify("geneva", initial=True)
+    assert exact(world)
+
+
+def test_a_table_that_is_dropped_waits_for_the_dump_which_gives_way_and_misses_it(updating):
+    world = updating(DDL, TABLES)
+    dropping = world.session()
+    drop = threading.Thread(target=dropping.execute, args=("DROP TABLE heap",), daemon=True)
+    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query = 'DROP TABLE heap'"
+
+    def beside_a_drop(job):
+        drop.start()
+        while not world.master.execute(waits).fetchone():
+            assert drop.is_alive()
+        return load_here(job)
+
+    world.inhibit()
+    with pytest.raises(TransientError, match=r"SLC-036: reading a chunk: .*lock timeout"):
+        world.dump(load=beside_a_drop)
+    drop.join(30)
+    assert not drop.is_alive()
+    with pytest.raises(SluiceError, match=r"SLC-040: the watched table public.heap does not exist"):
+        world.dump()
+    abandon(world.context, SOURCE, world.slaves)
+    world.configure(lambda plain: plain["sources"][SOURCE]["tables"].pop("public.heap"))
+    assert exact(world)
