@@ -34,6 +34,7 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 * **resume**: go on where an update broke off, as a task that is tried again does; what cannot begins anew
 * **force**: cancel the updates that these slaves are in, and data that is on its way to them in that manner; else this
   run is refused, and changes nothing. To cancel alone: the DAG `cancel_update`
+* **cascade**: a replication that is filled when these slaves are NORMAL, now and from now on; `none` forgets it
 """
 
 settings = config.load()
@@ -54,13 +55,14 @@ with DAG(
         "version": Param("", type="string", description="prefix_Ver_x; empty: the newest"),
         "resume": Param(False, type="boolean", description="go on where an earlier update of these slaves broke off"),
         "force": Param(False, type="boolean", description="cancel the updates that these slaves are in"),
+        **conventions.cascade_params(settings),
     },
     **conventions.beside(settings),
 ):
     inhibit, dump, release = (
         SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool)
         for job, pool, more in (
-            ("inhibit", pools.RESERVED, conventions.chosen("tables", "force")),
+            ("inhibit", pools.RESERVED, conventions.chosen("tables", "force", "cascade", "after")),
             ("dump", pools.BULK, conventions.chosen("mode", "resume", "version", store="store_initial_data")),
             ("release", pools.RESERVED, {}),
         )

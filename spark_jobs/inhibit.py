@@ -11,13 +11,23 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
     options.add_argument("--force", action="store_true", help="cancel the updates that they are in")
+    options.add_argument("--cascade", default="", help="source/slave that is filled after them, or `none`")
+    options.add_argument("--after", action="append", default=[], metavar="REPLICATION", help="what led to this update")
     table_options(options)
     return options
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """What the arguments ask for."""
-    return inhibit(context, options.source, options.slaves, tables=options.tables, force=options.force)
+    return inhibit(
+        context,
+        options.source,
+        options.slaves,
+        tables=options.tables,
+        force=options.force,
+        cascade=options.cascade,
+        after=options.after,
+    )
 
 
 if __name__ == "__main__":

@@ -97,6 +97,18 @@ def tables_param(config: Config) -> Param:
     )
 
 
+def cascade_params(config: Config) -> dict[str, Param]:
+    """A drop-down of the replications that may be filled next, and what led to a run, which a run says to the next."""
+    names = [f"{one.source}/{one.slave}" for one in config.replications]
+    enum = ["", "none", *names]
+    return {
+        "cascade": Param(
+            "", type="string", enum=enum, description="what is filled next; empty: what was the last time"
+        ),
+        "after": Param([], type="array", items={"type": "string"}, description="what led to this run; not for people"),
+    }
+
+
 def chosen(*names: str, **others: str) -> dict[str, str]:
     """Arguments of a job that are choices of the form; under other names if they are called otherwise there."""
     return {name: f"{{{{ params.{param} }}}}" for name, param in ({name: name for name in names} | others).items()}

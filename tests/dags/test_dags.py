@@ -189,6 +189,17 @@ def test_a_choice_of_a_form_is_a_switch(bag, job_module, dag_id, task_id, choice
     assert vars(job_module(task.job).parser().parse_args(task.command_line()))[option] is True
 
 
+def test_what_follows_an_initial_update_and_what_led_to_it_reach_its_first_task(bag, job_module):
+    chosen = {"cascade": "flights/geneva", "after": ["a->b", "b->c"]}
+    params = bag.dags["initial_update"].params
+    assert {name: params.get_param(name).resolve(value) for name, value in chosen.items()} == chosen
+    parser = job_module("inhibit").parser()
+    told = vars(parser.parse_args(rendered(bag.dags["initial_update"], "inhibit", **chosen).command_line()))
+    assert told.items() >= chosen.items()
+    untold = vars(parser.parse_args(rendered(bag.dags["initial_update"], "inhibit").command_line()))
+    assert (untold["cascade"], untold["after"]) == ("", [])
+
+
 def test_only_the_dump_of_an_initial_update_is_told_to_resume(bag, job_module):
     tasks = {one: rendered(bag.dags["initial_update"], one, resume=True).command_line() for one in ("inhibit", "dump")}
     assert ["--resume" in words for words in tasks.values()] == [False, True]
@@ -214,6 +225,7 @@ def test_the_verification_of_an_initial_update_ends_it(bag):
         ("initial_update", {"slaves": ["nowhere"]}),
         ("initial_update", {"slaves": []}),
         ("initial_update", {"slaves": ["zurich", "zurich"]}),
+        ("initial_update", {"cascade": "flights/nowhere"}),
         ("receive_initial_files", {"slave": "nowhere"}),
         ("verify", {"tables": ["public.unheard_of"]}),
         ("verify", {"sample": 0}),

@@ -31,6 +31,10 @@ def _moment(name: str, *, required: bool = False) -> Column[object]:
     return Column(name, DateTime(timezone=True), nullable=not required, server_default=_now if required else None)
 
 
+def _key(*names: str) -> list[Column[str]]:
+    return [Column(name, Text, primary_key=True) for name in names]
+
+
 # Who may write what, and until when by this database's clock. The epoch only grows (R6).
 lease = Table(
     "lease",
@@ -74,8 +78,7 @@ segment = Table(
 replication = Table(
     "replication",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
+    *_key("source", "slave"),
     Column("status", Text, nullable=False),
     Column("segment", BigInteger, nullable=False, server_default="0"),
     Column("ordinal", BigInteger, nullable=False, server_default="0"),
@@ -87,10 +90,7 @@ replication = Table(
 tolerated = Table(
     "tolerated",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
-    Column("schema", Text, primary_key=True),
-    Column("table", Text, primary_key=True),
+    *_key("source", "slave", "schema", "table"),
     Column("missing", BigInteger, nullable=False, server_default="0"),
     Column("duplicate", BigInteger, nullable=False, server_default="0"),
 )
@@ -118,8 +118,7 @@ rejected = Table(
 stuck = Table(
     "stuck",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
+    *_key("source", "slave"),
     Column("ordinal", BigInteger, nullable=False),
     Column("body", JSONB, nullable=False),
     _moment("since", required=True),
@@ -129,10 +128,7 @@ stuck = Table(
 skipped = Table(
     "skipped",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
-    Column("schema", Text, primary_key=True),
-    Column("table", Text, primary_key=True),
+    *_key("source", "slave", "schema", "table"),
     Column("changes", BigInteger, nullable=False, server_default="0"),
     Column("actor", Text, nullable=False),
     _moment("since", required=True),
@@ -142,8 +138,7 @@ skipped = Table(
 question = Table(
     "question",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
+    *_key("source", "slave"),
     Column("key", BigInteger, primary_key=True, autoincrement=False),
     Column("ordinal", BigInteger, nullable=False),
     Column("action", Text, nullable=False),
@@ -154,14 +149,22 @@ question = Table(
     Column("run", Text),
 )
 
+# What is filled once a replication has been; `after`: what led to that, `due`: the update that has ended, until it is.
+cascade = Table(
+    "cascade",
+    metadata,
+    *_key("source", "slave"),
+    Column("next_source", Text, nullable=False),
+    Column("next_slave", Text, nullable=False),
+    Column("after", JSONB, nullable=False),
+    Column("due", BigInteger),
+)
+
 # What a column of a slave's table may lose, by the cast that makes what is left.
 allowed_loss = Table(
     "allowed_loss",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
-    Column("schema", Text, primary_key=True),
-    Column("table", Text, primary_key=True),
+    *_key("source", "slave", "schema", "table"),
     Column("column", Text, primary_key=True),
     Column("cast", Text, nullable=False),
     Column("actor", Text, nullable=False),
@@ -172,8 +175,7 @@ allowed_loss = Table(
 hold = Table(
     "hold",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
+    *_key("source", "slave"),
     Column("kind", Text, primary_key=True),
     Column("actor", Text, nullable=False),
     Column("reason", Text, nullable=False),
@@ -216,8 +218,7 @@ initial_update = Table(
 transfer = Table(
     "transfer",
     metadata,
-    Column("source", Text, primary_key=True),
-    Column("slave", Text, primary_key=True),
+    *_key("source", "slave"),
     Column("update_id", BigInteger, nullable=False),
     Column("url", Text, nullable=False),
     Column("name", Text, nullable=False),

@@ -10,7 +10,7 @@ from functools import partial
 
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.control import absence, answers, leases, questions, rejections, remedies, replications, stops
+from sluice.control import absence, answers, cascades, leases, questions, rejections, remedies, replications, stops
 from sluice.control.leases import Lease
 from sluice.control.news import News
 from sluice.control.store import Store
@@ -47,6 +47,7 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     total = Totals(pair.slave)
     shut = gate.begin()
     questions.ask(context, pair)
+    cascades.call(context, pair)
     if shut:
         absence.call(context, pair)
     while not gate.needs_a_person(shut):

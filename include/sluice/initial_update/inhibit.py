@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import leases, remedies, replications, standby, transfers, updates
+from sluice.control import cascades, leases, remedies, replications, standby, transfers, updates
 from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
@@ -17,7 +17,14 @@ from sluice.state.replication import UNDER_WAY, Status
 
 
 def inhibit(
-    context: Context, source: str, slaves: Sequence[str], *, tables: Sequence[TableName] = (), force: bool = False
+    context: Context,
+    source: str,
+    slaves: Sequence[str],
+    *,
+    tables: Sequence[TableName] = (),
+    force: bool = False,
+    cascade: str = "",
+    after: Sequence[str] = (),
 ) -> dict[str, object]:
     """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
 
@@ -26,6 +33,7 @@ def inhibit(
     Args:
         tables: those that are to be filled; all if none is named. The others keep their rows then.
         force: cancel the updates that they are in.
+        cascade, after: what is filled once they have been, and what led to this; see `sluice.control.cascades`.
 
     Raises:
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
@@ -41,6 +49,7 @@ def inhibit(
     context.store.migrate()
     pairs = _not_cancelled(context, pairs)
     only = _some(context, source, tables)
+    following = cascades.parsed(context, cascade)
     number, there = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in there]
     for pair in wanted:
@@ -57,6 +66,7 @@ def inhibit(
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
         replications.request(context.store, wanted, number)
         for pair in pairs:
+            cascades.remember(context.store, pair, cascade, following, after)
             # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
             # failure ends in INCONSISTENT.
             if not only:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import remedies, replications, standby, stops, transfers, updates
+from sluice.control import cascades, remedies, replications, standby, stops, transfers, updates
 from sluice.control.replications import Replication
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
@@ -67,6 +67,8 @@ def verify(
             pair, outcome = Pair(request.source, slave), Event.FAIL if different else Event.VERIFIED
             if not replications.happened(context.store, pair, outcome, update_id=known[slave].update_id):
                 refused[slave] = replications.get(context.store, pair).status
+            elif outcome is Event.VERIFIED:
+                cascades.begin(context, pair, known[slave].update_id)
     passing = [error for error in late.values() if isinstance(error, TransientError)]
     if request.initial and passing:
         # It is tried again: whoever failed is told then, and nobody who is on the way is given up with him (R8).
