@@ -8,7 +8,6 @@ import os
 import re
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from airflow.api_fastapi.core_api.datamodels.dag_run import TriggerDAGRunPostBody
@@ -17,8 +16,9 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import AssetOrTimeSchedule, DeltaTriggerTimetable
 from airflow.sdk.bases.sensor import BaseSensorOperator
-from airflow.sdk.exceptions import AirflowTaskTimeout, ParamValidationError
+from airflow.sdk.exceptions import AirflowTaskTimeout
 from airflow.serialization.serialized_objects import DagSerialization
+from support.rendering import rendered
 
 from sluice import config
 from sluice.control.airflow_api import dag_run
@@ -64,17 +64,6 @@ TASKS = [
     ("approve_losses", "allow"),
 ]
 # What the task before has left when somebody has answered.
-ANSWERED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "7", "name": "eva"}, "shown": "sha256:07"}
-
-
-def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
-    """The task as it is right before execution."""
-    task = dag.get_task(task_id).prepare_for_execution()
-    values = {name: param.value for name, param in dag.params.items()} | params
-    before = SimpleNamespace(xcom_pull=lambda task_ids: ANSWERED)
-    known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name="eva")}
-    task.render_template_fields(known, jinja_env=task.get_template_env())
-    return task
 
 
 def test_the_dag_ids_are_these(bag):
@@ -162,81 +151,6 @@ def test_the_arguments_of_a_task_parse_with_its_jobs_own_parser(bag, job_module,
     assert parsed["source"] == "flights"
     asked = task.arguments.get("slave")
     assert asked is None or parsed.get("slave", parsed.get("slaves")) in (asked, [asked])
-
-
-def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
-    chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 50}
-    task = rendered(bag.dags["verify"], "verify", **chosen)
-    parsed = vars(job_module("verify").parser().parse_args(task.command_line()))
-    assert parsed | {"tables": [str(name) for name in parsed["tables"]]} == parsed | chosen
-    words = rendered(bag.dags["initial_update"], "inhibit", **chosen).command_line()
-    assert job_module("inhibit").parser().parse_args(words).tables == parsed["tables"]
-
-
-@pytest.mark.parametrize(
-    ("dag_id", "task_id", "choice", "option"),
-    [
-        ("bootstrap", "bootstrap", "recreate_triggers", "recreate_triggers"),
-        ("bootstrap", "bootstrap", "rebase", "rebase"),
-        ("initial_update", "dump", "store_initial_data", "store"),
-        ("initial_update", "inhibit", "force", "force"),
-    ],
-)
-def test_a_choice_of_a_form_is_a_switch(bag, job_module, dag_id, task_id, choice, option):
-    plain = rendered(bag.dags[dag_id], task_id).command_line()
-    task = rendered(bag.dags[dag_id], task_id, **{choice: True})
-    assert task.command_line() == [*plain, f"--{option.replace('_', '-')}"]
-    assert vars(job_module(task.job).parser().parse_args(task.command_line()))[option] is True
-
-
-def test_what_follows_an_initial_update_and_what_led_to_it_reach_its_first_task(bag, job_module):
-    chosen = {"cascade": "flights/geneva", "after": ["a->b", "b->c"]}
-    params = bag.dags["initial_update"].params
-    assert {name: params.get_param(name).resolve(value) for name, value in chosen.items()} == chosen
-    parser = job_module("inhibit").parser()
-    told = vars(parser.parse_args(rendered(bag.dags["initial_update"], "inhibit", **chosen).command_line()))
-    assert told.items() >= chosen.items()
-    untold = vars(parser.parse_args(rendered(bag.dags["initial_update"], "inhibit").command_line()))
-    assert (untold["cascade"], untold["after"]) == ("", [])
-
-
-def test_only_the_dump_of_an_initial_update_is_told_to_resume(bag, job_module):
-    tasks = {one: rendered(bag.dags["initial_update"], one, resume=True).command_line() for one in ("inhibit", "dump")}
-    assert ["--resume" in words for words in tasks.values()] == [False, True]
-    assert job_module("dump").parser().parse_args(tasks["dump"]).resume
-
-
-def test_every_mode_of_an_initial_update_reaches_its_dump(bag, job_module):
-    for mode in bag.dags["initial_update"].params.get_param("mode").schema["enum"]:
-        words = rendered(bag.dags["initial_update"], "dump", mode=mode).command_line()
-        assert job_module("dump").parser().parse_args(words).mode == mode
-
-
-def test_the_verification_of_an_initial_update_ends_it(bag):
-    for dag_id in ("initial_update", "receive_initial_files"):
-        assert "--initial" in rendered(bag.dags[dag_id], "verify").command_line()
-    assert "--initial" not in rendered(bag.dags["verify"], "verify").command_line()
-
-
-@pytest.mark.parametrize(
-    ("dag_id", "wrong"),
-    [
-        ("initial_update", {"source": "nowhere"}),
-        ("initial_update", {"slaves": ["nowhere"]}),
-        ("initial_update", {"slaves": []}),
-        ("initial_update", {"slaves": ["zurich", "zurich"]}),
-        ("initial_update", {"cascade": "flights/nowhere"}),
-        ("receive_initial_files", {"slave": "nowhere"}),
-        ("verify", {"tables": ["public.unheard_of"]}),
-        ("verify", {"sample": 0}),
-        ("verify", {"sample": 101}),
-        ("bootstrap", {"recreate_triggers": "perhaps"}),
-    ],
-)
-def test_a_form_refuses_what_is_not_configured(bag, dag_id, wrong):
-    ((name, value),) = wrong.items()
-    with pytest.raises(ParamValidationError):
-        bag.dags[dag_id].params.get_param(name).resolve(value)
 
 
 def test_what_a_slave_asks_is_a_run_of_the_dag_that_airflow_takes(bag, job_module):

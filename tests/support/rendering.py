@@ -1,0 +1,19 @@
+"""A task as it is right before execution, with what people have chosen."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from sluice_airflow.operator import SluiceSparkOperator
+
+ANSWERED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "7", "name": "eva"}, "shown": "sha256:07"}
+
+
+def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
+    """The task, its templates filled in from the form's defaults and these choices."""
+    task = dag.get_task(task_id).prepare_for_execution()
+    values = {name: param.value for name, param in dag.params.items()} | params
+    before = SimpleNamespace(xcom_pull=lambda task_ids: ANSWERED)
+    known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name="eva")}
+    task.render_template_fields(known, jinja_env=task.get_template_env())
+    return task
