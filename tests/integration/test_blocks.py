@@ -5,18 +5,16 @@ from __future__ import annotations
 import random
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 
 import pytest
-from support.updating import background, load_here
+from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
 from sluice.control import replications
 from sluice.control.status import standings
 from sluice.errors import SluiceError
-from sluice.initial_update.blocks import load_block
 from sluice.initial_update.dump import dump
 from sluice.initial_update.online import load_online
 from sluice.spark.loading import load_blocks
@@ -42,12 +40,6 @@ FROM generate_series(1, 2000) AS g;
 INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 300) AS g;
 """
 TABLES = {"public.keyed": {}, "public.named": {}, "public.heap": {"in_blocks": False}}
-
-
-def blocks_here(job):
-    """Every block of a round, each in a thread of its own."""
-    with ThreadPoolExecutor(len(job.ranges)) as pool:
-        return list(pool.map(lambda number: load_block(job, number), range(len(job.ranges))))
 
 
 def writes(session, seed):

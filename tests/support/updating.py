@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from support.world import SOURCE, Rows, World
 from sluice.config import CONFIG_ENV, HOME_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.blocks import load_block
 from sluice.initial_update.dump import dump
 from sluice.initial_update.filling import load_chunks
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.job import LoadJob, SlaveLoaded
+from sluice.initial_update.job import BlockJob, BlockLoaded, LoadJob, SlaveLoaded
 from sluice.initial_update.release import release
 from sluice.vendors.registry import vendor
 from sluice.verify.compare import Difference
@@ -34,6 +36,12 @@ SLAVES = ("zurich", "geneva")
 def load_here(job: LoadJob) -> list[SlaveLoaded]:
     """Every chunk, one after the other, in this process: what a Spark task does, without Spark."""
     return load_chunks(job)
+
+
+def blocks_here(job: BlockJob) -> list[BlockLoaded]:
+    """Every block of a round, each in a thread of its own."""
+    with ThreadPoolExecutor(len(job.ranges)) as pool:
+        return list(pool.map(lambda number: load_block(job, number), range(len(job.ranges))))
 
 
 def compare_here(jobs: list[Comparison]) -> list[Difference]:

@@ -90,8 +90,6 @@ class PostgresRanges:
             return "the slave does not get all columns of its primary key"
         if there.searched or self._mapper.manner(table.name).strict:
             return "`searchable`, `on_missing` and `on_duplicate` expect rows that are not in yet"
-        if self._mapper.filled(table.name) is Filled.MERGE:
-            return "by its `on_filled` rows of the slave's own stay, which a block replaces"
         if not catalog.columns(self._open(), there.name) or is_unfinished(self._open(), there.name):
             return ""
         if not catalog.enforced(self._open(), there.name, there.key_names):
