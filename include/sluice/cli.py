@@ -102,6 +102,14 @@ def parser() -> argparse.ArgumentParser:
     decision.add_argument("--reject", type=int, metavar="KEY", help="pass over that command of the master, and keep it")
     gate.set_defaults(run=_dispatcher)
 
+    losses = commands.add_parser("losses", help="show what columns of a slave would lose, and allow it")
+    losses.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    losses.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    losses.add_argument(
+        "--allow", action="store_true", help="have numbers rounded and texts cut from the next update on"
+    )
+    losses.set_defaults(run=_losses)
+
     cancel = commands.add_parser("cancel", help="end initial updates that are under way")
     cancel.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     cancel.add_argument("slaves", nargs="+", metavar="SLAVE", help="its name in the configuration")
@@ -206,6 +214,13 @@ def _dispatcher(options: argparse.Namespace) -> int:
         if (key := getattr(options, answer)) is not None:
             return shell.decide(options.source, options.slave, key, answer)
     return shell.show_dispatcher(options.source, options.slave)
+
+
+def _losses(options: argparse.Namespace) -> int:
+    from sluice import shell
+
+    show = shell.allow_losses if options.allow else shell.show_losses
+    return show(options.source, options.slave)
 
 
 def _cancel(options: argparse.Namespace) -> int:

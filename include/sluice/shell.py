@@ -12,7 +12,7 @@ from sluice import config as configuration
 from sluice.config import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
 from sluice.context import Context
-from sluice.control import answers, check, rejections, remedies, statements, status
+from sluice.control import answers, check, losses, rejections, remedies, replications, statements, status
 from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
 from sluice.dispatch import deciding
@@ -132,6 +132,31 @@ def decide(source: str, slave: str, key: int, said: Answer) -> int:
     about = deciding.decide(_context(), pair := Pair(source, slave), key, said)
     print(f"{said}: {about}")
     print(f"If its drain was paused by that, type: {remedies.unpause(pair)}")
+    return 0
+
+
+def show_losses(source: str, slave: str) -> int:
+    """Print what columns of a slave would lose of the master's values. 0 if nobody has to decide about any of it."""
+    context, pair = _context(), Pair(source, slave)
+    context.config.replication(source, slave)
+    found, known = losses.found(context, pair), losses.allowed(context.store, pair)
+    left = [one for one in found if not losses.is_allowed(one, known)]
+    for one in found:
+        asked = "nobody allowed it" if one.cast else "nobody can allow it: alter the table"
+        print(f"{one}: {asked if one in left else 'allowed'}")
+    if any(one.cast for one in left):
+        print(f"To have numbers rounded and texts cut, type: {remedies.losses(pair)} --allow")
+    return 1 if left else 0
+
+
+def allow_losses(source: str, slave: str) -> int:
+    """Allow what columns of a slave would lose, and print what that is."""
+    context, pair = _context(), Pair(source, slave)
+    context.config.replication(source, slave)
+    shown = losses.shown(context, pair)
+    print(shown["report"], end="")
+    done = losses.allow(context, pair, str(shown["shown"]), replications.actor())
+    print(f"allowed: {done['allowed']} columns. Then type: {remedies.update(source, [slave])}")
     return 0
 
 

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from support.world import result
+from support.world import SOURCE, result
 
+from sluice import cli
 from sluice.control import check, losses, replications
 from sluice.errors import SluiceError
 from sluice.state.replication import Event
@@ -94,6 +95,39 @@ def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_chang
     world.inhibit("zurich")
     with pytest.raises(SluiceError, match=r"SLC-220: (?!.*codes).*public.prices.price"):
         world.dump("zurich")
+
+
+def test_a_person_at_a_shell_sees_what_would_be_lost_and_allows_it(world, monkeypatch, capsys):
+    for name, value in world.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("SLUICE_RUN", raising=False)
+    monkeypatch.setenv("USER", "eva")
+
+    def said(*options):
+        code = cli.main(["losses", SOURCE, "zurich", *options])
+        return code, capsys.readouterr().out
+
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match=rf"type: \./sluice losses {SOURCE} zurich --allow\. .*approve_losses"):
+        world.dump("zurich")
+    code, text = said()
+    assert code == 1
+    assert (
+        "public.prices.title (text -> character varying(4): it would lose what is longer than 4): nobody allowed"
+        in text
+    )
+    assert "what is no date): nobody can allow it: alter the table" in text
+    assert f"type: ./sluice losses {SOURCE} zurich --allow" in text
+    code, text = said("--allow")
+    assert code == 0
+    assert "public.codes,code,character varying(9),character varying(5)," in text
+    assert "allowed: 3 columns" in text
+    world.reader("zurich").execute("ALTER TABLE codes ALTER stamp TYPE timestamp")
+    assert said()[0] == 0
+    world.update("zurich")
+    assert values(world) == [("1.26", "long")]
+    actors = world.reader("control").execute("SELECT DISTINCT actor FROM audit WHERE event = 'allow'").fetchall()
+    assert actors == [("eva",)]
 
 
 def test_nobody_is_asked_about_what_cannot_be_allowed(world):

@@ -7,7 +7,7 @@ alike. It is forgotten as soon as nothing would be lost any more, or something e
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -36,6 +36,11 @@ def allowed(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
     for row in rows:
         found.setdefault(TableName(row.schema, row.table), {})[row.column] = row.cast
     return found
+
+
+def is_allowed(loss: Loss, known: Mapping[TableName, Mapping[str, str]]) -> bool:
+    """Whether it is among what somebody `allowed`."""
+    return loss.cast is not None and known.get(loss.table, {}).get(loss.column) == loss.cast
 
 
 def found(context: Context, pair: Pair) -> list[Loss]:
@@ -127,13 +132,14 @@ def allow(context: Context, pair: Pair, asked: str, who: str) -> dict[str, objec
 
 def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> None:
     known = allowed(context.store, pair)
-    if new := [one for one in losses if one.cast is None or known.get(one.table, {}).get(one.column) != one.cast]:
+    if new := [one for one in losses if not is_allowed(one, known)]:
         raise SluiceError(
             220,
             f"columns of slave {pair.slave} would lose something of the master's values: {'; '.join(map(str, new))}. "
             f"The report is {_written(pair, losses)}",
-            "nothing of it was changed; alter the tables there, allow it by casts in `compute` of its tables, or let "
-            f"somebody approve it: {_trigger(pair)}; then trigger initial_update again",
+            "nothing of it was changed; alter the tables there, or allow it by casts in `compute` of its tables, or "
+            f"type: {remedies.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
+            f"{remedies.update(pair.source, [pair.slave])}",
         )
 
 

@@ -35,6 +35,11 @@ def cancel(pair: Pair) -> str:
     return f"./sluice cancel {pair.source} {pair.slave}"
 
 
+def losses(pair: Pair) -> str:
+    """The command that shows what columns of a slave would lose, and allows it."""
+    return f"./sluice losses {pair.source} {pair.slave}"
+
+
 def dispatcher(pair: Pair, *options: object) -> str:
     """The command that shows what a slave stands in front of, and decides about it."""
     return " ".join(map(str, ("./sluice dispatcher", pair.source, pair.slave, *options)))
