@@ -11,6 +11,7 @@ from sluice.control import status
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError
 from sluice.vendors.postgresql import one_to_one as replaying
+from sluice.vendors.postgresql.slave import PostgresSlave
 
 pytestmark = [pytest.mark.postgres]
 
@@ -147,6 +148,45 @@ def test_a_table_altered_between_two_transactions_bends_no_value(world, monkeypa
         drain.deliver()
     assert altered == [CrashPoint.REPLAYED]
     assert world.position().ordinal == 1
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """How many changes each step had that was carried out by sets."""
+    monkeypatch.setattr("sluice.dispatch.batches.PART", 4)
+    monkeypatch.setattr("sluice.dispatch.drain.MOST_REPLAYED", 10)
+    found, apply = [], PostgresSlave.apply
+
+    def counted(slave, steps, *rest):
+        def passed():
+            for step in steps:
+                found.append(sum(len(changes) for _, changes in step))
+                yield step
+
+        return apply(slave, passed(), *rest)
+
+    monkeypatch.setattr(PostgresSlave, "apply", counted)
+    return found
+
+
+def test_a_transaction_that_is_too_large_to_be_replayed_is_never_held_as_a_whole(world, parts):
+    world.master.execute("INSERT INTO t SELECT g, 'a' FROM generate_series(1, 10) AS g")
+    world.master.execute("UPDATE t SET v = 'b'; DELETE FROM heap; INSERT INTO t VALUES (11, 'c')")
+    world.master.execute("INSERT INTO t VALUES (12, 'd')")
+    world.catch_up()
+    assert parts == [4, 4, 3]
+    assert (world.differences(), world.position().ordinal) == ({}, 3)
+
+
+def test_a_large_transaction_that_does_not_go_in_parts_is_tried_as_one_piece(world, parts):
+    """Its last change frees the value that its first one takes."""
+    world.reader("zurich").execute("ALTER TABLE t ADD UNIQUE (v)")
+    world.master.execute("INSERT INTO t SELECT g, 'a' || g FROM generate_series(1, 12) AS g")
+    world.catch_up()
+    world.master.execute("UPDATE t SET v = 'a' || (id % 12 + 1)")
+    world.catch_up()
+    assert parts == [4, 4, 4, 4, 12]
+    assert (world.differences(), world.position().ordinal) == ({}, 2)
 
 
 def test_a_replay_that_was_overtaken_commits_nothing_more(world, monkeypatch):

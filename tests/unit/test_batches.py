@@ -119,6 +119,17 @@ def test_a_transaction_that_takes_the_slave_a_while_comes_in_parts_however_large
     ]
 
 
+def test_a_transaction_that_is_to_come_as_a_whole_does_unless_it_is_too_large_for_that(monkeypatch):
+    monkeypatch.setattr("sluice.dispatch.batches.PART", 2)
+    files, listed = log([sizes(1, 4, 1), [(4,)] * 5, [(5,), (6,), (6,), (6,)]])
+    some = batches(files, listed, START, None, 2, in_parts=True, whole=4)
+    found = [(one.changes["ordinal"].to_pylist(), one.last) for one in some]
+    whole = [([1, *[2] * 4], True), ([3], True)]
+    assert found == [*whole, *(([4] * rows, rows == 1) for rows in (2, 2, 1)), ([5, 6, 6, 6], True)]
+    heavy = batches(files, listed, START, None, 2, 1, in_parts=True, whole=99)
+    assert [one.last for one in heavy if set(one.changes["ordinal"].to_pylist()) == {4}] == [False] * 2 + [True]
+
+
 def test_a_batch_of_wide_rows_ends_with_the_record_in_which_it_is_large_enough():
     files, listed = log([sizes(1, 2, 1)], [[(4,), (4,)], [(4,), (5,)]])
     found = [batch.changes["ordinal"].to_pylist() for batch in batches(files, listed, START, None, 1000, 1)]

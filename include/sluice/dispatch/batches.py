@@ -68,6 +68,7 @@ def batches(
     most_bytes: int = MOST_BYTES,
     *,
     in_parts: bool = False,
+    whole: int = 0,
 ) -> Iterator[Batch]:
     """Batches of about `size` changes, cut only between transactions; a larger transaction is a batch of its own.
 
@@ -76,13 +77,15 @@ def batches(
         snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
         in_parts: a transaction larger than that, or than `PART`, comes in several; else as a whole, whatever memory
             that takes.
+        whole: one of so many changes comes as a whole all the same, unless it is larger than `most_bytes`.
     """
+    part = min(size, PART)
     ends = [segment.last_ordinal for segment in segments]
     begin = done = position.ordinal
     cut = Cut((_beyond(record, begin) for record in files.read(one.written, begin)) for one in segments)
     while cut.more:
         piece = cut.piece(size, most_bytes)
-        for records, last in _parts(piece, min(size, PART), most_bytes) if in_parts else [(list(piece), True)]:
+        for records, last in _parts(piece, part, max(part, whole), most_bytes) if in_parts else [(list(piece), True)]:
             changes = pa.Table.from_batches(records, CHANGES)
             end = changes["ordinal"][-1].as_py()
             if snapshot is not None:
@@ -91,11 +94,11 @@ def batches(
             yield Batch(changes, Position(segments[bisect_left(ends, end)].number, end), transactions, last)
 
 
-def _parts(records: Iterator[pa.RecordBatch], size: int, most_bytes: int) -> Iterator[_Part]:
-    """A piece of the log as batches: each transaction that is too large is one, which comes in parts."""
+def _parts(records: Iterator[pa.RecordBatch], size: int, whole: int, most_bytes: int) -> Iterator[_Part]:
+    """A piece of the log as batches: each transaction of more than `whole` changes is one, in parts of `size`."""
     held: list[pa.RecordBatch] = []
     own: list[pa.RecordBatch] = []
-    coming = chain.from_iterable(map(partial(_with_large_at_end, size), records))
+    coming = chain.from_iterable(map(partial(_with_large_at_end, whole), records))
     while (record := next(coming, None)) is not None:
         ordinals = record.column("ordinal").to_numpy()
         last = ordinals[-1]
@@ -104,7 +107,7 @@ def _parts(records: Iterator[pa.RecordBatch], size: int, most_bytes: int) -> Ite
             held += [*own, *([record.slice(0, begin)] if begin else [])]
             own = []
         own.append(record.slice(begin))
-        if sum(map(len, own)) > size or sum(one.nbytes for one in own) > most_bytes:
+        if sum(map(len, own)) > whole or sum(one.nbytes for one in own) > most_bytes:
             if held:
                 yield held, True
             behind: list[pa.RecordBatch] = []

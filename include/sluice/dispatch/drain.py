@@ -31,7 +31,7 @@ from sluice.model.statement import Outcome, Statement
 from sluice.model.stuck import Stuck
 from sluice.model.tolerance import Rejected, Tolerated
 from sluice.taking import kept
-from sluice.vendors.protocol import SlaveDatabase
+from sluice.vendors.protocol import MOST_REPLAYED, SlaveDatabase
 
 # A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
 _WIDEST = 64
@@ -83,7 +83,7 @@ class Drain:
         self._rejected = rejected
         self._seeing = Seeing(slave.mapper, manifest, salt, skipped)
         self._manners = Manners(self._seeing.tables, rejected)
-        self._preparing = Preparing(self._seeing)
+        self._preparing = Preparing(self._seeing, slave.looks_through)
         self._left: Batch | None = None
         self._tried: Batch | None = None
         self._refused: Batch | None = None
@@ -136,14 +136,17 @@ class Drain:
     def _delivered(self, segments: list[Segment]) -> Delivered:
         if self._collected is None:
             try:
-                return self._prepared(segments)
+                return self._prepared(segments, partial(self._batches, segments, self._size, in_parts=True))
             except TransientError:
                 raise
             except SluiceError:
                 # Again from the log, as one piece, which can be made wider, or narrower.
                 return self._widened(segments, self._size)
         # A batch of one segment, so that each of its transactions has a position.
-        batch = self._left or next(self._batches(segments[:1], self._size))
+        found = self._batches(segments[:1], self._size, in_parts=True, whole=MOST_REPLAYED)
+        batch = self._left or next(found)
+        if not batch.last:
+            return self._large(segments, chain([batch], found))
         replayed = self._replayed(batch, self._collected, _sequences(segments[:1], batch.end))
         self._left = batch.beyond(self.position)
         if replayed.transactions:
@@ -153,10 +156,24 @@ class Drain:
             applied = self._apply(first, _sequences(segments[:1], first.end))
         except Unready as error:
             self._left = None
-            # A key is freed soon; an ALTER that was found late may be further away.
-            return self._widened(segments, 1 if isinstance(error, KeyConflict) else self._size)
+            return self._again(segments, error)
         self._left = batch.beyond(self.position)
         return applied
+
+    def _large(self, segments: list[Segment], found: Iterator[Batch]) -> Delivered:
+        """Apply one transaction, the first of these, part by part; it is too large to be replayed."""
+        try:
+            return self._prepared(segments[:1], partial(_first, found))
+        except TransientError:
+            raise
+        except SluiceError as error:
+            return self._again(segments, error)
+
+    def _again(self, segments: list[Segment], error: SluiceError) -> Delivered:
+        """Apply the next transaction as one piece, or what it needs with it: a key is freed soon, an ALTER that was
+        found late may be further away."""
+        far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
+        return self._widened(segments, self._size if far else 1)
 
     def _narrowed(self, segments: list[Segment], rest: Batch) -> Delivered:
         """Deliver a part of what does not go as a whole, or say which transaction is the reason."""
@@ -200,9 +217,8 @@ class Drain:
         """Forget what was prepared for batches to come."""
         self._preparing.close()
 
-    def _prepared(self, segments: list[Segment]) -> Delivered:
-        """Apply the next batch, which may be prepared."""
-        found = partial(self._batches, segments, self._size, in_parts=True)
+    def _prepared(self, segments: list[Segment], found: Callable[[], Iterator[Batch]]) -> Delivered:
+        """Apply the next batch, which may be prepared; else the first one that is found now."""
         batch = self._preparing.next(segments[-1].last_ordinal, found)
         passed = permitted(batch.steps(), self._slave.pair, self._permission)
         try:
@@ -227,10 +243,10 @@ class Drain:
                 wider *= 4
 
     def _batches(
-        self, segments: list[Segment], size: int, wider: int = 1, *, in_parts: bool = False
+        self, segments: list[Segment], size: int, wider: int = 1, *, in_parts: bool = False, whole: int = 0
     ) -> Iterator[Batch]:
         most = MOST_BYTES * wider
-        return batches(self._files, segments, self.position, self._snapshot, size, most, in_parts=in_parts)
+        return batches(self._files, segments, self.position, self._snapshot, size, most, in_parts=in_parts, whole=whole)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._seeing.seen(batch.changes)
@@ -265,6 +281,14 @@ class Drain:
         """No step, but the place after all others at which it is told what is not carried out."""
         self._rejected(removed)
         yield from ()
+
+
+def _first(found: Iterator[Batch]) -> Iterator[Batch]:
+    """The parts of the first batch."""
+    for part in found:
+        yield part
+        if part.last:
+            return
 
 
 def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:

@@ -13,6 +13,7 @@ from sluice.dispatch.batches import Batch
 from sluice.dispatch.late import Late
 from sluice.dispatch.seeing import Seeing
 from sluice.dispatch.steps import steps
+from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
 
@@ -31,8 +32,9 @@ class _Part:
 class Preparing:
     """The batches of the log, one after the other, each as the steps that it takes."""
 
-    def __init__(self, seeing: Seeing) -> None:
+    def __init__(self, seeing: Seeing, looked_through: Callable[[Layout], bool]) -> None:
         self._seeing = seeing
+        self._looked_through = looked_through
         self._coming: Generator[_Part] | None = None
 
     def next(self, within: int, found: Callable[[], Iterator[Batch]]) -> Taken:
@@ -42,7 +44,7 @@ class Preparing:
         first = next(coming, None) if coming else None
         if not coming or not first or first.end.ordinal > within:
             self.close()
-            coming = self._coming = ahead(map(partial(self._prepared, Late()), found()))
+            coming = self._coming = ahead(map(partial(self._prepared, Late(self._looked_through)), found()))
             first = next(coming)
         return Taken(first, coming)
 

@@ -25,6 +25,8 @@ from sluice.vendors.dumping import At, DumpSnapshot, Fit, SlaveTables
 from sluice.vendors.sweeping import Purge, Sweep
 
 StepsOf = Callable[[Collection[int]], Iterable[Step]]
+# A transaction of more changes is not replayed: writing it by sets is so much faster then.
+MOST_REPLAYED = 20_000
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,9 @@ class SourceDatabase(Protocol):
     def grants(self, tables: Sequence[TableName]) -> str:
         """The script that gives our role what capturing these tables needs."""
 
-    def remove(self) -> list[str]:
-        """Drop every DbResource of this source, in one transaction; what was dropped."""
+    def remove(self, before: Callable[[], None]) -> list[str]:
+        """Drop every DbResource of this source, in one transaction; what was dropped. `before` is called first, once it is
+        known that we may."""
 
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""
@@ -194,6 +197,9 @@ class SlaveDatabase(Protocol):
         Raises:
             SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
         """
+
+    def looks_through(self, layout: Layout) -> bool:
+        """Whether rows of a table that it sees so are found by looking at all that it has. Asked by any thread."""
 
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, though it silences what it may."""

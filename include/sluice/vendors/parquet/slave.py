@@ -66,6 +66,10 @@ class ParquetSlave:
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
         return Fit(as_text=set(tables))
 
+    def looks_through(self, layout: Layout) -> bool:
+        """Files have no index; to a history changes are added."""
+        return not self.kind.lasting
+
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Files have neither triggers nor foreign keys."""
         return []

@@ -24,10 +24,8 @@ from sluice.vendors.postgresql.pipelining import Pipeline, Sent
 from sluice.vendors.postgresql.replaying import Prepared, prepare
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.writing import Writer
-from sluice.vendors.protocol import Replayed
+from sluice.vendors.protocol import MOST_REPLAYED, Replayed
 
-# A transaction of more changes is written by sets, which is so much faster then.
-_LARGE = 20_000
 # The gate wants to be looked at, and the lease renewed.
 _PATIENCE_S = 1.0
 _ADVANCE, _GUARD = b"sluice_advance", b"sluice_guard"
@@ -117,7 +115,7 @@ class OneToOne:
 
 
 def _can_be(group: Group, tables: Collection[int]) -> bool:
-    return not group.commands and group.size <= _LARGE and group.layouts <= set(tables)
+    return not group.commands and group.size <= MOST_REPLAYED and group.layouts <= set(tables)
 
 
 def _advance(who: tuple[Pair, int], begin: Position, end: Position) -> Sent:
