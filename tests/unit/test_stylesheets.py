@@ -94,6 +94,46 @@ def test_a_stylesheet_that_cannot_be_used_is_refused_before_any_row(body, why, t
         made(body.replace("{other}", str(other)))
 
 
+SPACES = {
+    "d": "http://exslt.org/dates-and-times",
+    "m": "http://exslt.org/math",
+    "y": "http://exslt.org/dynamic",
+    "s": "http://icl.com/saxon",
+}
+
+
+def noted(expression):
+    """What makes that of each note."""
+    spaces = " ".join(f'xmlns:{prefix}="{space}"' for prefix, space in SPACES.items())
+    value = f'<col name="note"><xsl:value-of select="{expression}"/></col>'
+    return f'<xsl:template match="row/col[2]" {spaces}>{value}</xsl:template>'
+
+
+@pytest.mark.parametrize(
+    ("expression", "called"),
+    [
+        ("d:date-time()", "d:date-time"),
+        ("substring(d:year ( ), 1)", "d:year"),
+        ("m:random()", "m:random"),
+        ("y:evaluate('m:random' , '()')", "y:evaluate"),
+        ("s:expression(.)", "s:expression"),
+    ],
+)
+def test_a_stylesheet_that_makes_something_else_of_a_row_each_time_is_refused(expression, called):
+    with pytest.raises(ConfigError, match=rf"SLC-161: .*it calls {called}\(\): what is made of a row has"):
+        made(noted(expression))
+
+
+def test_dates_that_are_given_and_ids_within_a_row_are_the_same_each_time():
+    dates = "concat(d:add('2013-01-31', 'P1M'), ' m:random() ', m:abs(-1))"
+    found = []
+    for _ in range(2):
+        sandbox.sandbox.cache_clear()
+        found.append(made(noted(f"concat({dates}, generate-id(..), d:date(/none))"))[1].rows.to_pylist())
+    assert found[0] == found[1]
+    assert found[0][0][1].startswith("2013-02-28 m:random() 1id")
+
+
 @pytest.fixture(scope="module")
 def failing():
     with pytest.MonkeyPatch.context() as patch:

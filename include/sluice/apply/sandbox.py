@@ -20,6 +20,7 @@ from typing import Any
 
 import sluice
 from sluice import hooks
+from sluice.apply.repeatable import unrepeatable
 
 # Of which the interpreter and its libraries take a tenth.
 _MOST_MEMORY = 1 << 30
@@ -122,7 +123,10 @@ def serve(most_memory: int) -> None:
         try:
             if made is None:
                 sheet = etree.fromstring(base64.b64decode(said), parser)
-                made = etree.XSLT(sheet, access_control=etree.XSLTAccessControl.DENY_ALL)
+                if calls := unrepeatable(sheet):
+                    answer = f"it calls {', '.join(calls)}: what is made of a row has to be the same each time"
+                else:
+                    made = etree.XSLT(sheet, access_control=etree.XSLTAccessControl.DENY_ALL)
             else:
                 roots = [made(etree.fromstring(one.encode(), parser)).getroot() for one in said]
                 answer = ["" if root is None else etree.tostring(root, encoding="unicode") for root in roots]
