@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from support.world import SOURCE
@@ -229,6 +230,23 @@ def test_a_failure_of_ours_leaves_the_users_statement_alone_and_stops_the_next_s
     with pytest.raises(Exception, match="SLC-043"):
         world.publish()
     assert [action for action, _ in stream(world)] == ["I"]
+
+
+@pytest.mark.parametrize("change", ["ALTER v SET DEFAULT 'x'", "ADD UNIQUE (v)", "ADD CHECK (v <> '')"])
+def test_a_bootstrap_leaves_what_could_not_be_recorded_to_the_next_look(world, change):
+    """Also where somebody holds the table, so that nobody can look at it now."""
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE repl_notes RENAME TO hidden")
+    world.master.execute(f"ALTER TABLE t {change}; ALTER TABLE hidden RENAME TO repl_notes")
+    holder = world.session()
+    holder.execute("BEGIN; LOCK TABLE t")
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(bootstrap, world.context, SOURCE)
+        wait([done], 5)
+        holder.execute("COMMIT")
+        assert done.result()["added"] == []
+    world.publish()
+    assert [one["action"] for one in world.log()] == ["I", "A"]
+    assert world.status("zurich") is Status.NORMAL
 
 
 # What is altered while nothing can be recorded of it; what the change log holds in the end.

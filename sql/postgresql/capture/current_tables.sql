@@ -1,8 +1,8 @@
--- The snapshot of every watched table is taken anew, and the registry learns which relations they are. What is as it was
--- is not written again: somebody may be altering one of these tables, and would hold us up, or be held up by us (R9).
+-- What watched tables are is recorded, and the registry learns which relations they are: of those that are new here, and
+-- of `anew` (NULL: all). What is known of others stays, though they may be something else by now: that is a change which
+-- nobody recorded yet, and which the next look sends (R7). So nobody who is altering one of them holds us up (R9).
 WITH entry AS (
-    SELECT entry.schemaname, entry.tablename, class.oid AS relid, {table_definition}(class.oid) AS definition,
-           {partitions}(class.oid) AS partitions
+    SELECT entry.schemaname, entry.tablename, class.oid AS relid
     FROM {tables} AS entry
     JOIN pg_namespace AS namespace ON namespace.nspname = entry.schemaname
     JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = entry.tablename
@@ -17,11 +17,9 @@ WITH entry AS (
       AND NOT EXISTS (SELECT FROM entry WHERE entry.relid = known.relid)
 )
 INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions)
-SELECT relid, schemaname, tablename, definition, partitions FROM entry
-WHERE NOT EXISTS (
-    SELECT FROM {current_tables} AS known
-    WHERE (known.relid, known.schemaname, known.relname, known.definition, known.partitions)
-        = (entry.relid, entry.schemaname, entry.tablename, entry.definition, entry.partitions))
+SELECT relid, schemaname, tablename, {table_definition}(relid), {partitions}(relid) FROM entry
+WHERE %(anew)s::oid[] IS NULL OR relid = ANY (%(anew)s)
+   OR NOT EXISTS (SELECT FROM {current_tables} AS known WHERE known.relid = entry.relid)
 ON CONFLICT (relid) DO UPDATE
 SET schemaname = EXCLUDED.schemaname, relname = EXCLUDED.relname, definition = EXCLUDED.definition,
     partitions = EXCLUDED.partitions

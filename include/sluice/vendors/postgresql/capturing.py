@@ -63,7 +63,7 @@ def install(
     execute = connection.execute
     # One bootstrap of a prefix at a time.
     execute("SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))", [resources.name("")])
-    later = upgrading.version(connection, resources, parts) is not None
+    found = upgrading.version(connection, resources, parts)
     upgrading.upgrade(connection, resources, parts)
     for name in sqlfiles.names("postgresql", "bootstrap"):
         execute(composed(name, **parts))
@@ -72,11 +72,13 @@ def install(
     detection.want(connection, parts, wanted)
     again = watched if recreate else {*unreadable, *triggers.silenced(connection, parts)}
     with detection.unheard(connection, parts):
-        installed = _reconcile(connection, resources, parts, watched, again, later=later)
-    for table in unreadable:
-        connection.execute(
-            composed("capture/forget_images", **parts), {"relation": registry.relation(connection, parts, table)}
-        )
+        installed = _reconcile(connection, resources, parts, watched, again, later=found is not None)
+    forgotten = [registry.relation(connection, parts, table) for table in unreadable]
+    # Another version may write down otherwise what a table is.
+    anew = forgotten if found == upgrading.newest() else None
+    execute(composed("capture/current_tables", **parts), {"anew": anew})
+    for relation in forgotten:
+        execute(composed("capture/forget_images", **parts), {"relation": relation})
     connection.commit()
     storing.key(connection, resources, parts, wanted=wanted.drained_into)
     storing.keep_uncompressed(connection, resources, parts)
@@ -130,7 +132,6 @@ def _reconcile(
     for entry in removed:
         registry.remove(connection, parts, entry)
     registry.keep_order(connection, parts, order)
-    connection.execute(composed("capture/current_tables", **parts))
     return Installed(
         added=tuple(entry.name for entry in added),
         removed=tuple(entry.name for entry in removed),
