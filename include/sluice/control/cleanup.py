@@ -15,15 +15,15 @@ def cleanup(context: Context, source: str) -> list[str]:
         what was dropped, as `KIND name`.
 
     Raises:
-        TransientError: SLC-051 if a publisher is at work, SLC-036 if a watched table is busy; nothing was dropped then.
+        TransientError: SLC-051 if a publisher is at work, SLC-036 if a watched table is busy; nothing was changed then.
     """
     context.config.source(source)
     context.store.migrate()
     database = context.source(source)
     with leases.leased(context.store, f"publish {source}"):
         among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
-        make_inconsistent(context, source, "the DbResources of the source were removed", among)
+        why = "the DbResources of the source were removed"
         try:
-            return database.remove()
+            return database.remove(lambda: make_inconsistent(context, source, why, among))
         finally:
             database.close()

@@ -104,8 +104,11 @@ class SourceDatabase(Protocol):
         """The script that gives our role what capturing these tables needs."""
 
     def remove(self, before: Callable[[], None]) -> list[str]:
-        """Drop every DbResource of this source, in one transaction; what was dropped. `before` is called first, once it is
-        known that we may."""
+        """Drop every DbResource of this source, in one transaction; what was dropped.
+
+        Args:
+            before: called once it is known that we may.
+        """
 
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""

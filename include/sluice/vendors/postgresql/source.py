@@ -141,10 +141,10 @@ class PostgresSource:
             events = detection.for_another(session, self.resources, self.parts, self.info.login)
             return ";\n\n".join(one.as_string(session) for one in [composed("grants/source", **parts), *events])
 
-    def remove(self) -> list[str]:
+    def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""
         with translated("removing the DbResources"), connect(self.info, "cleanup") as connection:
-            return removing.remove(connection, self.resources)
+            return removing.remove(connection, self.resources, before)
 
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""
