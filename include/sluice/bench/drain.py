@@ -73,7 +73,7 @@ def measure(scale: float, progress: Progress) -> Report:
     with private_server(progress, "wal_level = logical\n") as server:
         with progress.step(f"filling tables of {rows:,} rows"):
             infos = {"master": _filled(server, rows)}
-            infos |= {name: _copied(server, infos["master"], name) for name in (SLAVE, "subscriber")}
+            infos |= {name: server.copied(infos["master"], name) for name in (SLAVE, "subscriber")}
         context = server.context(
             {f"public.{name}": {} for name in TABLES}, {SLAVE: infos[SLAVE]}, {SLAVE: {"schedule": _SCHEDULE}}
         )
@@ -197,15 +197,6 @@ def _filled(server: Server, rows: int) -> ConnectionInfo:
         session.execute(sql.SQL(_FILL).format(**values))
         session.execute("VACUUM ANALYZE")
     return info
-
-
-def _copied(server: Server, master: ConnectionInfo, name: str) -> ConnectionInfo:
-    """Another database with the same rows."""
-    with server.cluster.admin() as session:
-        session.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(master.database))
-        )
-    return server.database(name)
 
 
 class _Native:

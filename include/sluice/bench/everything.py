@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from psycopg import sql
-
 from sluice.bench.report import seconds
 from sluice.bench.server import Server
 from sluice.connections import ConnectionInfo
@@ -62,15 +60,6 @@ def add(server: Server, info: ConnectionInfo, rows: int, small: int) -> None:
         session.execute("CREATE INDEX ON mixed (c0, c7)")
         session.execute(_SMALL_TABLES.format(tables=small, rows=_ROWS_OF_SMALL).encode())
         session.execute("VACUUM ANALYZE")
-
-
-def copied(server: Server, info: ConnectionInfo, name: str) -> ConnectionInfo:
-    """Another database with the same tables and rows."""
-    with server.cluster.admin() as session:
-        session.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(info.database))
-        )
-    return server.database(name)
 
 
 def emptied(server: Server, info: ConnectionInfo) -> None:

@@ -43,6 +43,14 @@ class Server:
         self.cluster.create_database(name, role, self._password, superuser=True)
         return ConnectionInfo("postgres", "127.0.0.1", self.cluster.port, name, role, self._password)
 
+    def copied(self, info: ConnectionInfo, name: str) -> ConnectionInfo:
+        """Another database with the same tables and rows."""
+        with self.cluster.admin() as session:
+            session.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(info.database))
+            )
+        return self.database(name)
+
     def drop(self, name: str) -> None:
         """Drop a database, whoever is in it."""
         with self.cluster.admin() as session:
