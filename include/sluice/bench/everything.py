@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sluice.bench.report import seconds
 from sluice.bench.server import Server
@@ -75,8 +74,8 @@ def restored(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> f
     emptied(server, slave)
     directory = str(server.directory / "dumped")
     shutil.rmtree(directory, ignore_errors=True)
-    dump = [*_program(server, "pg_dump"), "-Fd", f"-j{_JOBS}", "--compress=none", "--no-owner", "-f", directory]
-    restore = [*_program(server, "pg_restore"), f"-j{_JOBS}", "--no-owner", "-d", slave.database, directory]
+    dump = [str(server.cluster.bin / "pg_dump"), "-Fd", f"-j{_JOBS}", "--compress=none", "--no-owner", "-f", directory]
+    restore = [str(server.cluster.bin / "pg_restore"), f"-j{_JOBS}", "--no-owner", "-d", slave.database, directory]
 
     def work() -> None:
         _run(dump, server.environment(master))
@@ -109,40 +108,35 @@ def driver() -> Path | None:
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def by_jdbc(
-    server: Server, session: Any, master: ConnectionInfo, slave: ConnectionInfo, rows: int, *, tuned: bool
-) -> float:
+def by_jdbc(server: Server, master: ConnectionInfo, slave: ConnectionInfo, rows: int, *, tuned: bool) -> float:
     """Seconds of Spark's JDBC for the narrow table, into one that is there.
 
     Args:
-        session: the Spark session.
         tuned: two partitions, 10,000 rows at a time, inserts of many rows; else as Spark does it by itself.
     """
-    with server.connect(slave) as connection:
-        connection.execute("TRUNCATE readings")
-        connection.execute("CHECKPOINT")
-    reading: dict[str, object] = {}
-    writing: dict[str, object] = {}
+    from sluice.spark.session import spark
+
+    with server.connect(slave) as session:
+        session.execute("TRUNCATE readings")
+        session.execute("CHECKPOINT")
+    reading: dict[str, str | int] = {}
+    writing: dict[str, str | int] = {}
     if tuned:
-        bounds = {"partitionColumn": "id", "lowerBound": 1, "upperBound": rows, "numPartitions": _JOBS}
-        reading = {"fetchsize": 10_000, **bounds}
+        bounds: dict[str, str | int] = {"lowerBound": 1, "upperBound": rows, "numPartitions": _JOBS}
+        reading = {"fetchsize": 10_000, "partitionColumn": "id", **bounds}
         writing = {"batchsize": 10_000, "reWriteBatchedInserts": "true"}
 
     def work() -> None:
-        frame = session.read.format("jdbc").options(**_at(master), **reading).load()
+        frame = spark().read.format("jdbc").options(**_at(master), **reading).load()
         frame.write.format("jdbc").mode("append").options(**_at(slave), **writing).save()
 
     return seconds(work)
 
 
-def _at(info: ConnectionInfo) -> dict[str, object]:
+def _at(info: ConnectionInfo) -> dict[str, str | int]:
     url = f"jdbc:postgresql://{info.host}:{info.port}/{info.database}"
     who = {"user": info.login, "password": info.password, "driver": "org.postgresql.Driver"}
     return {"url": url, "dbtable": "readings", **who}
-
-
-def _program(server: Server, name: str) -> Sequence[str]:
-    return [str(server.cluster.bin / name)]
 
 
 def _run(command: Sequence[str], environment: dict[str, str]) -> None:

@@ -66,8 +66,8 @@ def measure(scale: float, progress: Progress) -> Report:
             piped, existing, created, files = alternating(progress, sides).values()
             by_jdbc = partial(everything.by_jdbc, server, master=master, slave=raw, rows=rows)
             jdbc = {
-                "rows/s by Spark's JDBC, tuned": lambda: rows / by_jdbc(spark.current(), tuned=True),
-                "rows/s by Spark's JDBC as it is": lambda: rows / by_jdbc(spark.current(), tuned=False),
+                "rows/s by Spark's JDBC, tuned": lambda: rows / by_jdbc(tuned=True),
+                "rows/s by Spark's JDBC as it is": lambda: rows / by_jdbc(tuned=False),
             }
             jdbcs = alternating(progress, jdbc if driver else {}).values()
             with progress.step("comparing"):

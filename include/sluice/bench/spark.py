@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -40,13 +39,6 @@ def session(server: Server, context: Context, progress: Progress, driver: Path |
         yield load
     finally:
         spark().stop()
-
-
-def current() -> Any:
-    """The Spark session of the block."""
-    from sluice.spark.session import spark
-
-    return spark()
 
 
 def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
