@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from sluice.context import Context
 from sluice.control import replications, shelf, transfers, updates
+from sluice.control.runs import RECEIVING, UPDATING, Runs
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
-
-_UPDATE, _RECEIVE = "initial_update", "receive_initial_files"
 
 
 def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
@@ -33,11 +32,8 @@ def call(context: Context, pair: Pair) -> None:
     if not _reached(context, pair):
         return
     conf = {"source": pair.source, **({"slaves": [pair.slave]} if off else {"slave": pair.slave})}
-    if api := context.airflow_api():
-        try:
-            api.trigger(_UPDATE if off else _RECEIVE, f"{pair.source}__{pair.slave}__{known.update_id}", conf)
-        except (OSError, ValueError) as error:
-            event("nobody was called", slave=pair.slave, why=error)
+    run = f"{pair.source}__{pair.slave}__{known.update_id}"
+    Runs(context.airflow_api()).ask_for(UPDATING if off else RECEIVING, run, conf)
 
 
 def _reached(context: Context, pair: Pair) -> bool:

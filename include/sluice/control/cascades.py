@@ -10,13 +10,13 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.context import Context
 from sluice.control import replications
+from sluice.control.runs import UPDATING, Runs
 from sluice.control.store import Store
 from sluice.control.tables import cascade, of
 from sluice.errors import ConfigError
 from sluice.log import event
 from sluice.model.names import Pair
 
-DAG = "initial_update"
 # What is said instead of a replication to forget it.
 NONE = "none"
 
@@ -72,15 +72,11 @@ def call(context: Context, pair: Pair) -> None:
     following, after = Pair(row.next_source, row.next_slave), [*row.after, str(pair)]
     if str(following) in after:
         event("cascade ends", source=pair.source, slave=pair.slave, next=following)
-    elif api := context.airflow_api():
-        conf = {"source": following.source, "slaves": [following.slave], "after": after}
-        try:
-            api.trigger(DAG, f"after__{pair.source}__{pair.slave}__{row.due}", conf)
-        except (OSError, ValueError) as error:
-            event("nobody was called", slave=following.slave, why=error)
-            return
     else:
-        return
+        conf = {"source": following.source, "slaves": [following.slave], "after": after}
+        run = f"after__{pair.source}__{pair.slave}__{row.due}"
+        if not Runs(context.airflow_api()).ask_for(UPDATING, run, conf):
+            return
     with context.store.begin() as connection:
         done = cascade.update().where(of(cascade, pair), cascade.c.due == row.due).values(due=None)
         if connection.execute(done).rowcount:

@@ -9,10 +9,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.context import Context
 from sluice.control import rejections, replications
+from sluice.control.runs import Runs
 from sluice.control.store import Store
 from sluice.control.tables import of, question
 from sluice.errors import SluiceError
-from sluice.log import event
 from sluice.model.action import Action
 from sluice.model.asking import Asking
 from sluice.model.names import Pair
@@ -34,8 +34,7 @@ def put(store: Store, pair: Pair, asking: Asking, state: Question) -> None:
 
 def ask(context: Context, pair: Pair) -> None:
     """Have Airflow ask people what waits, once; without an answer of Airflow the next run tries again."""
-    if (api := context.airflow_api()) is None:
-        return
+    runs = Runs(context.airflow_api())
     with context.store.begin() as connection:
         waiting = connection.execute(
             select(question.c.key).where(
@@ -46,13 +45,9 @@ def ask(context: Context, pair: Pair) -> None:
     for key in keys:
         # The id is the question's, so that it is asked once.
         run = f"{pair.source}__{pair.slave}__{key}"
-        try:
-            api.trigger(DAG, run, {"source": pair.source, "slave": pair.slave, "change": key})
-        except (OSError, ValueError) as error:
-            event("nobody was asked", slave=pair.slave, change=key, why=error)
-            continue
-        with context.store.begin() as connection:
-            connection.execute(question.update().where(of(question, pair), question.c.key == key).values(run=run))
+        if runs.ask_for(DAG, run, {"source": pair.source, "slave": pair.slave, "change": key}):
+            with context.store.begin() as connection:
+                connection.execute(question.update().where(of(question, pair), question.c.key == key).values(run=run))
 
 
 def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:

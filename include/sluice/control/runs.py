@@ -1,14 +1,17 @@
-"""DAG runs at work on an initial update, looked for and ended over Airflow's REST API."""
+"""DAG runs over Airflow's REST API: asked for, and those at work on an initial update looked for and ended."""
 
 from __future__ import annotations
 
 import urllib.error
+from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 from sluice.control.airflow_api import AirflowApi
+from sluice.log import event
 from sluice.model.names import Pair
 
-RECEIVING = "receive_initial_files"
+# The DAGs that fill slaves.
+UPDATING, RECEIVING = "initial_update", "receive_initial_files"
 _AT_WORK = ("queued", "running")
 _MOST = 1_000
 
@@ -18,6 +21,17 @@ class Runs:
 
     def __init__(self, api: AirflowApi | None) -> None:
         self._api = api
+
+    def ask_for(self, dag: str, run: str, conf: Mapping[str, object]) -> bool:
+        """Ask for a run, once, however often this is called; False if Airflow does not answer, to try again later."""
+        if self._api is None:
+            return False
+        try:
+            self._api.trigger(dag, run, conf)
+        except (OSError, ValueError) as error:
+            event("not asked for", run=f"{dag}/{run}", why=error)
+            return False
+        return True
 
     def at_work(self, pair: Pair, begun_by: str) -> list[str] | None:
         """The runs at work on an update of a slave, each as `dag/run`; None if Airflow does not tell.
