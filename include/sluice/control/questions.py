@@ -13,7 +13,6 @@ from sluice.control.runs import Runs
 from sluice.control.store import Store
 from sluice.control.tables import of, question
 from sluice.errors import SluiceError
-from sluice.model.action import Action
 from sluice.model.asking import Asking
 from sluice.model.names import Pair
 from sluice.model.tolerance import Rejected
@@ -58,7 +57,7 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
     """
     with store.begin() as connection:
         row = connection.execute(select(question).where(of(question, pair), question.c.key == key)).one_or_none()
-    asking = _asking(_open(row, pair, key, Answer.APPROVE))
+    asking = replications.asked(_open(row, pair, key, Answer.APPROVE))
     lines = [f"Slave **{pair.slave}** of {pair.source} waits in front of it.", "", "What the slave loses by it:", ""]
     lines += [f"* {one}" for one in asking.lost or ("nothing",)]
     if asking.statement:
@@ -84,7 +83,7 @@ def decide(store: Store, pair: Pair, key: int, said: Answer, who: str | None = N
     with store.begin() as connection:
         row = connection.execute(select(question).where(which).with_for_update()).one_or_none()
         row = _open(row, pair, key, said)
-        asking = _asking(row)
+        asking = replications.asked(row)
         connection.execute(question.update().where(which).values(state=TRANSITIONS[Question(row.state), said]))
         replications.note(connection, pair, said, str(asking), who)
         if said is Answer.REJECT:
@@ -101,7 +100,3 @@ def _open(row: Row[tuple[object, ...]] | None, pair: Pair, key: int, said: Answe
             f"nothing was changed; `./sluice dispatcher {pair.source} {pair.slave}` says what waits for a decision",
         )
     return row
-
-
-def _asking(row: Row[tuple[object, ...]]) -> Asking:
-    return Asking(row.ordinal, row.key, Action(row.action), row.table, row.text)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, null, select
+from sqlalchemy import Connection, Row, func, null, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import log
@@ -134,16 +134,20 @@ def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
 
 def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     """Every reason for which the gate is shut."""
-    asked = (of(question, pair), question.c.state == Question.WAITING)
+    undecided = (of(question, pair), question.c.state == Question.WAITING)
     with store.begin() as connection:
         rows = connection.execute(select(hold).where(of(hold, pair))).all()
-        waiting = connection.execute(select(question).where(*asked).order_by(question.c.key).limit(1)).one_or_none()
+        waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
     found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
-        asking = Asking(waiting.ordinal, waiting.key, Action(waiting.action), waiting.table, waiting.text)
-        reason = f"{asking}\nHINT: {remedies.of_question(pair, waiting.key)}"
+        reason = f"{asked(waiting)}\nHINT: {remedies.of_question(pair, waiting.key)}"
         found[Hold.APPROVAL] = HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
     return found
+
+
+def asked(row: Row[tuple[object, ...]]) -> Asking:
+    """What a row of `question` asks."""
+    return Asking(row.ordinal, row.key, Action(row.action), row.table, row.text)
 
 
 def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:
