@@ -5,6 +5,9 @@ Whether an error is worth a retry is a type: `TransientError` is, everything els
 
 from __future__ import annotations
 
+# What hints of transient errors say; where nothing does so, `sluice.control.remedies` says what to type instead.
+AGAIN = "the run tries again by itself"
+
 
 class SluiceError(Exception):
     """A terminal error: trying again without a change will fail again.
@@ -21,8 +24,13 @@ class SluiceError(Exception):
         self.fact = fact
         self.hint = hint
 
+    @property
+    def said(self) -> str:
+        """What happened, without the HINT."""
+        return f"SLC-{self.code:03d}: {self.fact}"
+
     def __str__(self) -> str:
-        return f"SLC-{self.code:03d}: {self.fact}\nHINT: {self.hint}"
+        return f"{self.said}\nHINT: {self.hint}"
 
     def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
         return type(self), (self.code, self.fact, self.hint)

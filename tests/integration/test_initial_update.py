@@ -118,7 +118,7 @@ def test_a_chunk_that_is_tried_again_loads_once(world):
     def twice(job):
         first, again = load_here(job), load_here(job)
         assert len(job.chunks) > 1
-        assert [one.error for one in first + again] == [""] * len(first + again)
+        assert [one.error for one in first + again] == [None] * len(first + again)
         assert not any(one.rows for one in again)
         return again
 

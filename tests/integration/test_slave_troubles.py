@@ -78,6 +78,8 @@ def test_a_disk_that_is_full_while_a_slave_is_filled_stops_that_slave_alone(upda
         failed = world.dump()["failed"]
         assert set(failed) == {"zurich"}
         assert "No space left on device" in failed["zurich"]
+        assert "tries again" not in failed["zurich"]
+        assert '{"source": "flights", "slaves": ["zurich"], "resume": true}' in failed["zurich"]
         assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.INITIAL]
         world.release()
         assert world.verify("geneva", initial=True) == {"geneva": 0}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sluice.control.pause import drain_dag
-from sluice.errors import SluiceError
+from sluice.errors import AGAIN, SluiceError
 from sluice.model.names import Pair
 from sluice.model.stuck import Stuck
 
@@ -76,6 +76,17 @@ def of_drain(error: SluiceError, pair: Pair, stuck: Stuck | None = None, *, upda
     if updating:
         then = f"An initial update waits for it, and is in the way of another one: end it, with {cancel(pair)}"
         error.hint = f"{error.hint}. {then}"
+
+
+def of_update(error: SluiceError, pair: Pair | None = None, choices: Sequence[str] = ()) -> str:
+    """The HINT of an error that a slave's update ended with: no run tries that again.
+
+    Args:
+        pair: whose update; none if it is said elsewhere what to type.
+        choices: of the form of the update to type.
+    """
+    then = f": once that is mended, type: {update(pair.source, [pair.slave], *choices)}" if pair else ""
+    return error.hint.replace(AGAIN, f"its update is over{then}")
 
 
 def _without(stuck: Stuck, pair: Pair) -> str:

@@ -110,9 +110,9 @@ class Nothing:
 
 def copy(
     context: Context, source: str, update: int, dumped: Dumped, targets: Sequence[Target], load: Load, before: Before
-) -> tuple[list[Target], dict[str, str]]:
+) -> tuple[list[Target], dict[str, SluiceError]]:
     """Copy everything to every target; those that have all of it, and what went wrong with the others, by name."""
-    failed: dict[str, str] = {}
+    failed: dict[str, SluiceError] = {}
     names = [one.name for one in dumped.definitions]
     ready = each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
     ready = each(ready, before.begin, failed)
@@ -161,14 +161,14 @@ def _binary(table: TableDefinition, targets: Sequence[Target]) -> bool:
     return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
 
 
-def each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict[str, str]) -> list[Target]:
+def each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict[str, SluiceError]) -> list[Target]:
     """Do one step on all targets at once; those that fail are noted and left out."""
 
     def attempt(target: Target) -> Target | None:
         try:
             step(target)
         except SluiceError as error:
-            failed[target.name] = str(error)
+            failed[target.name] = error
             return None
         return target
 

@@ -89,14 +89,14 @@ def dump(
         if older not in ("", settings.messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             _end(context, source, update, failed, "STORED" if len(failed) < len(held) else "FAILED", ())
-            return {"update": update, "rows": 0, "chunks": 0, "failed": failed, "off_line": []}
+            return {"update": update, "rows": 0, "chunks": 0, "failed": _told(source, failed, ()), "off_line": []}
         may_store = mode == SNAPSHOT and not only
         here, away = ([], held) if store else _apart(context, held, update, may_store=may_store)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
             updates.finish(context.store, update, updates.PUT_OFF)
             return {"update": update, "rows": 0, "chunks": 0, "failed": {}, "off_line": off_line}
-        lossy: dict[str, str] = {}
+        lossy: dict[str, SluiceError] = {}
         here, away = ([one for one in some if _may_be_filled(context, one[0], lossy)] for some in (here, away))
         if only:
             watched = [name for name in watched if name in only]
@@ -157,35 +157,48 @@ def dump(
         }
     again = ["store_initial_data" if store else "resume"]
     _end(context, source, update, failed, ("STORED" if store else "LOADED") if loaded else "FAILED", again)
-    return {"update": update, "rows": rows, "chunks": count, "failed": failed, "off_line": off_line}
+    return {
+        "update": update,
+        "rows": rows,
+        "chunks": count,
+        "failed": _told(source, failed, again),
+        "off_line": off_line,
+    }
 
 
 def _end(
-    context: Context, source: str, update: int, failed: Mapping[str, str], state: str, again: Sequence[str]
+    context: Context, source: str, update: int, failed: Mapping[str, SluiceError], state: str, again: Sequence[str]
 ) -> None:
     """Give up those that failed, and say how the update ended."""
     for slave, error in failed.items():
-        why = error.splitlines()[0]
-        event("failed", slave=slave, error=why)
+        event("failed", slave=slave, error=error.said)
         # It may belong to another update by now.
-        replications.happened(context.store, Pair(source, slave), Event.FAIL, why, update_id=update)
+        replications.happened(context.store, Pair(source, slave), Event.FAIL, error.said, update_id=update)
     updates.finish(context.store, update, state)
     if state == "FAILED":
+        facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())
+        hints = "; ".join(f"{slave}: {remedies.of_update(error)}" for slave, error in failed.items())
         raise SluiceError(
             80,
-            f"no slave could be loaded: {'; '.join(failed.values())}",
-            f"mend what is said of each, then type: {remedies.update(source, list(failed), *again)}",
+            f"no slave could be loaded: {facts}",
+            f"mend each ({hints}), then type: {remedies.update(source, list(failed), *again)}",
         )
 
 
-def _may_be_filled(context: Context, pair: Pair, lossy: dict[str, str]) -> bool:
+def _told(source: str, failed: Mapping[str, SluiceError], again: Sequence[str]) -> dict[str, str]:
+    """What went wrong with each slave, and what to type once others of the update are in."""
+    hints = {slave: remedies.of_update(error, Pair(source, slave), again) for slave, error in failed.items()}
+    return {slave: f"{error.said}\nHINT: {hints[slave]}" for slave, error in failed.items()}
+
+
+def _may_be_filled(context: Context, pair: Pair, lossy: dict[str, SluiceError]) -> bool:
     """Whether the slave's columns take the master's values, or what somebody allowed, and no master would lose what is
     wiped out; else why not is noted."""
     try:
         context.wiped(pair)
         losses.look(context, pair)
     except SluiceError as error:
-        lossy[pair.slave] = str(error)
+        lossy[pair.slave] = error
     return pair.slave not in lossy
 
 

@@ -108,7 +108,7 @@ class External(Nothing):
             ) as self.shown:
                 self._rows &= self.shown.filled()
             self._sequences = self._database.sequences()
-        return [SlaveLoaded(plan.slave, 0, str(error or "")) for plan, error in zip(job.slaves, wrong, strict=True)]
+        return [SlaveLoaded(plan.slave, 0, error) for plan, error in zip(job.slaves, wrong, strict=True)]
 
     def catch_up(self, target: Target) -> None:
         """See that something came, and bring what was read at other times to the last snapshot.

@@ -92,7 +92,7 @@ class _Slave:
 
     Attributes:
         rows: how many are committed.
-        error: why nothing more is done here, or empty.
+        error: why nothing more is done here, or None.
     """
 
     def __init__(self, plan: SlaveLoad, receiver: Receiver, connections: Mapping[str, ConnectionInfo]) -> None:
@@ -100,7 +100,7 @@ class _Slave:
         self._connections = connections
         self._shapes: dict[TableName, Shape] = {}
         self.rows = 0
-        self.error = ""
+        self.error: SluiceError | None = None
         self.receiver = receiver
 
     def sees_like(self, other: _Slave, table: TableName) -> bool:
@@ -121,7 +121,7 @@ class _Slave:
         try:
             return step(*args, **kwargs)
         except SluiceError as error:
-            self.error = str(error)
+            self.error = error
             self.close()
             return None
 

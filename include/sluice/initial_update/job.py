@@ -101,11 +101,11 @@ ALL = Share()
 
 @dataclass(frozen=True)
 class SlaveLoaded:
-    """What one task did for one slave: the rows it committed, and why it ended early, or empty."""
+    """What one task did for one slave: the rows it committed, and why it ended early, or None."""
 
     slave: str
     rows: int
-    error: str
+    error: SluiceError | None = None
 
 
 @dataclass(frozen=True)

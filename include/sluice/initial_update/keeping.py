@@ -31,7 +31,7 @@ def keep(context: Context, source: str, update: int, dumped: Dumped, load: Load,
     if (version := versions.wanted(context, source)) is None:
         return
     named = versions.label(context, source, version)
-    wrong: dict[str, str] = {}
+    wrong: dict[str, SluiceError] = {}
     everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
     targets, failed = directories(context, update, everybody, dumped.definitions, shelf.place(context), named)
     try:
@@ -43,23 +43,23 @@ def keep(context: Context, source: str, update: int, dumped: Dumped, load: Load,
             transfers.begin(context.store, stored)
             event("version kept", source=source, version=version, directory=stored.url)
     except SluiceError as error:
-        wrong[source] = str(error)
+        wrong[source] = error
     finally:
         for target in targets:
             target.tables.close()
     for slave, why in (failed | wrong).items():
-        event("version not kept", source=source, version=version, slave=slave, why=why.splitlines()[0])
+        event("version not kept", source=source, version=version, slave=slave, why=why.said)
 
 
-def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str) -> dict[str, str]:
+def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str) -> dict[str, SluiceError]:
     """Let slaves wait for what is kept of a version, with all changes since. What is wrong with those that cannot."""
-    failed: dict[str, str] = {}
+    failed: dict[str, SluiceError] = {}
     for pair in pairs:
         try:
             found, begins = _for(context, pair, version)
             replications.restart_at(context.store, pair, begins, update)
         except SluiceError as error:
-            failed[pair.slave] = str(error)
+            failed[pair.slave] = error
             continue
         transfers.begin(context.store, replace(found, pair=pair, update=update))
         event("version handed out", slave=pair.slave, version=version, directory=found.url)

@@ -207,9 +207,8 @@ class _Loading:
             event("block put off", slave=self.pair.slave, table=within.table, why=error.fact)
         elif self.left:
             self.left, self.error = False, error
-            why = str(error).splitlines()[0]
-            event("failed", slave=self.pair.slave, error=why)
-            replications.happened(self._context.store, self.pair, Event.FAIL, why, update_id=self._update)
+            event("failed", slave=self.pair.slave, error=error.said)
+            replications.happened(self._context.store, self.pair, Event.FAIL, error.said, update_id=self._update)
 
 
 def _ranges_of(context: Context, pair: Pair) -> SlaveRanges:

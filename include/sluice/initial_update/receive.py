@@ -61,10 +61,11 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         stack.callback(target.tables.close)
         loaded, failed = copy(context, source, awaited.update, dumped, [target], load, Nothing(stored.plan))
         if not loaded:
+            wrong = failed[target.name]
             raise TransientError(
                 188,
-                f"not all of {place.url} is in: {failed[target.name]}",
-                "mend what is said; what is in stays, and receive_initial_files, triggered again, loads the rest",
+                f"not all of {place.url} is in: {wrong.said}",
+                f"{wrong.hint}. What is in stays, and receive_initial_files, triggered again, loads the rest",
             )
         rows = target.tables.progress()[1]
         reached(CrashPoint.DUMPED)

@@ -37,7 +37,7 @@ def directories(
     tables: Sequence[TableDefinition],
     log: str | None = None,
     label: str = "",
-) -> tuple[list[Target], dict[str, str]]:
+) -> tuple[list[Target], dict[str, SluiceError]]:
     """New directories for what these slaves are to get: slaves that get the same rows share one.
 
     Args:
@@ -47,13 +47,13 @@ def directories(
     Returns:
         the directories, and what is wrong with slaves that have none.
     """
-    failed: dict[str, str] = {}
+    failed: dict[str, SluiceError] = {}
     shared: list[list[Destination]] = []
     for pair in pairs:
         try:
             destination = _destination(context, pair, tables, ask=not label)
         except SluiceError as error:
-            failed[pair.slave] = str(error)
+            failed[pair.slave] = error
             continue
         same = next((group for group in shared if destination.gets_like(group[0])), None)
         if same is None:

@@ -13,9 +13,8 @@ from sluice.initial_update.job import BlockJob, BlockLoaded, LoadJob, Share, Sla
 from sluice.spark.failures import as_text, of_text, raise_any
 from sluice.spark.session import spark
 
-_RESULT = "slave string, rows long, error string, failure string"
-_SCHEMA = pa.schema([("slave", pa.string()), ("rows", pa.int64()), ("error", pa.string()), ("failure", pa.string())])
-
+_RESULT = "slave string, rows long, failure string"
+_SCHEMA = pa.schema([("slave", pa.string()), ("rows", pa.int64()), ("failure", pa.string())])
 _BLOCK = pa.schema([("number", pa.int64()), ("rows", pa.int64()), ("failure", pa.string())])
 
 
@@ -33,15 +32,17 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
+                done: list[dict[str, object]]
                 try:
-                    done: list[dict[str, object]] = [vars(one) for one in load_chunks(job, Share(number, tasks))]
+                    loaded = load_chunks(job, Share(number, tasks))
+                    done = [{"slave": one.slave, "rows": one.rows, "failure": _said(one.error)} for one in loaded]
                 except SluiceError as error:
                     done = [{"failure": as_text(error)}]
                 yield pa.RecordBatch.from_pylist(done, schema=_SCHEMA)
 
     rows = spark().range(0, tasks, 1, tasks).mapInArrow(task, _RESULT).collect()
-    raise_any(row.failure for row in rows if row.failure)
-    return [SlaveLoaded(row.slave, row.rows, row.error) for row in rows]
+    raise_any(row.failure for row in rows if row.slave is None)
+    return [SlaveLoaded(row.slave, row.rows, _meant(row.failure)) for row in rows]
 
 
 def load_blocks(job: BlockJob) -> list[BlockLoaded]:
@@ -51,10 +52,18 @@ def load_blocks(job: BlockJob) -> list[BlockLoaded]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 done = load_block(job, number)
-                failure = as_text(done.error) if done.error else None
-                yield pa.RecordBatch.from_pylist([{"number": number, "rows": done.rows, "failure": failure}], _BLOCK)
+                told = {"number": number, "rows": done.rows, "failure": _said(done.error)}
+                yield pa.RecordBatch.from_pylist([told], schema=_BLOCK)
 
     count = len(job.ranges)
     rows = spark().range(0, count, 1, count).mapInArrow(task, "number long, rows long, failure string").collect()
-    done = {row.number: BlockLoaded(row.rows, of_text(row.failure) if row.failure else None) for row in rows}
+    done = {row.number: BlockLoaded(row.rows, _meant(row.failure)) for row in rows}
     return [done[number] for number in range(count)]
+
+
+def _said(error: SluiceError | None) -> str | None:
+    return as_text(error) if error else None
+
+
+def _meant(text: str | None) -> SluiceError | None:
+    return of_text(text) if text else None

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from sluice.changelog.files import flush
 from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.errors import AGAIN, ConfigError, SluiceError, TransientError
 from sluice.model.names import Pair, TableName
 
 _KEEP_HOURS = 1.0
@@ -51,7 +51,7 @@ def reachable(doing: str) -> Iterator[None]:
         raise TransientError(
             150,
             f"{doing}: {error.strerror}: {error.filename or ''}".rstrip(": "),
-            "mount the directory, mend its rights or make room; nothing is lost, the run tries again by itself",
+            f"mount the directory, mend its rights or make room; nothing is lost, {AGAIN}",
         ) from None
 
 

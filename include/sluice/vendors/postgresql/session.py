@@ -13,7 +13,7 @@ from psycopg import sql
 
 from sluice import sqlfiles
 from sluice.connections import ConnectionInfo
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.refusal import parameters, state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -48,12 +48,12 @@ _QUOTED = re.compile(r"""["'«„\u2018\u201c].*["'»\u2019\u201c\u201d]""", re.
 
 # SQLSTATE class or code -> (error code, transient?, hint). Source: PostgreSQL manual, appendix "Error Codes".
 _STATES: dict[str, tuple[int, bool, str]] = {
-    "08": (30, True, "start the database, or mend the way to it; nothing is lost, the run tries again by itself"),
-    "40": (34, True, "the run tries again by itself"),
-    "53": (35, True, "the server is out of connections, memory or disk; free some, the run tries again by itself"),
-    "55P03": (36, True, "another session holds the lock; the run tries again by itself"),
-    "57P": (30, True, "the server is starting or stopping; the run tries again by itself"),
-    "57014": (37, True, "the statement was cancelled; the run tries again by itself"),
+    "08": (30, True, f"start the database, or mend the way to it; nothing is lost, {AGAIN}"),
+    "40": (34, True, AGAIN),
+    "53": (35, True, f"the server is out of connections, memory or disk; free some, {AGAIN}"),
+    "55P03": (36, True, f"another session holds the lock; {AGAIN}"),
+    "57P": (30, True, f"the server is starting or stopping; {AGAIN}"),
+    "57014": (37, True, f"the statement was cancelled; {AGAIN}"),
     "25006": (38, False, "this server is read-only, perhaps a standby: point the connection at the primary"),
     "28": (31, False, "mend login and password of the Airflow connection"),
     "3D000": (32, False, "mend the database name (schema) of the Airflow connection"),
