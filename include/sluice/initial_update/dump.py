@@ -6,13 +6,13 @@ too, and the catalog after it. What is visible in the snapshot is obsolete for t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from sluice.context import Context
-from sluice.control import absence, answers, leases, losses, remedies, replications, shelf, transfers, updates, versions
+from sluice.control import answers, leases, remedies, replications, shelf, transfers, updates, versions
 from sluice.control.bootstrap import reconcile
-from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
@@ -22,14 +22,15 @@ from sluice.initial_update.job import OfMaster
 from sluice.initial_update.keeping import hand_out, keep
 from sluice.initial_update.online import Later
 from sluice.initial_update.partly import Held, Partly
-from sluice.initial_update.plan import chunks
+from sluice.initial_update.plan import Chunk, chunks
 from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.storing import StoredTables
 from sluice.initial_update.targets import directories, slave_target
+from sluice.initial_update.waiting import Leased, apart, hold, unfit
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
-from sluice.state.replication import Event, Status
+from sluice.state.replication import Event
 from sluice.vendors.dumping import DumpSnapshot
 
 # How rows come: chunks of the snapshot are copied; programs export and import; or blocks, when the stream goes on.
@@ -68,17 +69,13 @@ def dump(
             f"what comes in mode {mode} is not stored in files",
             f"nothing was changed; trigger initial_update with `store_initial_data`, or with mode {mode}",
         )
-    installed = reconcile(context, source)
-    for cycle in installed.cycles:
-        event("cycle", source=source, tables=",".join(map(str, cycle)), constraints="after the data")
-    database, settings = context.source(source), context.config.source(source)
-    watched = [name for stage in installed.stages for name in stage]
+    stages = _stages(context, source)
     with ExitStack() as stack:
-        held = _held(context, source, slaves)
+        held = hold(context, source, slaves)
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
         update = replications.get(context.store, held[0][0]).update_id or 0
-        only, at = updates.tables(context.store, update), None
+        only = updates.tables(context.store, update)
         older = version.removeprefix(versions.label(context, source, ""))
         if only and (store or older or mode != SNAPSHOT):
             raise SluiceError(
@@ -86,90 +83,154 @@ def dump(
                 f"update {update} is for some tables alone, which go over the wire, out of one snapshot of now",
                 f"trigger initial_update with mode {SNAPSHOT}, without `version` and `store_initial_data`; or for all",
             )
-        if older not in ("", settings.messages.version):
+        if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
-            _end(context, source, update, failed, "STORED" if len(failed) < len(held) else "FAILED", ())
-            return {"update": update, "rows": 0, "chunks": 0, "failed": _told(source, failed, ()), "off_line": []}
-        may_store = mode == SNAPSHOT and not only
-        here, away = ([], held) if store else _apart(context, held, update, may_store=may_store)
+            state = "STORED" if len(failed) < len(held) else "FAILED"
+            return _ended(context, source, update, state, _Filled(failed))
+        asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
+        here, away = ([], held) if store else apart(context, held, update, may_store=asked.storable)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
-            updates.finish(context.store, update, updates.PUT_OFF)
-            return {"update": update, "rows": 0, "chunks": 0, "failed": {}, "off_line": off_line}
-        lossy: dict[str, SluiceError] = {}
-        here, away = ([one for one in some if _may_be_filled(context, one[0], lossy)] for some in (here, away))
-        if only:
-            watched = [name for name in watched if name in only]
-            at = Held(context, [pair for pair, _ in here], stack) if here else None
-        snapshot = stack.enter_context(database.dump_snapshot(watched, context.manifest(source).end, at))
-        stack.callback(database.close)
-        event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
-        dumped = Dumped(
-            snapshot.definitions(),
-            database.sequences(),
-            snapshot.snapshot,
-            snapshot.position,
-            OfMaster(settings.vendor, settings.connection, snapshot.id),
-        )
-        targets = [slave_target(context, pair, lease) for pair, lease in here]
-        log = None if store else shelf.place(context)
-        files, failed = directories(context, update, [pair for pair, _ in away], dumped.definitions, log)
-        for target in (*targets, *files):
-            stack.callback(target.tables.close)
-        later = Later(context, source, snapshot, dumped.definitions) if mode == MARKERS else None
-        if later:
-            targets = each(targets, later.plan, failed)
-        before: Resumption | External | Partly
-        bring = load
-        if at:
-            before = Partly(context, snapshot, installed.stages, update, only, at)
-        elif mode == EXTERNAL:
-            before = External(context, source, database, snapshot, dumped.definitions, dumped.sequences)
-            bring = before.load
-        else:
-            wanted = resume or began(context.store, update)
-            before = Resumption(
-                context,
-                source,
-                update,
-                dumped.definitions,
-                snapshot,
-                installed.stages,
-                later.tables if later else (),
-                wanted=wanted,
-            )
-        loaded, wrong = copy(context, source, update, dumped, targets, bring, before) if targets else ([], {})
-        count = len(before.chunks())
-        every = chunks(snapshot.leaves(), context.config.bulk_tasks, installed.stages)
-        if files:
-            stored, others = copy(context, source, update, dumped, files, load, Nothing(every))
-            loaded, wrong, count = loaded + stored, wrong | others, len(every)
-        rows = loaded[0].tables.progress()[1] if loaded else 0
-        reached(CrashPoint.DUMPED)
-        loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
-        if may_store:
-            keep(context, source, update, dumped, load, every)
-        failed |= lossy | {
-            pair.slave: wrong[target.name]
-            for target in (*targets, *files)
-            for pair in target.pairs
-            if target.name in wrong
-        }
-    again = ["store_initial_data" if store else "resume"]
-    _end(context, source, update, failed, ("STORED" if store else "LOADED") if loaded else "FAILED", again)
-    return {
-        "update": update,
-        "rows": rows,
-        "chunks": count,
-        "failed": _told(source, failed, again),
-        "off_line": off_line,
-    }
+            return _ended(context, source, update, updates.PUT_OFF, _Filled({}), off_line=off_line)
+        filled = _fill(asked, here, away, stack)
+    state, again = ("STORED", "store_initial_data") if store else ("LOADED", "resume")
+    return _ended(context, source, update, state if filled.well else "FAILED", filled, [again], off_line)
 
 
-def _end(
-    context: Context, source: str, update: int, failed: Mapping[str, SluiceError], state: str, again: Sequence[str]
-) -> None:
-    """Give up those that failed, and say how the update ended."""
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be dumped, and how; see `dump`.
+
+    Attributes:
+        stages: the watched tables, in the order in which they are loaded.
+        only: those of them that the update is for, if these are not all.
+    """
+
+    context: Context
+    source: str
+    update: int
+    stages: Sequence[Sequence[TableName]]
+    only: frozenset[TableName]
+    load: Load
+    mode: str
+    store: bool
+    resume: bool
+
+    @property
+    def storable(self) -> bool:
+        """Whether the rows can go into files, too: all of them, in chunks of one snapshot."""
+        return self.mode == SNAPSHOT and not self.only
+
+    def every(self, snapshot: DumpSnapshot) -> list[Chunk]:
+        """The chunks of a snapshot, for whom nothing stays."""
+        return chunks(snapshot.leaves(), self.context.config.bulk_tasks, self.stages)
+
+
+@dataclass
+class _Filled:
+    """What came of it.
+
+    Attributes:
+        failed: what went wrong with slaves.
+        well: whether anybody has everything.
+    """
+
+    failed: dict[str, SluiceError]
+    well: bool = False
+    rows: int = 0
+    chunks: int = 0
+
+
+def _stages(context: Context, source: str) -> Sequence[Sequence[TableName]]:
+    """Watch all that is to be watched: the tables in the order in which they are loaded."""
+    installed = reconcile(context, source)
+    for cycle in installed.cycles:
+        event("cycle", source=source, tables=",".join(map(str, cycle)), constraints="after the data")
+    return installed.stages
+
+
+def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: ExitStack) -> _Filled:
+    """Copy what is in one snapshot to the slaves that are here, and into directories for those that are away."""
+    context, source, update, load = asked.context, asked.source, asked.update, asked.load
+    failed = {pair.slave: error for pair, _ in (*here, *away) if (error := unfit(context, pair))}
+    here, away = ([one for one in some if one[0].slave not in failed] for some in (here, away))
+    tables = [name for stage in asked.stages for name in stage if name in asked.only or not asked.only]
+    at = Held(context, [pair for pair, _ in here], stack) if asked.only and here else None
+    database = context.source(source)
+    stack.callback(database.close)
+    snapshot = stack.enter_context(database.dump_snapshot(tables, context.manifest(source).end, at))
+    event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
+    settings = context.config.source(source)
+    dumped = Dumped(
+        snapshot.definitions(),
+        database.sequences(),
+        snapshot.snapshot,
+        snapshot.position,
+        OfMaster(settings.vendor, settings.connection, snapshot.id),
+    )
+    targets = [slave_target(context, pair, lease) for pair, lease in here]
+    log = None if asked.store else shelf.place(context)
+    files, unmade = directories(context, update, [pair for pair, _ in away], dumped.definitions, log)
+    for target in (*targets, *files):
+        stack.callback(target.tables.close)
+    later = Later(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
+    if later:
+        targets = each(targets, later.plan, failed)
+    before: Resumption | External | Partly
+    if at:
+        before = Partly(context, snapshot, asked.stages, update, asked.only, at)
+    elif asked.mode == EXTERNAL:
+        before = External(context, source, database, snapshot, dumped.definitions, dumped.sequences)
+    else:
+        before = _resumption(asked, snapshot, dumped, later)
+    bring = before.load if isinstance(before, External) else load
+    loaded, wrong = copy(context, source, update, dumped, targets, bring, before) if targets else ([], {})
+    count = len(before.chunks())
+    if files:
+        every = asked.every(snapshot)
+        stored, others = copy(context, source, update, dumped, files, load, Nothing(every))
+        loaded, wrong, count = loaded + stored, wrong | others, len(every)
+    rows = loaded[0].tables.progress()[1] if loaded else 0
+    reached(CrashPoint.DUMPED)
+    loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
+    if asked.storable:
+        keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
+    for target in (*targets, *files):
+        failed |= {pair.slave: wrong[target.name] for pair in target.pairs if target.name in wrong}
+    return _Filled(failed | unmade, bool(loaded), rows, count)
+
+
+def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: Dumped, later: Later | None) -> Resumption:
+    return Resumption(
+        asked.context,
+        asked.source,
+        asked.update,
+        dumped.definitions,
+        snapshot,
+        asked.stages,
+        later.tables if later else (),
+        wanted=asked.resume or began(asked.context.store, asked.update),
+    )
+
+
+def _ended(
+    context: Context,
+    source: str,
+    update: int,
+    state: str,
+    filled: _Filled,
+    again: Sequence[str] = (),
+    off_line: Sequence[str] = (),
+) -> dict[str, object]:
+    """Give up those that failed, and say how the update ended; the result.
+
+    Args:
+        again: what is to be chosen for those that failed.
+
+    Raises:
+        SluiceError: SLC-080, it is over for all of them.
+    """
+    failed = filled.failed
     for slave, error in failed.items():
         event("failed", slave=slave, error=error.said)
         # It may belong to another update by now.
@@ -177,66 +238,16 @@ def _end(
     updates.finish(context.store, update, state)
     if state == "FAILED":
         facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())
-        hints = "; ".join(f"{slave}: {remedies.of_update(error)}" for slave, error in failed.items())
+        causes = "; ".join(f"{slave}: {remedies.of_update(error)}" for slave, error in failed.items())
         raise SluiceError(
             80,
             f"no slave could be loaded: {facts}",
-            f"mend each ({hints}), then type: {remedies.update(source, list(failed), *again)}",
+            f"mend each ({causes}), then type: {remedies.update(source, list(failed), *again)}",
         )
-
-
-def _told(source: str, failed: Mapping[str, SluiceError], again: Sequence[str]) -> dict[str, str]:
-    """What went wrong with each slave, and what to type once others of the update are in."""
     hints = {slave: remedies.of_update(error, Pair(source, slave), again) for slave, error in failed.items()}
-    return {slave: f"{error.said}\nHINT: {hints[slave]}" for slave, error in failed.items()}
-
-
-def _may_be_filled(context: Context, pair: Pair, lossy: dict[str, SluiceError]) -> bool:
-    """Whether the slave's columns take the master's values, or what somebody allowed, and no master would lose what is
-    wiped out; else why not is noted."""
-    try:
-        context.wiped(pair)
-        losses.look(context, pair)
-    except SluiceError as error:
-        lossy[pair.slave] = error
-    return pair.slave not in lossy
-
-
-def _apart(
-    context: Context, held: Sequence[tuple[Pair, Lease]], update: int, *, may_store: bool
-) -> tuple[list[tuple[Pair, Lease]], list[tuple[Pair, Lease]]]:
-    """The slaves that can be reached, and those whose data is to wait for them; the update of all others does."""
-    absent = absence.absent(context, [pair for pair, _ in held])
-    put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).off_line == "wait"]
-    for pair in put_off:
-        updates.put_off(context.store, pair, update)
-    return (
-        [one for one in held if one[0] not in absent],
-        [one for one in held if one[0] in absent and one[0] not in put_off],
-    )
-
-
-def _held(context: Context, source: str, slaves: Sequence[str]) -> list[tuple[Pair, Lease]]:
-    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump."""
-    waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
-    held = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
-    # Whoever begins another update from here on has a later epoch.
-    still = _waiting(context.store, waiting)
-    for pair in waiting:
-        if pair not in still:
-            leases.release(context.store, held.pop(pair))
-    if not held:
-        raise SluiceError(
-            81,
-            f"none of {', '.join(slaves)} waits for initial data",
-            f"trigger the whole DAG, not the task alone: {remedies.update(source, slaves)}",
-        )
-    return list(held.items())
-
-
-def _waiting(store: Store, pairs: Sequence[Pair]) -> list[Pair]:
-    known = [replications.get(store, pair) for pair in pairs]
-    return [one.pair for one in known if one.status is Status.INITIAL and updates.ours(store, one)]
+    told = {slave: f"{error.said}\nHINT: {hints[slave]}" for slave, error in failed.items()}
+    counts = {"rows": filled.rows, "chunks": filled.chunks}
+    return {"update": update, **counts, "failed": told, "off_line": list(off_line)}
 
 
 def _join(context: Context, target: Target, update: int, shown: DumpSnapshot, later: Later | None) -> None:

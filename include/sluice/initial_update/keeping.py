@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sluice.apply.view import view
@@ -23,10 +23,15 @@ from sluice.model.position import Position
 from sluice.vendors.registry import master
 
 
-def keep(context: Context, source: str, update: int, dumped: Dumped, load: Load, every: Sequence[Chunk]) -> None:
+def keep(
+    context: Context, source: str, update: int, dumped: Dumped, load: Load, every: Callable[[], Sequence[Chunk]]
+) -> None:
     """Store what every kind of slave sees in a dump's snapshot, if the source's version is to be kept and is not yet.
 
     Whatever goes wrong with it is told, and is tried again by the next dump.
+
+    Args:
+        every: makes the chunks of all tables.
     """
     if (version := versions.wanted(context, source)) is None:
         return
@@ -35,7 +40,7 @@ def keep(context: Context, source: str, update: int, dumped: Dumped, load: Load,
     everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
     targets, failed = directories(context, update, everybody, dumped.definitions, shelf.place(context), named)
     try:
-        done, wrong = copy(context, source, update, dumped, targets, load, Nothing(every))
+        done, wrong = copy(context, source, update, dumped, targets, load, Nothing(every()))
         for number, target in enumerate(done):
             assert isinstance(target.tables, StoredTables)
             target.tables.begin_stream(dumped.position, dumped.snapshot)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import TracebackType
 
 from psycopg import sql
@@ -74,6 +75,10 @@ class DumpSnapshot:
 
     def leaves(self) -> list[Leaf]:
         """The relations to copy."""
+        return self._leaves
+
+    @cached_property
+    def _leaves(self) -> list[Leaf]:
         with translated("reading the catalog"):
             return [leaf for name in self._tables for leaf in definition.leaves(self._session, name)]
 
@@ -98,7 +103,7 @@ class DumpSnapshot:
         """The keys at which such a table is cut into parts, about as large as each other; none if it is small."""
         with translated("planning the blocks"):
             order = catalog.order(self._session, table)
-            blocks = sum(leaf.blocks for leaf in definition.leaves(self._session, table))
+            blocks = sum(leaf.blocks for leaf in self._leaves if leaf.table == table)
             if order is None or blocks < _BLOCKS_A_PART * parts:
                 return []
             key = [sql.Identifier(column) for column in order.columns]

@@ -1,0 +1,64 @@
+"""The slaves that a dump fills: which wait for its run, each under a lease, and which cannot be reached or filled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sluice.context import Context
+from sluice.control import absence, leases, losses, remedies, replications, updates
+from sluice.control.leases import Lease
+from sluice.control.store import Store
+from sluice.errors import SluiceError
+from sluice.model.names import Pair
+from sluice.state.replication import Status
+
+# A slave, and its lease.
+Leased = tuple[Pair, Lease]
+
+
+def hold(context: Context, source: str, slaves: Sequence[str]) -> list[Leased]:
+    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump."""
+    waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
+    held = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
+    # Whoever begins another update from here on has a later epoch.
+    still = _waiting(context.store, waiting)
+    for pair in waiting:
+        if pair not in still:
+            leases.release(context.store, held.pop(pair))
+    if not held:
+        raise SluiceError(
+            81,
+            f"none of {', '.join(slaves)} waits for initial data",
+            f"trigger the whole DAG, not the task alone: {remedies.update(source, slaves)}",
+        )
+    return list(held.items())
+
+
+def apart(
+    context: Context, held: Sequence[Leased], update: int, *, may_store: bool
+) -> tuple[list[Leased], list[Leased]]:
+    """The slaves that can be reached, and those whose data is to wait for them; the update of all others does."""
+    absent = absence.absent(context, [pair for pair, _ in held])
+    put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).off_line == "wait"]
+    for pair in put_off:
+        updates.put_off(context.store, pair, update)
+    return (
+        [one for one in held if one[0] not in absent],
+        [one for one in held if one[0] in absent and one[0] not in put_off],
+    )
+
+
+def unfit(context: Context, pair: Pair) -> SluiceError | None:
+    """Why a slave cannot be filled, before anything of it is touched: its columns would lose what nobody allowed, or a
+    master what is wiped out."""
+    try:
+        context.wiped(pair)
+        losses.look(context, pair)
+    except SluiceError as error:
+        return error
+    return None
+
+
+def _waiting(store: Store, pairs: Sequence[Pair]) -> list[Pair]:
+    known = [replications.get(store, pair) for pair in pairs]
+    return [one.pair for one in known if one.status is Status.INITIAL and updates.ours(store, one)]
