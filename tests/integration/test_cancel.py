@@ -149,6 +149,24 @@ def test_one_slave_is_cancelled_and_the_others_of_its_update_go_on(world, airflo
     assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
 
 
+def test_an_update_is_given_up_and_known_to_be_cancelled_at_once(world, acting_as):
+    """Else a task of its run that is tried again meanwhile would ask for another one."""
+    acting_as("run")
+    number = world.inhibit("zurich")["update"]
+    other, looking = world.session("control"), world.reader("control")
+    other.execute("BEGIN; SELECT FROM initial_update WHERE id = %s FOR UPDATE".replace("%s", str(number)))
+    waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE initial_update%'"
+    with ThreadPoolExecutor(1) as pool:
+        cancelling = pool.submit(cancel, world.context, SOURCE, ["zurich"], "eva")
+        while not looking.execute(waits).fetchone():
+            assert not cancelling.done()
+        assert world.status("zurich") is Status.INITIAL
+        other.execute("ROLLBACK")
+        assert cancelling.result(60).cancelled == ["zurich"]
+    with pytest.raises(SluiceError, match="SLC-191"):
+        world.inhibit("zurich")
+
+
 def test_what_is_cancelled_while_it_is_compared_stays_cancelled(world, acting_as):
     acting_as("run")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -95,11 +95,24 @@ def happen(
 
 
 def happened(
-    store: Store, pair: Pair, event: Event, detail: str = "", *, update_id: int | None, who: str | None = None
+    store: Store,
+    pair: Pair,
+    event: Event,
+    detail: str = "",
+    *,
+    update_id: int | None,
+    who: str | None = None,
+    also: Callable[[Connection], None] = lambda _: None,
 ) -> bool:
-    """Let an event happen to an update, unless that is over: whoever was later than others has nothing to say."""
+    """Let an event happen to an update, unless that is over: whoever was later than others has nothing to say.
+
+    Args:
+        also: done in the same transaction.
+    """
     try:
-        happen(store, pair, event, detail, update_id=update_id, who=who)
+        with store.begin() as connection:
+            _happen(connection, pair, event, detail, update_id, who)
+            also(connection)
     except TransientError:
         raise
     except SluiceError as error:

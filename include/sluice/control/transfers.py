@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control import replications
@@ -84,7 +84,12 @@ def loading(store: Store, pair: Pair, epoch: int) -> None:
 def end(store: Store, pair: Pair, update: int) -> None:
     """The slave waits for nothing of this update any more."""
     with store.begin() as connection:
-        connection.execute(transfer.delete().where(of(transfer, pair), transfer.c.update_id == update))
+        end_in(connection, pair, update)
+
+
+def end_in(connection: Connection, pair: Pair, update: int) -> None:
+    """The same, in the caller's transaction."""
+    connection.execute(transfer.delete().where(of(transfer, pair), transfer.c.update_id == update))
 
 
 def others(store: Store, ended: Transfer) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Select, func, null, select
+from sqlalchemy import Connection, Select, func, null, select
 
-from sluice.control.replications import Replication, actor, hand_over
+from sluice.control import transfers
+from sluice.control.replications import Replication, actor, hand_over, happened
 from sluice.control.store import Store
 from sluice.control.tables import initial_update, replication
 from sluice.model.names import Pair, TableName
-from sluice.state.replication import UNDER_WAY, Status
+from sluice.state.replication import UNDER_WAY, Event, Status
 
 CANCELLED = "CANCELLED"
 # In blocks, while the stream goes on.
@@ -71,17 +72,23 @@ def cancelled(store: Store) -> set[str]:
         return {slave for slaves in found for slave in slaves} if "/" in run else set()
 
 
-def cancel(store: Store, number: int, slave: str) -> None:
-    """Keep for whom an update was cancelled; it has ended if it is under way for nobody else."""
+def cancel(store: Store, known: Replication, why: str, who: str | None) -> bool:
+    """Give up the update of a slave, unless that is over by now; it has ended if it is under way for nobody else.
+
+    At once it is known for whom it was cancelled: else a task of its run that is tried again would ask for another one.
+    """
+    pair, number = known.pair, known.update_id or 0
     this = initial_update.c.id == number
     over = (this, initial_update.c.state.not_in(_WHOLE), ~under_way(number).exists())
-    with store.begin() as connection:
-        connection.execute(
-            initial_update.update().where(this).values(cancelled=initial_update.c.cancelled + func.to_jsonb(slave))
-        )
-        connection.execute(
-            initial_update.update().where(*over).values(state=CANCELLED, ended_at=func.clock_timestamp())
-        )
+
+    def forget(connection: Connection) -> None:
+        slaves = initial_update.c.cancelled + func.to_jsonb(pair.slave)
+        connection.execute(initial_update.update().where(this).values(cancelled=slaves))
+        ended = initial_update.update().where(*over)
+        connection.execute(ended.values(state=CANCELLED, ended_at=func.clock_timestamp()))
+        transfers.end_in(connection, pair, number)
+
+    return happened(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who, also=forget)
 
 
 def put_off(store: Store, pair: Pair, number: int) -> None:

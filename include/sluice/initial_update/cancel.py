@@ -11,13 +11,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from sluice.context import Context
-from sluice.control import leases, remedies, replications, transfers, updates
+from sluice.control import leases, remedies, replications, updates
 from sluice.control.leases import Lease
 from sluice.control.runs import Runs
 from sluice.initial_update.fencing import fence_out
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.state.replication import UNDER_WAY, Event
+from sluice.state.replication import UNDER_WAY
 
 
 @dataclass
@@ -60,11 +60,9 @@ def cancel(
             if known.status in UNDER_WAY:
                 # Before the state: whoever begins another update from here on has a later epoch, and is not fenced out.
                 lease = stack.enter_context(leases.leased(store, f"drain {pair}", force=True))
-                if replications.happened(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who):
+                if updates.cancel(store, known, why, who):
                     held[pair] = known.update_id or 0, lease
         for pair, (number, _) in held.items():
-            updates.cancel(store, number, pair.slave)
-            transfers.end(store, pair, number)
             _end(context, pair, number, done)
         for pair, (number, lease) in held.items():
             fence_out(context, pair, lease)
