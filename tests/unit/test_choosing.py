@@ -61,7 +61,7 @@ def raising(layout):
 
 
 def hanging(layout):
-    return lambda action, new, old: bool(time.sleep(3))
+    return lambda action, new, old: bool(time.sleep(1))
 
 
 def none(layout):
@@ -100,11 +100,11 @@ def test_a_change_is_carried_out_if_the_condition_holds_for_it_and_nothing_vetoe
         ({"veto": named(none)}, 161, "what it makes cannot be called"),
         ({"veto": named(undecided)}, 162, "failed on 8 rows of public.t: TypeError: it answered NoneType"),
         ({"veto": named(raising)}, 162, "KeyError"),
-        ({"veto": named(hanging)}, 162, "no answer for 1 s"),
+        ({"veto": named(hanging)}, 162, "no answer for 0.2 s"),
     ],
 )
 def test_what_cannot_decide_is_named(entry, code, why, monkeypatch):
-    monkeypatch.setattr(hooks, "PATIENCE_S", 1.0 if entry.get("veto") == named(hanging) else 60)
+    monkeypatch.setattr(hooks, "PATIENCE_S", 0.2 if entry.get("veto") == named(hanging) else 60)
     with pytest.raises(SluiceError, match=why) as refused:
         carried_out(**entry)
     assert refused.value.code == code

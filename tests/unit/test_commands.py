@@ -148,8 +148,8 @@ def test_the_pieces_of_a_ring_are_all_of_its_files():
 
 @pytest.mark.parametrize("beside", [False, True])
 def test_a_ring_that_takes_long_says_that_it_still_runs(beside, monkeypatch, capfd):
-    monkeypatch.setattr(lanes, "HEARTBEAT_S", 0.1)
-    code = "import time; print('a.py ..', flush=True); time.sleep(1); print('== FAILURES\\nmany\\nlines'); exit(3)"
+    monkeypatch.setattr(lanes, "HEARTBEAT_S", 0.05)
+    code = "import time; print('a.py ..', flush=True); time.sleep(0.3); print('== FAILURES\\nmany\\nlines'); exit(3)"
     ended = lanes.shown("faults", [sys.executable, "-c", code], PROJECT, os.environ, beside=beside)
     out, err = capfd.readouterr()
     assert ended == 3

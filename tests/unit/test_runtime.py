@@ -26,8 +26,8 @@ from sluice.runtime.progress import Progress
 from sluice.runtime.state import State, alone
 from sluice_airflow import pools
 
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
-WITH_CHILD = [sys.executable, "-c", f"import subprocess; subprocess.run({SLEEPER!r})"]
+SLEEPER = ["sleep", "600"]
+WITH_CHILD = ["sh", "-c", "sleep 600; true"]
 
 
 @pytest.fixture
