@@ -13,9 +13,9 @@ from psycopg import sql
 from sluice.apply.view import TableView
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.errors import FencedError
 from sluice.initial_update.job import LoadJob, SlaveLoad
 from sluice.model.names import Pair, TableName
+from sluice.vendors.postgresql import fencing
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.session import composed, connect, translated
@@ -57,9 +57,10 @@ class PostgresReceiver:
     def __init__(self, info: ConnectionInfo, job: LoadJob, plan: SlaveLoad) -> None:
         self._info = info
         self._plan = plan
+        self._pair = Pair(job.source, plan.slave)
         self.slave = plan.slave
         self._parts = {name: sql.Identifier(plan.schema, f"sluice_{name}") for name in ("position", "loaded")}
-        self._application = f"load {Pair(job.source, plan.slave)}"
+        self._application = f"load {self._pair}"
         self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "update": plan.epoch}
         self._chunks = len(job.chunks)
         self._next = 0
@@ -136,7 +137,8 @@ class PostgresReceiver:
 
     def _claim(self, among: range, held: LiteralString) -> int | None:
         self._session.execute("BEGIN")
-        self._fence()
+        # Loaders are fenced like drains (R6).
+        fencing.hold(self._session, self._parts["position"], self._pair, self._plan.epoch)
         chunks = {**self._names, "low": among.start, "high": among.stop}
         row = self._session.execute(
             composed("initial_update/claim", **self._parts, held=sql.SQL(held)), chunks
@@ -145,11 +147,3 @@ class PostgresReceiver:
             self._session.execute("ROLLBACK")
             return None
         return int(row[0])
-
-    def _fence(self) -> None:
-        """Loaders are fenced like drains: read the fence FOR SHARE in the loading transaction (R6)."""
-        row = self._session.execute(composed("slave/fence", **self._parts), self._names).fetchone()
-        if row is None or row[0] != self._plan.epoch:
-            raise FencedError(
-                50, f"somebody took over slave {self._plan.slave} from this dump", "trigger initial_update again"
-            )

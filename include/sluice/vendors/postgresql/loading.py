@@ -17,7 +17,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.parts import WipeOut
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
-from sluice.vendors.postgresql import catalog, definition, usertypes
+from sluice.vendors.postgresql import catalog, definition, fencing, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
 from sluice.vendors.postgresql.echoes import Echoes
@@ -61,7 +61,7 @@ class SlaveTables:
         """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
         self._slave.take_over(self._epoch)
         with translated("looking at the load"), self._connect() as session:
-            self._fence(session)
+            self._hold(session)
             left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
             session.execute(composed("initial_update/end_programs"), {"application": left})
             if self._earlier is not None:
@@ -85,7 +85,7 @@ class SlaveTables:
         if self._goes_on:
             return
         with translated("planning the load"), self._connect() as session:
-            self._fence(session)
+            self._hold(session)
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
             parts, rows = [one.part for one in chunks], [one.rows for one in chunks]
             expected = {**self._values(), "parts": parts, "rows": rows}
@@ -102,7 +102,7 @@ class SlaveTables:
                 to have any, SLC-211 nothing tells which of its rows are the master's; see `wipe_out`.
         """
         with translated("preparing the slave's tables"), self._connect() as session:
-            self._fence(session)
+            self._hold(session)
             if self._wiped and not (self._goes_on or staying):
                 wipe_out(session, self._wiped, self._slave.own_tables)
             echoes = Echoes(session, self._slave.masters)
@@ -143,7 +143,7 @@ class SlaveTables:
     def finish(self, tables: Sequence[TableDefinition]) -> None:
         """Keys, indexes and foreign keys of the tables that we made, and ANALYZE."""
         with translated("building keys and indexes"), self._connect() as session:
-            self._fence(session)
+            self._hold(session)
             echoes = Echoes(session, self._slave.masters)
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
             created = [table for table in tables if table.name in self._unfinished]
@@ -167,7 +167,7 @@ class SlaveTables:
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """Primary keys of the tables that we made; which of all have rows."""
         with translated("looking at what was imported"), self._connect() as session:
-            self._fence(session)
+            self._hold(session)
             for name, made in self._unfinished.items():
                 there = self.mapper.table(name)
                 if made.key and not catalog.primary_key(session, there):
@@ -177,14 +177,14 @@ class SlaveTables:
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Let the sequences give out nothing that the master's have given out."""
         with translated("moving the sequences"), self._connect() as session:
-            self._fence(session)
+            self._hold(session)
             following.follow(session, self.mapper, sequences)
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: from here on the stream, without what the snapshot saw."""
         self._slave.begin_update(position, snapshot)
         with translated("ending the load"), self._connect() as session:
-            self._fence(session)
+            self._hold(session)
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
         self._slave.make_durable()
 
@@ -266,11 +266,8 @@ class SlaveTables:
     def _connect(self) -> Connection:
         return connect(self._slave.info, f"load {self._slave.pair}")
 
-    def _fence(self, session: Connection) -> None:
-        names = {"source": self._slave.pair.source, "slave": self._slave.pair.slave}
-        row = session.execute(composed("slave/fence", **self._slave.parts), names).fetchone()
-        if row is None or row[0] != self._epoch:
-            raise SluiceError(50, f"somebody took over slave {self._slave.pair.slave}", "trigger initial_update again")
+    def _hold(self, session: Connection) -> None:
+        fencing.hold(session, self._slave.parts["position"], self._slave.pair, self._epoch)
 
     def _values(self) -> dict[str, object]:
         return {"source": self._slave.pair.source, "slave": self._slave.pair.slave, "update": self._epoch}

@@ -18,7 +18,7 @@ from sluice.initial_update.job import BlockJob
 from sluice.initial_update.plan import Key, KeyRange
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
-from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql import catalog, fencing
 from sluice.vendors.postgresql.copying import merge
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
@@ -58,9 +58,7 @@ class PostgresRanges:
     def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
         """Write down what an update is to load, in place of all that was to be loaded."""
         with translated("planning the blocks"), self._open().transaction():
-            held = self._open().execute(composed("slave/fence", position=self._position), self._names()).fetchone()
-            if held != (epoch,):
-                raise FencedError(50, f"somebody took over slave {self._pair.slave} from this dump")
+            fencing.hold(self._open(), self._position, self._pair, epoch)
             self._open().execute(composed("blocks/forget", ranges=self._ranges), self._names())
             for one in ranges:
                 values = {**self._names(), "update": update, "number": one.number, "order": one.order}

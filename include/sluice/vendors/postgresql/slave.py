@@ -26,11 +26,10 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
-from sluice.vendors.postgresql import catalog, commands, remarks, upgrading
+from sluice.vendors.postgresql import catalog, commands, fencing, remarks, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.echoes import Echoes
-from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.fitting import fitting, losses, other_types
 from sluice.vendors.postgresql.loading import SlaveTables, is_unfinished
 from sluice.vendors.postgresql.one_to_one import OneToOne
@@ -102,7 +101,7 @@ class PostgresSlave:
         self.install()
         with translated("taking the drain's place"):
             take_over, holder = (composed(f"slave/{name}", **self.parts) for name in ("take_over", "holder"))
-            row = raised(self._open(), take_over, holder, {**self._names(), "epoch": epoch})
+            row = fencing.raised(self._open(), take_over, holder, {**self._names(), "epoch": epoch})
         if row is None:
             raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
         self._epoch = epoch
@@ -125,7 +124,7 @@ class PostgresSlave:
         session = self._open()
         assert self._writer is not None
         with translated(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
-            self._hold_fence(session)
+            fencing.hold(session, self.parts["position"], self.pair, self._epoch)
             tolerated = self._written(session, steps, sequences, answered, manners)
             reached(CrashPoint.MERGED)
             self._advance(session, end)
@@ -200,7 +199,7 @@ class PostgresSlave:
                 return self._one_to_one.replay((self.pair, self._epoch), changes, layouts, begin, end, collected)
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.DivisionByZero):
-                raise self._fenced() from error
+                raise fencing.fenced(self.pair, self._epoch) from error
             raise
 
     def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
@@ -243,7 +242,7 @@ class PostgresSlave:
                 },
             )
             if moved.rowcount != 1:
-                raise self._fenced()
+                raise fencing.fenced(self.pair, self._epoch)
 
     def understands(self, statement: Statement) -> None:
         """Whether a statement can be put under this slave's names."""
@@ -281,19 +280,10 @@ class PostgresSlave:
             self._session = session
         return self._session
 
-    def _hold_fence(self, session: Connection) -> None:
-        """Whoever takes over waits for this lock, and ends us if we hang with locks on the rows (R6)."""
-        row = session.execute(composed("slave/fence", **self.parts), self._names()).fetchone()
-        if row is None or row[0] != self._epoch:
-            raise self._fenced()
-
     def _advance(self, session: Connection, end: Position) -> None:
         values = {**self._names(), "epoch": self._epoch, "segment": end.segment, "ordinal": end.ordinal}
         if session.execute(composed("slave/advance", **self.parts), values).rowcount != 1:
-            raise self._fenced()
+            raise fencing.fenced(self.pair, self._epoch)
 
     def _names(self) -> dict[str, str]:
         return {"source": self.pair.source, "slave": self.pair.slave}
-
-    def _fenced(self) -> FencedError:
-        return FencedError(50, f"somebody took over the drain of {self.pair} (our epoch was {self._epoch})")
