@@ -18,10 +18,21 @@ from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import fencing
 from sluice.vendors.postgresql.definition import identifier
 from sluice.vendors.postgresql.echoes import Echoes
-from sluice.vendors.postgresql.session import composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def loader(info: ConnectionInfo, application: str) -> Connection:
+    """A session that fills a slave: what acts there by itself is silent, where the role may have it so."""
+    session = connect(info, application, autocommit=True)
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        session.execute("SET session_replication_role = replica")
+    # Rows, and what says that they are in, are lost together, if at all; and with them what the drain did after that.
+    # The slave is made durable before anybody counts on them (R3).
+    session.execute("SET synchronous_commit = off")
+    return session
 
 
 def merge(there: TableView, *, upserted: bool) -> sql.Composed:
@@ -60,7 +71,6 @@ class PostgresReceiver:
         self._pair = Pair(job.source, plan.slave)
         self.slave = plan.slave
         self._parts = {name: sql.Identifier(plan.schema, f"sluice_{name}") for name in ("position", "loaded")}
-        self._application = f"load {self._pair}"
         self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "update": plan.epoch}
         self._chunks = len(job.chunks)
         self._next = 0
@@ -70,12 +80,7 @@ class PostgresReceiver:
     @_explained
     def open(self) -> None:
         """Begin the session."""
-        session = connect(self._info, self._application, autocommit=True)
-        self._session = self._open.enter_context(closing(session))
-        with suppress(psycopg.errors.InsufficientPrivilege):
-            self._session.execute("SET session_replication_role = replica")
-        # Rows and claim are lost together, if at all, and the slave is made durable before the dump counts (R3).
-        self._session.execute("SET synchronous_commit = off")
+        self._session = self._open.enter_context(closing(loader(self._info, f"load {self._pair}")))
 
     def close(self) -> None:
         """End the session."""

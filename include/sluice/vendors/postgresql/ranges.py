@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
-import psycopg
 from psycopg import sql
 
 from sluice.apply.mapper import Mapper
@@ -19,13 +18,13 @@ from sluice.initial_update.plan import Key, KeyRange
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import catalog, fencing
-from sluice.vendors.postgresql.copying import merge
+from sluice.vendors.postgresql.copying import loader, merge
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.loading import is_unfinished
 from sluice.vendors.postgresql.qualified import names_of
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import missing
 from sluice.verify.points import Waiting
 
@@ -102,7 +101,7 @@ class PostgresRanges:
 
     def _open(self) -> Connection:
         if self._session is None:
-            self._session = _connect(self._info, self._pair.slave)
+            self._session = loader(self._info, f"load {self._pair.slave}")
         return self._session
 
 
@@ -120,7 +119,7 @@ class PostgresBlocks:
         self._waiting = Waiting(Pair(job.source, job.slave.slave), job.at, job.patience_s)
         self._copying = ExitStack()
         with translated(f"loading {job.slave.slave}"):
-            self._session = _connect(info, job.slave.slave)
+            self._session = loader(info, f"load {job.slave.slave}")
 
     def begin(self, seen: TableView) -> None:
         """Begin to write rows."""
@@ -180,15 +179,6 @@ class PostgresBlocks:
     def _arrived(self, look: str) -> bool:
         row = self._session.execute(composed(look, **self._parts), self._names).fetchone()
         return self._waiting.over(int(row[1]) if row else 0)
-
-
-def _connect(info: ConnectionInfo, slave: str) -> Connection:
-    session = connect(info, f"load {slave}", autocommit=True)
-    with suppress(psycopg.errors.InsufficientPrivilege):
-        session.execute("SET session_replication_role = replica")
-    # Rows, and how far they are, are lost together, if at all; and with them what the drain did after that (R3).
-    session.execute("SET synchronous_commit = off")
-    return session
 
 
 def _array(key: Key | None) -> list[str] | None:
