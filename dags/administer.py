@@ -37,10 +37,8 @@ with DAG(
         task_id="administer",
         job="administer",
         arguments={
-            "source": "{{ params.source }}",
-            "slave": "{{ params.slave }}",
+            **conventions.chosen("source", "slave", "skip"),
             "remove_first": "{{ params.remove_first or None }}",
-            "skip": "{{ params.skip }}",
-            "who": "{{ dag_run.triggering_user_name or 'somebody' }}",
+            "who": conventions.WHO,
         },
     )

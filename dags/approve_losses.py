@@ -1,7 +1,5 @@
 """DAG `approve_losses`: somebody allows the columns of a slave to lose digits or letters (human in the loop)."""
 
-from datetime import timedelta
-
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG
 
@@ -26,7 +24,7 @@ Then trigger `initial_update`.
 """
 
 settings = config.load()
-ASKED = {"source": "{{ params.source }}", "slave": "{{ params.slave }}"}
+ASKED = conventions.chosen("source", "slave")
 
 with DAG(
     dag_id="approve_losses",
@@ -35,15 +33,14 @@ with DAG(
     tags=["sluice", "approve_losses"],
     schedule=None,
     params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
-    # One slave's question is not to wait for another's answer.
-    **{**conventions.DAG_SETTINGS, "max_active_runs": conventions.MANY},
+    **conventions.ASKING_SETTINGS,
 ):
     losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED)
     answer = ApprovalOperator(
         task_id="answer",
         subject="{{ ti.xcom_pull(task_ids='losses')['subject'] }}",
         body="{{ ti.xcom_pull(task_ids='losses')['body'] }}",
-        response_timeout=timedelta(days=365),
+        response_timeout=conventions.ANSWERED_WITHIN,
     )
     allow = SluiceSparkOperator(
         task_id="allow",

@@ -39,11 +39,7 @@ with DAG(
     SluiceSparkOperator(
         task_id="bootstrap",
         job="bootstrap",
-        arguments={
-            "source": "{{ params.source }}",
-            "recreate_triggers": "{{ params.recreate_triggers }}",
-            "rebase": "{{ params.rebase }}",
-        },
+        arguments=conventions.chosen("source", "recreate_triggers", "rebase"),
         pool=pools.BULK,
         execution_timeout=conventions.HUNG,
     )

@@ -34,9 +34,6 @@ with DAG(
     SluiceSparkOperator(
         task_id="cancel",
         job="cancel",
-        arguments={
-            **conventions.chosen("source", slave="slaves"),
-            "who": "{{ dag_run.triggering_user_name or 'somebody' }}",
-        },
+        arguments={**conventions.chosen("source", slave="slaves"), "who": conventions.WHO},
         pool=pools.RESERVED,
     )

@@ -1,7 +1,5 @@
 """DAG `decide`: somebody says whether a slave carries a command of the master out (human in the loop)."""
 
-from datetime import timedelta
-
 from airflow.providers.standard.operators.hitl import ApprovalOperator, HITLOperator
 from airflow.sdk import DAG, Param
 
@@ -26,7 +24,7 @@ question was answered there fails when somebody answers it here.
 """
 
 settings = config.load()
-ASKED = {"source": "{{ params.source }}", "slave": "{{ params.slave }}", "change": "{{ params.change }}"}
+ASKED = conventions.chosen("source", "slave", "change")
 ANSWER = "ti.xcom_pull(task_ids='answer')"
 
 with DAG(
@@ -40,8 +38,7 @@ with DAG(
         "slave": conventions.slave_param(settings),
         "change": Param(1, type="integer", minimum=1, description="REPL_KEY of the command"),
     },
-    # One slave's question is not to wait for another's answer.
-    **{**conventions.DAG_SETTINGS, "max_active_runs": conventions.MANY},
+    **conventions.ASKING_SETTINGS,
 ):
     question = SluiceSparkOperator(task_id="question", job="question", arguments=ASKED)
     answer = HITLOperator(
@@ -49,7 +46,7 @@ with DAG(
         subject="{{ ti.xcom_pull(task_ids='question')['subject'] }}",
         body="{{ ti.xcom_pull(task_ids='question')['body'] }}",
         options=[ApprovalOperator.APPROVE, ApprovalOperator.REJECT],
-        response_timeout=timedelta(days=365),
+        response_timeout=conventions.ANSWERED_WITHIN,
     )
     decide = SluiceSparkOperator(
         task_id="decide",

@@ -28,7 +28,7 @@ here leaves the slave waiting: mend the cause and trigger it again. What is load
 """
 
 settings = config.load()
-SLAVE = {"source": "{{ params.source }}", "slave": "{{ params.slave }}"}
+SLAVE = conventions.chosen("source", "slave")
 
 with DAG(
     dag_id="receive_initial_files",

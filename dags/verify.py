@@ -36,11 +36,6 @@ with DAG(
     SluiceSparkOperator(
         task_id="verify",
         job="verify",
-        arguments={
-            "source": "{{ params.source }}",
-            "slave": "{{ params.slaves }}",
-            "table": "{{ params.tables }}",
-            "sample": "{{ params.sample }}",
-        },
+        arguments=conventions.chosen("source", "tables", "sample", slave="slaves"),
         pool=pools.BULK,
     )

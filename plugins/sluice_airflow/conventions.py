@@ -23,8 +23,12 @@ IN_THE_POST = timedelta(days=30)
 
 DEFAULT_ARGS: dict[str, Any] = {"owner": "sluice", "retries": 2, "retry_delay": timedelta(seconds=15)}
 
-# Runs at the same time of a DAG whose runs wait for people.
+# Runs at the same time of a DAG whose runs wait for people, and for how long each of them does.
 MANY = 1_000
+ANSWERED_WITHIN = timedelta(days=365)
+
+# Who triggered a run, for the audit trail.
+WHO = "{{ dag_run.triggering_user_name or 'somebody' }}"
 
 # Never backfilled, never two at once, and working as soon as the configuration names it.
 DAG_SETTINGS: dict[str, Any] = {
@@ -34,6 +38,9 @@ DAG_SETTINGS: dict[str, Any] = {
     "is_paused_upon_creation": False,
     "default_args": DEFAULT_ARGS,
 }
+
+# One slave's question is not to wait for another's answer.
+ASKING_SETTINGS: dict[str, Any] = {**DAG_SETTINGS, "max_active_runs": MANY}
 
 
 def beside(config: Config) -> dict[str, Any]:
