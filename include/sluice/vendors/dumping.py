@@ -23,7 +23,7 @@ class Programs:
     """What a kind of database offers to programs that export from it, or import into it.
 
     Attributes:
-        command: the one that comes with it; for its places see `sluice.initial_update.external.places`.
+        command: the one that comes with it; for its places see `initial_program` in the configuration.
         environment: by which programs reach a database, under an application's name. They find the password in a file,
             in a directory that nobody else may look into; `silent`: what they write fires no triggers.
         quoted: a name as its programs read it.
