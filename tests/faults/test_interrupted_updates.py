@@ -72,11 +72,10 @@ def test_a_table_that_is_dropped_waits_for_the_dump_which_gives_way_and_misses_i
     world = updating(DDL, TABLES)
     dropping = world.session()
     drop = threading.Thread(target=dropping.execute, args=("DROP TABLE heap",), daemon=True)
-    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query = 'DROP TABLE heap'"
 
     def beside_a_drop(job):
         drop.start()
-        while not world.master.execute(waits).fetchone():
+        while not world.waits("DROP TABLE heap"):
             assert drop.is_alive()
         return load_here(job)
 

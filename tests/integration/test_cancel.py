@@ -153,12 +153,11 @@ def test_an_update_is_given_up_and_known_to_be_cancelled_at_once(world, acting_a
     """Else a task of its run that is tried again meanwhile would ask for another one."""
     acting_as("run")
     number = world.inhibit("zurich")["update"]
-    other, looking = world.session("control"), world.reader("control")
-    other.execute("BEGIN; SELECT FROM initial_update WHERE id = %s FOR UPDATE".replace("%s", str(number)))
-    waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE initial_update%'"
+    other = world.session("control")
+    other.execute(f"BEGIN; SELECT FROM initial_update WHERE id = {number} FOR UPDATE")
     with ThreadPoolExecutor(1) as pool:
         cancelling = pool.submit(cancel, world.context, SOURCE, ["zurich"], "eva")
-        while not looking.execute(waits).fetchone():
+        while not world.waits("UPDATE initial_update%", "control"):
             assert not cancelling.done()
         assert world.status("zurich") is Status.INITIAL
         other.execute("ROLLBACK")

@@ -151,7 +151,7 @@ def test_a_chunk_that_a_lost_task_held_is_loaded_by_another(world):
                 "SELECT 1 FROM sluice_loaded WHERE chunk = 0 AND update_id = %s FOR UPDATE", [zurich(job).epoch]
             )
             loading = pool.submit(load_here, job)
-            while not waiting(world, "%sluice_loaded%FOR UPDATE%", "zurich"):
+            while not world.waits("%sluice_loaded%FOR UPDATE%", "zurich"):
                 assert not loading.done()
             lost.execute("ROLLBACK")
             return loading.result(60)
@@ -185,7 +185,7 @@ def test_a_rewriting_alter_waits_for_the_dump_which_gives_way_and_starts_again(w
 
     def beside_an_alter(job):
         alter.start()
-        while not waiting(world, "ALTER TABLE heap%"):
+        while not world.waits("ALTER TABLE heap%"):
             assert alter.is_alive()
         return load_here(job)
 
@@ -228,7 +228,7 @@ def test_an_alter_that_came_first_is_waited_for(world):
     world.inhibit()
     with ThreadPoolExecutor(1) as pool:
         dumping = pool.submit(world.dump)
-        while not waiting(world, "LOCK TABLE%"):
+        while not world.waits("LOCK TABLE%"):
             assert not dumping.done(), dumping.result()
         altering.execute("COMMIT")
         assert dumping.result(60)["rows"] == 4000
@@ -239,12 +239,6 @@ def test_an_alter_that_came_first_is_waited_for(world):
 def count(world, name, label):
     """How many rows bear this label."""
     return sum(times for (row,), times in world.rows(name, "public.heap").items() if f'"{label}"' in row)
-
-
-def waiting(world, query, database="master"):
-    """Whether a session that runs such a statement on that database waits for a lock."""
-    counted = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE %s AND wait_event_type = 'Lock'"
-    return world.reader(database).execute(f"{counted} AND datname = current_database()", [query]).fetchone()[0] > 0
 
 
 def zurich(job):

@@ -96,6 +96,12 @@ class UpdatingWorld(World):
         file.write_text(yaml.safe_dump(self.settings))
         return {CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
 
+    def waits(self, statement: str, name: str = "master") -> bool:
+        """Whether a session that executes something like this, on that database, waits for a lock."""
+        waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s"
+        mine = "datname = current_database()"
+        return self.reader(name).execute(f"{waiting} AND {mine}".encode(), [statement]).fetchone() is not None
+
     @contextmanager
     def running(self, *slaves: str) -> Iterator[None]:
         """The publisher and drains, each again and again in a thread of its own."""
