@@ -11,7 +11,7 @@ import pytest
 from sluice.ahead import ahead
 from sluice.changelog.files import PlainDirectory, SegmentFiles, Written
 from sluice.changelog.schema import LOGGED
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 
 
 @pytest.fixture(params=["plain directory", "hadoop filesystem"])
@@ -92,6 +92,27 @@ def test_a_name_is_never_overwritten(files: SegmentFiles) -> None:
     assert len(read(files, written)) == 4
 
 
+@pytest.mark.parametrize("harm", ["one part", "all of it"])
+def test_a_segment_of_which_something_is_missing_once_it_is_written_is_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: object, harm: str
+) -> None:
+    """A store that loses a file, or does not show it yet."""
+    from sluice.spark.segments import HadoopDirectory
+
+    log, look = HadoopDirectory(f"file://{tmp_path}/log"), HadoopDirectory._files
+    monkeypatch.setattr("sluice.spark.segments.PART_BYTES", 1)
+
+    def lost(found: HadoopDirectory, path: str) -> object:
+        for part in (tmp_path / "log" / "src-1-1-a").iterdir():
+            if harm != "one part" or part.name == "000001":
+                shutil.rmtree(part)
+        return look(found, path)
+
+    monkeypatch.setattr(HadoopDirectory, "_files", lost)
+    with pytest.raises(TransientError, match="SLC-046: segment src-1-1-a cannot be written"):
+        log.write("src-1-1-a", [changes(1, 10), changes(6, 4), changes(8, 2)])
+
+
 @pytest.mark.parametrize("harm", ["truncated", "one byte flipped", "gone"])
 def test_an_altered_segment_is_refused(files: SegmentFiles, tmp_path: Path, harm: str) -> None:
     files.write("src-2-1-b", [changes(51, 4)])
@@ -117,6 +138,15 @@ def test_a_removed_segment_holds_nothing(files: SegmentFiles) -> None:
     assert files.names() == ["src-2-1-b"]
     with pytest.raises(SluiceError, match="SLC-047"):
         read(files, written)
+
+
+def test_a_log_of_which_nothing_is_there_is_waited_for(files: SegmentFiles, tmp_path: Path) -> None:
+    written = files.write("src-1-1-a", [changes(1, 4)])
+    (tmp_path / "log").rename(tmp_path / "unmounted")
+    with pytest.raises(TransientError, match="SLC-053: segment src-1-1-a cannot be read"):
+        read(files, written)
+    (tmp_path / "unmounted").rename(tmp_path / "log")
+    assert len(read(files, written)) == 4
 
 
 def test_a_directory_that_cannot_be_made_loses_nothing(files: SegmentFiles, tmp_path: Path) -> None:

@@ -17,13 +17,19 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, input_file_name, length, sha2
 
-from sluice.changelog.files import Written, altered
+from sluice.changelog.files import Written, absent, altered
 from sluice.changelog.schema import CHANGES, LOGGED
 from sluice.errors import TransientError
 from sluice.spark.session import spark
 
 PART_BYTES = 64 * 1024 * 1024
-_FAILURES = (PySparkException, Py4JError)
+
+
+class _Incomplete(Exception):
+    """What was written is not all there."""
+
+
+_FAILURES = (PySparkException, Py4JError, _Incomplete)
 
 
 @dataclass(frozen=True)
@@ -46,13 +52,19 @@ class HadoopDirectory:
         """Nothing to be done: a filesystem of this kind is not mounted, and Spark makes what is missing."""
 
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
-        """Write one directory, a part after the other; Spark commits each as a whole."""
+        """Write one directory, a part after the other; Spark commits each as a whole. Then look whether all are there:
+        what is missing now would be purged, and not all that Spark writes to renames or lists in one step."""
+        count = 0
         try:
             for number, table in enumerate(_tables(batches)):
+                count += len(table)
                 frame = spark().createDataFrame(table).coalesce(1).sortWithinPartitions("ordinal", "repl_key")
                 part = f"{self._path(name)}/{number:06d}"
                 frame.write.mode("errorifexists").option("compression", "zstd").parquet(part)
-            return self._written(name, self._parts(name))
+            parts = self._parts(name)
+            if (found := self._count(parts)) != count:
+                raise _Incomplete(f"{found} of {count} changes are there")
+            return self._written(name, parts)
         except _FAILURES as error:
             raise TransientError(
                 46,
@@ -73,7 +85,9 @@ class HadoopDirectory:
                 table = frame.orderBy("ordinal", "repl_key").select(*schema.names).toArrow()
                 yield from table.cast(schema).to_batches()
         except _FAILURES as error:
-            raise altered(written.name, _first_line(error)) from None
+            if self.names():
+                raise altered(written.name, _first_line(error)) from None
+            raise absent(f"segment {written.name} cannot be read from {self._url}: {_first_line(error)}") from None
 
     def names(self) -> list[str]:
         """Every directory that holds a Parquet file, listed in the manifest or not."""
@@ -102,6 +116,9 @@ class HadoopDirectory:
             "path", sha2(col("content"), 256).alias("sha256"), length("content").alias("size")
         )
         return sorted((_Part(**row.asDict()) for row in rows.collect()), key=lambda part: part.path)
+
+    def _count(self, parts: list[_Part]) -> int:
+        return spark().read.parquet(*(part.path for part in parts)).count() if parts else 0
 
     def _written(self, name: str, parts: list[_Part]) -> Written:
         """SHA-256 of the hashes of all its files, in their order, and their size."""
