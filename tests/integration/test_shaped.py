@@ -155,6 +155,32 @@ def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world)
         assert fault in differ.value.fact
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark")
+def test_rows_pass_a_stylesheet_in_spark_tasks_and_one_that_fails_there_stops_its_slave_alone(world, tmp_path):
+    from sluice.spark.comparing import compare_all
+    from sluice.spark.loading import load
+
+    # The plugin is known to this process alone.
+    world.configure(lambda settings: settings["slaves"]["geneva"]["tables"].pop("public.orders"))
+    row = "<xsl:template match=\"row[col='e0']\""
+    stops = f'{row}><xsl:message terminate="yes">no such row</xsl:message></xsl:template>'
+    (tmp_path / "events.xsl").write_text(STYLE.replace(f"{row}/>", stops))
+    world.inhibit()
+    failed = world.dump(load=load)["failed"]
+    assert list(failed) == ["geneva"]
+    assert re.search("SLC-162: the stylesheet events.xsl failed on .* no such row", failed["geneva"])
+    (tmp_path / "events.xsl").write_text(STYLE)
+    world.configure(lambda settings: None)
+    world.release("zurich")
+    world.update("geneva", load=load)
+    assert world.verify(compare=compare_all, initial=True) == {"zurich": 0, "geneva": 0}
+    events = "SELECT what, n + 1 || ' < &', n + 1 FROM events WHERE what <> 'e0' AND n <> 2 ORDER BY 1, 2, 3"
+    there = world.session("geneva").execute("SELECT * FROM branch.events ORDER BY 1, 2, 3").fetchall()
+    assert there == world.master.execute(events).fetchall()
+
+
 def test_a_table_that_is_altered_or_made_later_is_shaped_as_well(world):
     entry = {"where": "id > 20", "mask": {"email": "hash"}, "compute": {"next": "id + 1"}}
     world.configure(lambda settings: settings["sources"]["flights"]["tables"].update({"public.later*": {}}))
