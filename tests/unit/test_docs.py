@@ -166,6 +166,7 @@ def test_every_file_of_the_code_that_a_document_names_exists(document):
         assert any(f"/{name}".endswith(f"/{named}") for name in tracked()), named
 
 
+@cache
 def commands() -> dict[str, set[str]]:
     """Every command of ./sluice with its options."""
     parser = cli.parser()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ replication.sqlTopic replication.statements replication.writer.schemaToWipeout t
 """
 
 
+@cache
 def rows() -> list[tuple[str, str, str]]:
     """(guide, here, shown by) of every row."""
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in SECTION.splitlines() if line[:1] == "|"]
@@ -49,6 +51,12 @@ def test_every_name_of_the_guide_is_explained_once(name):
     explained = [row for row in rows() if re.search(rf"(^|[ `]){re.escape(name)}([ `,]|$)", row[0])]
     assert explained
     assert len(explained) == 1 or name in COLUMNS.split()
+
+
+@cache
+def written() -> list[str]:
+    """What is in the files of tests."""
+    return [file.read_text(encoding="utf-8") for file in (PROJECT / "tests").rglob("test_*.py")]
 
 
 def keys(here: str) -> list[str]:
@@ -64,8 +72,7 @@ def test_what_is_there_is_shown_by_a_test_and_what_is_not_says_so(row):
         return
     told = ""
     for name in re.findall(r"`(\w+)`", shown):
-        files = (file.read_text(encoding="utf-8") for file in (PROJECT / "tests").rglob("test_*.py"))
-        there = [text for text in files if f"def {name}(" in text]
+        there = [text for text in written() if f"def {name}(" in text]
         assert there, name
         told += "".join(there)
     assert told
