@@ -91,8 +91,8 @@ class HadoopDirectory:
 
     def names(self) -> list[str]:
         """Every directory that holds a Parquet file, listed in the manifest or not."""
-        files = self._files(self._url)
         try:
+            files = self._files(self._url)
             paths = [row.path for row in files.select(input_file_name().alias("path")).distinct().collect()]
         except _FAILURES:
             return []
