@@ -20,25 +20,24 @@ DOC = """
 | `abandon` | only if one of these failed | INCONSISTENT |
 
 The master keeps working all along, and one dump serves all the slaves. Tables that a slave lacks are created;
-**what its watched tables hold now is replaced**. After a failure, mend the cause and trigger this DAG again, with
-`resume` if the chunks that are in may stay.
+**what its watched tables hold now is replaced**. After a failure mend the cause and trigger this DAG again.
 
 * **source**, **slaves**: the master database, and the slaves to fill
 * **tables**: those to fill, of slaves that are NORMAL; the others keep their rows, and follow meanwhile. None: all
-* **mode**: `snapshot`, chunks are copied out of one snapshot; `external`, programs bring the rows (`initial_program`);
-  `markers`, the stream begins with empty tables, and rows come in blocks, each at a point of it: for the largest tables
-* **store_initial_data**: `dump` stores it in files, in a new directory. Somebody copies that to each slave's place,
-  where the DAG `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut
-  (`./sluice status` names the directory), and the change log keeps what it needs
+* **mode**: `snapshot`, chunks of one snapshot; `external`, programs bring the rows (`initial_program`); `markers`, the
+  stream begins with empty tables, and rows come in blocks, each at a point of it: for the largest tables, or, with
+  **key_ranges**, for rows such as `public.legs: 2013, 'UA' .. 2013, 'WN'` alone
+* **store_initial_data**: `dump` stores it in a new directory. Somebody copies that to each slave's place, where the DAG
+  `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut (see `./sluice status`)
 * **version**: an older one of the source's data, which was kept; the changes since then follow
-* **resume**: go on where an update broke off, as a task that is tried again does; what cannot begins anew
-* **force**: cancel the updates that these slaves are in, and data that is on its way to them in that manner; else this
-  run is refused, and changes nothing. To cancel alone: the DAG `cancel_update`
+* **resume**: go on where an update broke off, in its mode, as a task that is tried again does; what cannot begins anew
+* **force**: cancel the updates that these slaves are in, which else refuse this run. Alone: the DAG `cancel_update`
 * **cascade**: a replication that is filled when these slaves are NORMAL, now and from now on; `none` forgets it
 """
 
 settings = config.load()
 UPDATE = conventions.chosen("source", slave="slaves")
+WANTED = conventions.chosen("tables", "key_ranges", "mode", "force", "resume", "cascade", "after")
 
 with DAG(
     dag_id="initial_update",
@@ -50,6 +49,7 @@ with DAG(
         "source": conventions.source_param(settings),
         "slaves": conventions.slaves_param(settings),
         "tables": conventions.tables_param(settings),
+        "key_ranges": conventions.key_ranges_param(),
         "mode": Param("snapshot", type="string", enum=["snapshot", "external", "markers"], description="how rows come"),
         "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
         "version": Param("", type="string", description="prefix_Ver_x; empty: the newest"),
@@ -62,17 +62,17 @@ with DAG(
     inhibit, dump, release = (
         SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool)
         for job, pool, more in (
-            ("inhibit", pools.RESERVED, conventions.chosen("tables", "force", "cascade", "after")),
+            ("inhibit", pools.RESERVED, WANTED),
             ("dump", pools.BULK, conventions.chosen("mode", "resume", "version", store="store_initial_data")),
             ("release", pools.RESERVED, {}),
         )
     )
     blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'markers' }}")
-    verify = conventions.ending_verification({**UPDATE, **conventions.chosen("tables")})
+    verify = conventions.ending_verification({**UPDATE, **conventions.chosen("tables", "key_ranges")})
     abandon = SluiceSparkOperator(
         task_id="abandon", job="abandon", arguments=UPDATE, pool=pools.RESERVED, trigger_rule=TriggerRule.ONE_FAILED
     )
-    # A run is judged by its last tasks. `abandon` succeeds when the update failed, so it cannot be the only one.
+    # A run is judged by its last tasks, and `abandon` succeeds when the update failed.
     finished = EmptyOperator(task_id="finished")
 
     inhibit >> dump >> release >> blocks >> verify >> finished

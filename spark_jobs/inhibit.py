@@ -3,17 +3,21 @@
 import argparse
 
 from sluice.context import Context
+from sluice.initial_update.dump import MARKERS, MODES
 from sluice.initial_update.inhibit import inhibit
-from sluice.spark.job import arguments, run, table_options
+from sluice.spark.job import arguments, key_options, run, table_options
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
     options.add_argument("--force", action="store_true", help="cancel the updates that they are in")
+    options.add_argument("--mode", choices=MODES, default=MARKERS, help="how rows come, which keys depend on")
+    options.add_argument("--resume", action="store_true", help="keep what is held back: it may go on with it")
     options.add_argument("--cascade", default="", help="source/slave that is filled after them, or `none`")
     options.add_argument("--after", action="append", default=[], metavar="REPLICATION", help="what led to this update")
     table_options(options)
+    key_options(options)
     return options
 
 
@@ -24,7 +28,10 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         options.source,
         options.slaves,
         tables=options.tables,
+        keys=options.keys,
+        mode=options.mode,
         force=options.force,
+        resume=options.resume,
         cascade=options.cascade,
         after=options.after,
     )

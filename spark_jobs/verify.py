@@ -3,8 +3,9 @@
 import argparse
 
 from sluice.context import Context
+from sluice.model.between import Between
 from sluice.spark.comparing import compare_all
-from sluice.spark.job import arguments, run, table_options
+from sluice.spark.job import arguments, key_options, run, table_options
 from sluice.verify.job import Request, verify
 
 
@@ -12,6 +13,7 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
     table_options(options)
+    key_options(options)
     options.add_argument(
         "--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of the keys"
     )
@@ -21,7 +23,9 @@ def parser() -> argparse.ArgumentParser:
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The request that the arguments stand for."""
-    request = Request(options.source, tuple(options.slaves), tuple(options.tables), options.sample, options.initial)
+    # What was not to be filled may differ as well, in the tables of these keys.
+    tables = {*options.tables, *(Between.parsed(text).table for text in options.keys)}
+    request = Request(options.source, tuple(options.slaves), tuple(sorted(tables)), options.sample, options.initial)
     return verify(context, request, compare_all)
 
 

@@ -104,6 +104,16 @@ def tables_param(config: Config) -> Param:
     )
 
 
+def key_ranges_param() -> Param:
+    """Lines of text, each a range of keys of one table."""
+    return Param(
+        [],
+        type="array",
+        items={"type": "string", "pattern": r"^\s*\S+\s*:.*\.\..*$"},
+        description="with mode markers: schema.table: FROM .. TO, one a line; nothing: all keys",
+    )
+
+
 def cascade_params(config: Config) -> dict[str, Param]:
     """A drop-down of the replications that may be filled next, and what led to a run, which a run says to the next."""
     names = [f"{one.source}/{one.slave}" for one in config.replications]

@@ -41,10 +41,17 @@ def test_what_follows_an_initial_update_and_what_led_to_it_reach_its_first_task(
     assert (untold["cascade"], untold["after"]) == ("", [])
 
 
-def test_only_the_dump_of_an_initial_update_is_told_to_resume(bag, job_module):
-    tasks = {one: rendered(bag.dags["initial_update"], one, resume=True).command_line() for one in ("inhibit", "dump")}
-    assert ["--resume" in words for words in tasks.values()] == [False, True]
-    assert job_module("dump").parser().parse_args(tasks["dump"]).resume
+@pytest.mark.parametrize("task", ["inhibit", "dump"])
+def test_what_begins_an_initial_update_is_told_to_resume(bag, job_module, task):
+    words = rendered(bag.dags["initial_update"], task, resume=True).command_line()
+    assert job_module(task).parser().parse_args(words).resume
+
+
+def test_keys_reach_what_asks_for_them_and_what_compares_their_tables(bag, job_module):
+    keys = ["public.flights: 2013, 'it''s' ..", "public.planes: .. N1"]
+    for task in ("inhibit", "verify"):
+        words = rendered(bag.dags["initial_update"], task, key_ranges=keys, mode="markers").command_line()
+        assert job_module(task).parser().parse_args(words).keys == keys
 
 
 def test_every_mode_of_an_initial_update_reaches_its_dump(bag, job_module):
@@ -67,6 +74,7 @@ def test_the_verification_of_an_initial_update_ends_it(bag):
         ("initial_update", {"slaves": []}),
         ("initial_update", {"slaves": ["zurich", "zurich"]}),
         ("initial_update", {"cascade": "flights/nowhere"}),
+        ("initial_update", {"key_ranges": ["public.flights"]}),
         ("receive_initial_files", {"slave": "nowhere"}),
         ("verify", {"tables": ["public.unheard_of"]}),
         ("verify", {"sample": 0}),

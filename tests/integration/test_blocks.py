@@ -12,11 +12,14 @@ from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
-from sluice.control import replications
+from sluice.control import replications, stops
 from sluice.control.status import standings
 from sluice.errors import SluiceError
+from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
 from sluice.initial_update.online import load_online
+from sluice.initial_update.release import abandon
+from sluice.model.names import TableName
 from sluice.spark.loading import load_blocks
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
@@ -82,11 +85,11 @@ def larger(settings):
     settings["slaves"]["geneva"]["tables"] = {"public.named": {"where": "score > 0", "columns": {"code": "called"}}}
 
 
-def begun(world, *slaves):
-    """An update in blocks whose stream goes on; none of the blocks is in."""
+def begun(world, *slaves, resume=False):
+    """An update in blocks whose stream goes on; none of its blocks is in."""
     slaves = slaves or world.slaves
-    world.inhibit(*slaves)
-    assert dump(world.context, SOURCE, slaves, load_here, mode="markers")["failed"] == {}
+    world.inhibit(*slaves, resume=resume)
+    assert dump(world.context, SOURCE, slaves, load_here, mode="markers", resume=resume)["failed"] == {}
     world.release(*slaves)
 
 
@@ -227,3 +230,81 @@ def test_a_key_that_is_altered_meanwhile_ends_the_load(world):
     with world.running("zurich"), pytest.raises(SluiceError, match=r"SLC-086: .*public\.named"):
         loaded(world, "zurich")
     assert world.status("zurich") is Status.INCONSISTENT
+
+
+def reached(world):
+    """How far each range of zurich is."""
+    return world.reader("zurich").execute("SELECT number, reached, rows FROM sluice_ranges ORDER BY number").fetchall()
+
+
+def broken_off(world):
+    """An update of zurich that is over after a round of blocks."""
+
+    def breaks_off(job):
+        blocks_here(job)
+        raise Broken
+
+    with pytest.raises(Broken):
+        loaded(world, "zurich", load=breaks_off)
+    before = reached(world)
+    assert any(rows for *_, rows in before)
+    return before
+
+
+def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world):
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    begun(world, "zurich")
+    with background(writes(world.session(), 1)), world.running("zurich"):
+        there = broken_off(world)
+        abandon(world.context, SOURCE, ["zurich"])
+        assert world.status("zurich") is Status.INCONSISTENT
+        assert '"resume": true, "mode": "markers"' in standings(world.context, world.pair("zurich"))[0].why
+        begun(world, "zurich", resume=True)
+        assert reached(world) == there
+        there = broken_off(world)
+        assert cancel(world.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
+        assert '"resume": true, "mode": "markers"' in standings(world.context, world.pair("zurich"))[0].why
+        begun(world, "zurich", resume=True)
+        assert reached(world) == there
+        loaded(world, "zurich")
+        assert world.verify("zurich", initial=True) == {"zurich": 0}
+    world.publish()
+    world.drain("zurich")
+    assert [world.rows("zurich", name) == world.rows("master", name) for name in TABLES] == [True] * 3
+
+
+def emptied_by_another(world):
+    def breaks_off(job):
+        raise Broken
+
+    world.inhibit("zurich")
+    with pytest.raises(Broken):
+        world.dump("zurich", load=breaks_off)
+    abandon(world.context, SOURCE, ["zurich"])
+
+
+def seen_otherwise(world):
+    world.configure(lambda plain: plain["slaves"]["zurich"].update(tables={"public.keyed": {"where": "n < 1000000"}}))
+
+
+def changes_lost(world):
+    replications.forget_updates(world.context.store, SOURCE)
+
+
+def left_out(world):
+    stops.skip(world.context.store, world.pair("zurich"), TableName("public", "keyed"), "eva")
+
+
+@pytest.mark.parametrize("happens", [emptied_by_another, seen_otherwise, changes_lost, left_out])
+def test_what_cannot_go_on_begins_anew(world, happens):
+    begun(world, "zurich")
+    with world.running("zurich"):
+        broken_off(world)
+        abandon(world.context, SOURCE, ["zurich"])
+    happens(world)
+    begun(world, "zurich", resume=True)
+    assert not any(rows for *_, rows in reached(world))
+    assert world.rows("zurich", "public.keyed").total() == 0
+    with world.running("zurich"):
+        loaded(world, "zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}

@@ -97,15 +97,15 @@ def of_status(store: Store, pair: Pair, status: Status, different: int | None) -
 
 def _or_resume(store: Store, pair: Pair) -> str:
     """The other way, if an update broke off whose chunks may stay."""
-    known = select(initial_update.c.id).where(
-        initial_update.c.id == replications.get(store, pair).update_id,
-        initial_update.c.snapshot.is_not(None),
-        initial_update.c.state.in_(("DUMPING", "FAILED", updates.CANCELLED)),
+    known = select(initial_update.c.state).where(
+        initial_update.c.id == replications.get(store, pair).update_id, initial_update.c.snapshot.is_not(None)
     )
     with store.begin() as connection:
-        if connection.execute(known).scalar() is None:
-            return ""
-    resumed = remedies.update(pair.source, [pair.slave], "resume")
+        state = connection.execute(known).scalar()
+    in_blocks = state in (updates.LOADING, updates.LOADING_CANCELLED)
+    if not (in_blocks or state in ("DUMPING", "FAILED", updates.CANCELLED)):
+        return ""
+    resumed = remedies.update(pair.source, [pair.slave], resume=True, **({"mode": "markers"} if in_blocks else {}))
     return f"\nHINT: or go on where the initial update broke off: {resumed}"
 
 

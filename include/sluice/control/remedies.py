@@ -20,9 +20,9 @@ def unpause(pair: Pair) -> str:
     return f"airflow dags unpause {drain_dag(pair)}"
 
 
-def update(source: str, slaves: Sequence[str], *choices: str) -> str:
+def update(source: str, slaves: Sequence[str], **choices: object) -> str:
     """The command that fills slaves anew, or, with choices of its form, otherwise."""
-    return trigger("initial_update", source=source, slaves=list(slaves), **dict.fromkeys(choices, True))
+    return trigger("initial_update", source=source, slaves=list(slaves), **choices)
 
 
 def trigger(dag: str, **conf: object) -> str:
@@ -78,14 +78,14 @@ def of_drain(error: SluiceError, pair: Pair, stuck: Stuck | None = None, *, upda
         error.hint = f"{error.hint}. {then}"
 
 
-def of_update(error: SluiceError, pair: Pair | None = None, choices: Sequence[str] = ()) -> str:
+def of_update(error: SluiceError, pair: Pair | None = None, **choices: object) -> str:
     """The HINT of an error that a slave's update ended with: no run tries that again.
 
     Args:
         pair: whose update; none if it is said elsewhere what to type.
         choices: of the form of the update to type.
     """
-    then = f": once that is mended, type: {update(pair.source, [pair.slave], *choices)}" if pair else ""
+    then = f": once that is mended, type: {update(pair.source, [pair.slave], **choices)}" if pair else ""
     return error.hint.replace(AGAIN, f"its update is over{then}")
 
 

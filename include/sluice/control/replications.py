@@ -234,7 +234,7 @@ def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) ->
 
 def forget_updates(store: Store, source: str) -> None:
     """Nobody knows any more where the data of this source's initial updates stand in the stream."""
-    gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null()}
+    gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null(), "keys": null()}
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 

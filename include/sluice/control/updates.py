@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Select, func, null, select
+from sqlalchemy import Connection, Select, case, func, null, select
 
 from sluice.control import transfers
 from sluice.control.replications import Replication, actor, hand_over, happened
 from sluice.control.store import Store
 from sluice.control.tables import initial_update, replication
+from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
 from sluice.state.replication import UNDER_WAY, Event, Status
 
 CANCELLED = "CANCELLED"
 # In blocks, while the stream goes on.
 LOADING = "LOADING BLOCKS"
+LOADING_CANCELLED = "CANCELLED IN BLOCKS"
 PUT_OFF = "PUT OFF"
 # The data are in, or in files: whoever gives up what follows does not undo that.
 _WHOLE = ("LOADED", "STORED")
 
 
-def new(store: Store, source: str, tables: Collection[TableName] = ()) -> int:
+def new(store: Store, source: str, tables: Collection[TableName] = (), keys: Sequence[str] = ()) -> int:
     """The number of a new update, begun by the DAG run that this task belongs to.
 
     Args:
         tables: those that it is for; all if none is named.
+        keys: the ranges of their keys that it is for, if these are not all.
     """
     values = {
         "source": source,
@@ -33,6 +37,7 @@ def new(store: Store, source: str, tables: Collection[TableName] = ()) -> int:
         "run": own_run(),
         "started_at": func.clock_timestamp(),
         "tables": [[name.schema, name.table] for name in sorted(tables)] or null(),
+        "keys": list(keys) or null(),
     }
     with store.begin() as connection:
         return int(
@@ -45,6 +50,31 @@ def tables(store: Store, number: int | None) -> frozenset[TableName]:
     with store.begin() as connection:
         known = select(initial_update.c.tables).where(initial_update.c.id == number)
         return frozenset(TableName(*name) for name in connection.execute(known).scalar() or ())
+
+
+def keys(store: Store, number: int | None) -> list[str]:
+    """The ranges of keys that an update is for, as somebody wrote them; none if it is for whole tables."""
+    with store.begin() as connection:
+        known = select(initial_update.c["keys"]).where(initial_update.c.id == number)
+        return list(connection.execute(known).scalar() or ())
+
+
+def expect_exact(store: Store, number: int, wanted: Collection[TableName], name: str) -> None:
+    """See that what tables hold that an update is not for, or not yet, can be believed still.
+
+    Args:
+        wanted: the tables that it is for.
+        name: of who gets it.
+
+    Raises:
+        SluiceError: SLC-197, changes were lost meanwhile, and nobody knows of which tables.
+    """
+    if tables(store, number) != wanted:
+        raise SluiceError(
+            197,
+            f"changes were lost on the way to {name} meanwhile, and perhaps of tables that keep their rows",
+            "`./sluice status` says why; trigger initial_update again, for all tables",
+        )
 
 
 def own_run() -> str:
@@ -80,12 +110,13 @@ def cancel(store: Store, known: Replication, why: str, who: str | None) -> bool:
     pair, number = known.pair, known.update_id or 0
     this = initial_update.c.id == number
     over = (this, initial_update.c.state.not_in(_WHOLE), ~under_way(number).exists())
+    state = case((initial_update.c.state == LOADING, LOADING_CANCELLED), else_=CANCELLED)
 
     def forget(connection: Connection) -> None:
         slaves = initial_update.c.cancelled + func.to_jsonb(pair.slave)
         connection.execute(initial_update.update().where(this).values(cancelled=slaves))
         ended = initial_update.update().where(*over)
-        connection.execute(ended.values(state=CANCELLED, ended_at=func.clock_timestamp()))
+        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))
         transfers.end_in(connection, pair, number)
 
     return happened(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who, also=forget)
@@ -128,6 +159,22 @@ def loading(store: Store, number: int, ranges: int, rows: int, ended: int) -> No
     this = initial_update.update().where(initial_update.c.id == number, under_way(number).exists())
     with store.begin() as connection:
         connection.execute(this.values(state=LOADING, chunks=ranges, chunks_done=ended, rows=rows))
+
+
+def begun(store: Store, number: int, snapshot: Snapshot, position: Position) -> None:
+    """The snapshot that an update is planned by, and where the log ended before."""
+    values = {"snapshot": snapshot.text, "segment": position.segment, "ordinal": position.ordinal}
+    with store.begin() as connection:
+        connection.execute(initial_update.update().where(initial_update.c.id == number).values(values))
+
+
+def go_on(store: Store, number: int, earlier: int) -> None:
+    """An update goes on with what an earlier one has loaded, out of its snapshot."""
+    copied = ("snapshot", "segment", "ordinal")
+    known = select(*(initial_update.c[name] for name in copied)).where(initial_update.c.id == earlier)
+    with store.begin() as connection:
+        values = dict(zip(copied, connection.execute(known).one(), strict=True))
+        connection.execute(initial_update.update().where(initial_update.c.id == number).values(values))
 
 
 def finish(store: Store, number: int, state: str) -> None:

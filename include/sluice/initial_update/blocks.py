@@ -40,7 +40,7 @@ def _loaded(
         seen = view(job.mapper, reading.shape(within.table))
         shape = seen.shape(salt_of(connections, job.slave.salt)) if seen.shaped else None
         rows, last = reading.block(within, seen.read, job.rows)
-        receiver.begin(seen)
+        receiver.begin(within, seen)
         for buffer in rows:
             receiver.write(shaped_lines(seen, shape, buffer, seen.written)[0] if shape else buffer)
-        return BlockLoaded(receiver.end(within, last))
+        return BlockLoaded(receiver.end(last))

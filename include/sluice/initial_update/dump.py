@@ -6,7 +6,7 @@ too, and the catalog after it. What is visible in the snapshot is obsolete for t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from sluice.initial_update.copying import Dumped, Load, Nothing, Target, copy, e
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
 from sluice.initial_update.keeping import hand_out, keep
-from sluice.initial_update.online import Later
+from sluice.initial_update.later import Later, replace_keys
 from sluice.initial_update.partly import Held, Partly
 from sluice.initial_update.plan import Chunk, chunks
 from sluice.initial_update.resuming import Resumption, began
@@ -28,6 +28,7 @@ from sluice.initial_update.storing import StoredTables
 from sluice.initial_update.targets import directories, slave_target
 from sluice.initial_update.waiting import Leased, apart, hold, unfit
 from sluice.log import event
+from sluice.model.between import Between
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.state.replication import Event
@@ -75,14 +76,20 @@ def dump(
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
         update = replications.get(context.store, held[0][0]).update_id or 0
-        only = updates.tables(context.store, update)
+        only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
         older = version.removeprefix(versions.label(context, source, ""))
-        if only and (store or older or mode != SNAPSHOT):
+        how = MARKERS if ranges else SNAPSHOT
+        if only and (store or older or mode != how):
             raise SluiceError(
                 208,
-                f"update {update} is for some tables alone, which go over the wire, out of one snapshot of now",
-                f"trigger initial_update with mode {SNAPSHOT}, without `version` and `store_initial_data`; or for all",
+                f"update {update} is for {'some keys' if ranges else 'some tables'} alone, which go over the wire, "
+                f"{'in blocks' if ranges else 'out of one snapshot of now'}",
+                f"trigger initial_update with mode {how}, without `version` and `store_initial_data`; or for all",
             )
+        if ranges:
+            failed = replace_keys(context, held, update, [Between.parsed(text) for text in ranges], resume=resume)
+            state = "LOADED" if len(failed) < len(held) else "FAILED"
+            return _ended(context, source, update, state, _Filled(failed), {"mode": mode, "key_ranges": ranges})
         if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             state = "STORED" if len(failed) < len(held) else "FAILED"
@@ -94,7 +101,8 @@ def dump(
             return _ended(context, source, update, updates.PUT_OFF, _Filled({}), off_line=off_line)
         filled = _fill(asked, here, away, stack)
     state, again = ("STORED", "store_initial_data") if store else ("LOADED", "resume")
-    return _ended(context, source, update, state if filled.well else "FAILED", filled, [again], off_line)
+    choices: dict[str, object] = {again: True} if mode == SNAPSHOT else {again: True, "mode": mode}
+    return _ended(context, source, update, state if filled.well else "FAILED", filled, choices, off_line)
 
 
 @dataclass(frozen=True)
@@ -174,8 +182,9 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
     for target in (*targets, *files):
         stack.callback(target.tables.close)
     later = Later(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
+    going_on: list[Target] = []
     if later:
-        targets = each(targets, later.plan, failed)
+        targets, going_on = later.apart(targets, update, failed, resume=asked.resume)
     before: Resumption | External | Partly
     if at:
         before = Partly(context, snapshot, asked.stages, update, asked.only, at)
@@ -197,7 +206,7 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
         keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
     for target in (*targets, *files):
         failed |= {pair.slave: wrong[target.name] for pair in target.pairs if target.name in wrong}
-    return _Filled(failed | unmade, bool(loaded), rows, count)
+    return _Filled(failed | unmade, bool(loaded or going_on), rows, count)
 
 
 def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: Dumped, later: Later | None) -> Resumption:
@@ -219,13 +228,13 @@ def _ended(
     update: int,
     state: str,
     filled: _Filled,
-    again: Sequence[str] = (),
+    again: Mapping[str, object] = {},
     off_line: Sequence[str] = (),
 ) -> dict[str, object]:
     """Give up those that failed, and say how the update ended; the result.
 
     Args:
-        again: what is to be chosen for those that failed.
+        again: what is to be chosen for those that failed, in the form.
 
     Raises:
         SluiceError: SLC-080, it is over for all of them.
@@ -242,9 +251,9 @@ def _ended(
         raise SluiceError(
             80,
             f"no slave could be loaded: {facts}",
-            f"mend each ({causes}), then type: {remedies.update(source, list(failed), *again)}",
+            f"mend each ({causes}), then type: {remedies.update(source, list(failed), **again)}",
         )
-    hints = {slave: remedies.of_update(error, Pair(source, slave), again) for slave, error in failed.items()}
+    hints = {slave: remedies.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
     told = {slave: f"{error.said}\nHINT: {hints[slave]}" for slave, error in failed.items()}
     counts = {"rows": filled.rows, "chunks": filled.chunks}
     return {"update": update, **counts, "failed": told, "off_line": list(off_line)}

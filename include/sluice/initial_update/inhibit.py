@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import cascades, leases, remedies, replications, standby, transfers, updates
+from sluice.control import cascades, leases, remedies, replications, standby, stops, transfers, updates
 from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
+from sluice.initial_update.dump import MARKERS
 from sluice.initial_update.fencing import fence_out
+from sluice.initial_update.later import expect_fit
 from sluice.log import event
+from sluice.model.between import Between
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import UNDER_WAY, Status
 
@@ -22,7 +25,10 @@ def inhibit(
     slaves: Sequence[str],
     *,
     tables: Sequence[TableName] = (),
+    keys: Sequence[str] = (),
+    mode: str = MARKERS,
     force: bool = False,
+    resume: bool = False,
     cascade: str = "",
     after: Sequence[str] = (),
 ) -> dict[str, object]:
@@ -32,13 +38,17 @@ def inhibit(
 
     Args:
         tables: those that are to be filled; all if none is named. The others keep their rows then.
+        keys: ranges of keys, as `sluice.model.between` reads them; all other rows stay.
+        mode: how rows are to come.
         force: cancel the updates that they are in.
+        resume: they go on where an update broke off, if they can, and perhaps with their stream as it is.
         cascade, after: what is filled once they have been, and what led to this; see `sluice.control.cascades`.
 
     Raises:
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
             hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
-            and SLC-196 if these tables alone cannot be filled; all are left as they were.
+            and SLC-196 if these tables alone cannot be filled, SLC-225, SLC-224 and SLC-099 if these keys cannot; all
+            are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -48,7 +58,8 @@ def inhibit(
         raise ConfigError(4, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
     pairs = _not_cancelled(context, pairs)
-    only = _some(context, source, tables)
+    between = _between(keys, tables, mode)
+    only = _some(context, source, tables, between)
     following = cascades.parsed(context, cascade)
     number, there = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in there]
@@ -57,10 +68,12 @@ def inhibit(
             _refuse_under_way(context, pair)
         _refuse_paused(context, pair)
         if only:
-            _refuse_inexact(context, pair, only)
+            _refuse_inexact(context, pair, only, whole=not keys)
+    if between and wanted:
+        expect_fit(context, wanted, between)
     if under_way := [pair.slave for pair in wanted if replications.get(context.store, pair).status in UNDER_WAY]:
         cancel(context, source, under_way, why="another initial update was asked for")
-    number = number or updates.new(context.store, source, only)
+    number = number or updates.new(context.store, source, only, keys)
     with ExitStack() as stack:
         # Before the state: whoever gives this update up has a later epoch, and is not fenced out here.
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
@@ -69,7 +82,7 @@ def inhibit(
             cascades.remember(context.store, pair, cascade, following, after)
             # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
             # failure ends in INCONSISTENT.
-            if not only:
+            if not (only or resume):
                 replications.restart_at(context.store, pair, context.manifest(source).end(), number)
             fence_out(context, pair, held[pair])
             event("inhibited", slave=pair.slave, update=number)
@@ -99,24 +112,49 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
         )
 
 
-def _some(context: Context, source: str, tables: Sequence[TableName]) -> frozenset[TableName]:
-    """The tables that are named, if they are not all."""
-    only, watched = frozenset(tables), context.watched(source).keys()
+def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[Between]:
+    """The ranges of keys that are named."""
+    try:
+        if keys and mode != MARKERS:
+            raise ValueError(f"the mode is {mode}, and not {MARKERS}")
+        if keys and tables:
+            raise ValueError("`tables` are named as well")
+        return [Between.parsed(text) for text in keys]
+    except ValueError as error:
+        raise SluiceError(
+            225,
+            f"{'; '.join(keys)} cannot be filled: {error}",
+            f"nothing was changed; trigger initial_update with mode {MARKERS}, without `tables`, and with `key_ranges` "
+            "that are written like this: public.legs: 2013, 'UA' .. 2013, 'WN'",
+        ) from None
+
+
+def _some(context: Context, source: str, tables: Sequence[TableName], keys: Sequence[Between]) -> frozenset[TableName]:
+    """The tables that are named, if they are not all, or not all of their rows."""
+    only, watched = frozenset([*tables, *(one.table for one in keys)]), context.watched(source).keys()
     if strange := sorted(only - watched):
         raise SluiceError(
             195,
             f"{', '.join(map(str, strange))}: no table that is watched on {source}",
             f"name the tables as the master calls them: {', '.join(map(str, sorted(watched)))}",
         )
-    return frozenset() if only == watched else only
+    return frozenset() if only == watched and not keys else only
 
 
-def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName]) -> None:
-    """Tables that keep their rows have to be what the master has, but for what the stream still brings."""
-    known = replications.get(context.store, pair)
-    lacking = updates.tables(context.store, known.update_id)
-    if known.status is Status.NORMAL or (known.status is not Status.UNCONFIGURED and lacking and lacking <= only):
+def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *, whole: bool) -> None:
+    """What keeps its rows has to be what the master has, but for what the stream still brings.
+
+    Args:
+        whole: all rows of these tables are to come.
+    """
+    store, known = context.store, replications.get(context.store, pair)
+    lacking = updates.tables(store, known.update_id) if known.status is not Status.NORMAL else frozenset()
+    enough = whole or bool(updates.keys(store, known.update_id))
+    left_out = frozenset() if whole else stops.left_out(store, pair).keys() & only
+    broke_off = known.status is not Status.UNCONFIGURED and lacking and lacking <= only and enough
+    if (known.status is Status.NORMAL or broke_off) and not left_out:
         return
+    lacking |= left_out
     missing = f"; it lacks {', '.join(map(str, sorted(lacking)))}" if lacking else ""
     raise SluiceError(
         196,

@@ -8,86 +8,27 @@ and the stream goes on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
-from itertools import pairwise
 
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.control import replications, stops, updates
 from sluice.control.status import behind
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.copying import Target
 from sluice.initial_update.job import BlockJob, BlockLoaded, OfMaster
+from sluice.initial_update.later import ranges_of
 from sluice.initial_update.plan import KeyRange
 from sluice.initial_update.targets import plan_of
 from sluice.log import event
-from sluice.model.names import Pair, TableName
-from sluice.model.wanted import chosen
+from sluice.model.names import Pair
 from sluice.state.replication import Event, Status
-from sluice.vendors.dumping import DumpSnapshot, SlaveRanges, TableDefinition
-from sluice.vendors.registry import online
 from sluice.verify import points
 
 LoadBlocks = Callable[[BlockJob], Sequence[BlockLoaded]]
 
 _LOST_SNAPSHOT = 83
 _LOOK_S = 1.0
-
-
-class Later:
-    """What slaves get in blocks, once their stream goes on.
-
-    Attributes:
-        tables: those that are watched, and not to be copied out of one snapshot.
-    """
-
-    def __init__(
-        self, context: Context, source: str, snapshot: DumpSnapshot, definitions: Sequence[TableDefinition]
-    ) -> None:
-        entries = context.config.source(source).patterns
-        watched = {name: chosen(entries, name) for name in context.watched(source)}
-        self.tables = frozenset(name for name, entry in watched.items() if entry and entries[entry].in_blocks)
-        self._context = context
-        self._definitions = definitions
-        self._orders = {name: snapshot.order(name) for name in sorted(self.tables)}
-        parts = [part for name, order in self._orders.items() if order for part in self._parts(snapshot, name, order)]
-        self._ranges = [replace(part, number=number) for number, part in enumerate(parts)]
-
-    def plan(self, target: Target) -> None:
-        """Look whether a slave can get them so; nothing is changed.
-
-        Raises:
-            SluiceError: SLC-099, it cannot get one of them; SLC-088, none.
-        """
-        (pair,) = target.pairs
-        with closing(_ranges_of(self._context, pair)) as there:
-            unfit = there.unfit(self._definitions, self.tables)
-        if self._context.wanted(pair.source).drained_into:
-            unfit |= dict.fromkeys(self.tables, "its source does not hear of all that is written to it (`block_loop`)")
-        for name in (name for name, order in self._orders.items() if order is None):
-            unfit[name] = "it has no primary key that is checked at once and sorts its rows"
-        if unfit:
-            reasons = "; ".join(f"{name} ({why})" for name, why in unfit.items())
-            raise SluiceError(
-                99,
-                f"slave {pair.slave} cannot get in blocks: {reasons}",
-                "run initial_update in the mode `snapshot`, or set `in_blocks: false` for these tables in the "
-                "configuration: then they come out of one snapshot, before the others",
-            )
-
-    def _parts(self, snapshot: DumpSnapshot, name: TableName, order: str) -> Iterator[KeyRange]:
-        """The ranges of a table, so that as many blocks of it can be loaded at once as there may be tasks."""
-        cuts = snapshot.cuts(name, self._context.config.bulk_tasks)
-        for reached, until in pairwise([None, *cuts, None]):
-            yield KeyRange(0, name, order, reached, until)
-
-    def expect(self, target: Target, update: int) -> None:
-        """Write down on a slave what an update is to load."""
-        (pair,) = target.pairs
-        with closing(_ranges_of(self._context, pair)) as there:
-            there.expect(target.plan.epoch, update, self._ranges)
 
 
 def load_online(context: Context, source: str, slaves: Sequence[str], load: LoadBlocks) -> dict[str, object]:
@@ -102,8 +43,8 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
     with ExitStack() as stack:
         loads = [_Loading(context, Pair(source, slave), load, stack) for slave in slaves]
         while left := [one for one in loads if one.left]:
-            loaded = [one.round() for one in left]
             updates.loading(context.store, *min(one.progress for one in loads if one.ranges))
+            loaded = [one.round() for one in left]
             if not any(loaded):
                 time.sleep(_LOOK_S)
         for number in {one.progress[0] for one in loads if one.ranges and not one.error}:
@@ -133,7 +74,7 @@ class _Loading:
         self.error: SluiceError | None = None
         self.left = self._ours()
         if self.left:
-            self._there = stack.enter_context(closing(_ranges_of(context, pair)))
+            self._there = stack.enter_context(closing(ranges_of(context, pair)))
             self._look()
 
     @property
@@ -198,6 +139,11 @@ class _Loading:
         self._skipped = stops.left_out(self._context.store, self.pair)
         self.ranges = self._there.found(self._update)
         self.left = any(map(self._wanted, self.ranges))
+        if replaced := {one.table for one in self.ranges if one.replaces}:
+            try:
+                updates.expect_exact(self._context.store, self._update, replaced, self.pair.slave)
+            except SluiceError as error:
+                self._given_up(error)
 
     def _wanted(self, within: KeyRange) -> bool:
         return not within.ended and within.table not in self._skipped
@@ -206,13 +152,9 @@ class _Loading:
         if isinstance(error, TransientError) or error.code == _LOST_SNAPSHOT:
             event("block put off", slave=self.pair.slave, table=within.table, why=error.fact)
         elif self.left:
-            self.left, self.error = False, error
-            event("failed", slave=self.pair.slave, error=error.said)
-            replications.happened(self._context.store, self.pair, Event.FAIL, error.said, update_id=self._update)
+            self._given_up(error)
 
-
-def _ranges_of(context: Context, pair: Pair) -> SlaveRanges:
-    """The ranges of a slave. Raises ConfigError SLC-088 if it cannot be loaded in blocks."""
-    slave = context.config.slave(pair.slave)
-    port = online(slave.vendor).ranges
-    return port(context.connection(slave.connection), pair, slave.schema_, context.mapper(pair))
+    def _given_up(self, error: SluiceError) -> None:
+        self.left, self.error = False, error
+        event("failed", slave=self.pair.slave, error=error.said)
+        replications.happened(self._context.store, self.pair, Event.FAIL, error.said, update_id=self._update)

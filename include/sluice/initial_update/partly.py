@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from sluice.context import Context
 from sluice.control import updates
 from sluice.dispatch.reaching import reach
-from sluice.errors import SluiceError
 from sluice.initial_update.bringing import PATIENCE_S
 from sluice.initial_update.copying import Nothing, Target
 from sluice.initial_update.plan import Chunk, chunks
@@ -89,12 +88,7 @@ class Partly(Nothing):
         Raises:
             SluiceError: SLC-197, changes were lost meanwhile, and nobody knows of which tables.
         """
-        if updates.tables(self._context.store, self._update) != self._tables:
-            raise SluiceError(
-                197,
-                f"changes were lost on the way to {target.name} meanwhile, and perhaps of tables that keep their rows",
-                "`./sluice status` says why; trigger initial_update again, for all tables",
-            )
+        updates.expect_exact(self._context.store, self._update, self._tables, target.name)
 
     def chunks(self) -> Sequence[Chunk]:
         """Those of the tables; whoever is to be filled is at the point by now."""

@@ -53,9 +53,12 @@ class KeyRange:
     Attributes:
         order: of the keys, as the master has it; another text if it is another order.
         reached: it goes on beyond this key; None if it begins with the first there is.
-        until: its own last key; None if it has no end.
+        until: its own last key; None if it has no end. If values are missing at the end, whatever they are.
         rows: how many are in, but for those that the stream has brought.
         ended: all of it is in.
+        seen: another text if the slave is to have other rows.
+        first: its own first key, where that is not the first there is; values may be missing like those of `until`.
+        replaces: rows that the slave has of it, and the master has not, go, and others become the master's.
     """
 
     number: int
@@ -65,6 +68,9 @@ class KeyRange:
     until: Key | None = None
     rows: int = 0
     ended: bool = False
+    seen: str = ""
+    first: Key | None = None
+    replaces: bool = False
 
 
 def chunks(

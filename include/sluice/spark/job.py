@@ -54,6 +54,18 @@ def table_options(options: argparse.ArgumentParser) -> None:
     )
 
 
+def key_options(options: argparse.ArgumentParser) -> None:
+    """Add ``--key-ranges``, any number of times, as `sluice.model.between` reads them; they are in `keys`."""
+    options.add_argument(
+        "--key-ranges",
+        dest="keys",
+        action="append",
+        default=[],
+        metavar="RANGE",
+        help="schema.table: FROM .. TO; repeatable",
+    )
+
+
 def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Namespace], dict[str, object]]) -> None:
     """Parse, call, print the result, and leave with the code that tells Airflow what to do next."""
     options = parser.parse_args()

@@ -71,6 +71,8 @@ class TableDefinition(Protocol):
         """All of it, as a manifest keeps it."""
 
 
+# For tables what the order of their keys depends on, column by column; None if nobody can tell.
+Sorted = Mapping[TableName, Sequence[str | None]]
 # A point of the log, and the snapshot that shows exactly what is before it.
 At = Callable[[], tuple[Position, str]]
 
@@ -97,8 +99,14 @@ class DumpSnapshot(Protocol):
     def order(self, table: TableName) -> str | None:
         """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
 
-    def cuts(self, table: TableName, parts: int) -> list[Key]:
-        """The keys at which such a table is cut into parts, about as large as each other; none if it is small."""
+    def sorting(self, table: TableName) -> Sequence[str | None]:
+        """For each column of its key what its order depends on, on any server; None if nobody can tell."""
+
+    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
+        """The keys at which a range is cut into parts, about as large as each other; none if its table is small."""
+
+    def expect_bounds(self, within: KeyRange) -> None:
+        """See that the bounds of a range are keys. Raises SluiceError SLC-224 if not."""
 
 
 class Rows(Protocol):
@@ -234,11 +242,12 @@ class SlaveTables(Protocol):
 class SlaveRanges(Protocol):
     """The ranges of a slave that are loaded block by block while the stream goes on."""
 
-    def unfit(self, tables: Sequence[Any], chosen: Collection[TableName]) -> dict[TableName, str]:
+    def unfit(self, tables: Sequence[Any], chosen: Collection[TableName], replaced: Sorted) -> dict[TableName, str]:
         """Those of the chosen tables that cannot be loaded so here, each with the reason.
 
         Args:
             tables: the definitions of all that are watched.
+            replaced: those of which rows between two keys are replaced.
         """
 
     def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
@@ -247,6 +256,12 @@ class SlaveRanges(Protocol):
     def found(self, update: int) -> list[KeyRange]:
         """What it is to load, and how far that is."""
 
+    def left(self) -> tuple[int, list[KeyRange], Position]:
+        """The last update whose rows are there, if any, what it was to load, and how far that and the slave are."""
+
+    def adopt(self, epoch: int, update: int) -> None:
+        """Let another update load what is left; under a fence, like `expect`."""
+
     def close(self) -> None:
         """End the session."""
 
@@ -254,8 +269,8 @@ class SlaveRanges(Protocol):
 class BlockReceiver(Protocol):
     """A slave while one block comes to it: first beside the table, and at the point into it."""
 
-    def begin(self, seen: TableView) -> None:
-        """Begin to write rows, in the text format, with the columns that the slave's view of their table writes.
+    def begin(self, within: KeyRange, seen: TableView) -> None:
+        """Begin to write rows of a range, in the text format, with the columns that the slave's view of them writes.
 
         Raises:
             Unfit: the slave's table does not take them as it is now.
@@ -271,8 +286,8 @@ class BlockReceiver(Protocol):
             TransientError: SLC-091 if it does not arrive in time, SLC-092 if it is beyond.
         """
 
-    def end(self, within: KeyRange, reached: Key | None) -> int:
-        """Wait for the point, put in what the slave lacks of the block, and that it is in; how many rows that were.
+    def end(self, reached: Key | None) -> int:
+        """Wait for the point, put in what the slave lacks of the block, and that it is in; how many rows were written.
 
         Raises:
             FencedError: SLC-087, the range is another one by now.

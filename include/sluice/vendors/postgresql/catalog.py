@@ -121,6 +121,13 @@ def order(connection: Connection, name: TableName) -> KeyOrder | None:
     return KeyOrder(tuple(column for column, *_ in found), ", ".join(sign for _, sign, _ in found))
 
 
+def sorting(connection: Connection, name: TableName, columns: Sequence[str]) -> list[str | None]:
+    """For each of these columns what its order depends on, on any server; None if nobody can tell."""
+    relation = sql.Identifier(name.schema, name.table).as_string(connection)
+    rows = connection.execute(composed("blocks/sorting"), {"relation": relation, "columns": list(columns)})
+    return [sorted_by for (sorted_by,) in rows]
+
+
 def required(connection: Connection, name: TableName) -> tuple[str, ...]:
     """The columns that every INSERT must name."""
     rows = connection.execute(composed("catalog/required"), {"schema": name.schema, "table": name.table})

@@ -38,14 +38,17 @@ def loader(info: ConnectionInfo, application: str) -> Connection:
 def merge(there: TableView, *, upserted: bool) -> sql.Composed:
     """Put what was staged beside the rows of a table that are there; `upserted`: these become the ones that come."""
     key = there.layout.key_names
-    others = [sql.Identifier(name) for name in there.written if name not in key] if upserted else []
-    then = sql.SQL(", ").join(sql.SQL("{0} = excluded.{0}").format(name) for name in others)
+    others = [name for name in there.written if name not in key] if upserted else []
+    then = sql.SQL(", ").join(sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name)) for name in others)
+    # By their bytes: not every type has an equality. One that is the same already is not written again.
+    known, come = (sql.SQL(", ").join(sql.Identifier(side, name) for name in others) for side in ("there", "excluded"))
+    odd = sql.SQL("WHERE ROW({})::record *<> ROW({})::record").format(known, come)
     return composed(
         "initial_update/merge",
         table=identifier(there.layout.name),
         columns=sql.SQL(", ").join(map(sql.Identifier, there.written)),
         key=sql.SQL(", ").join(map(sql.Identifier, key)),
-        then=sql.SQL("UPDATE SET {}").format(then) if others else sql.SQL("NOTHING"),
+        then=sql.SQL("UPDATE SET {} {}").format(then, odd) if others else sql.SQL("NOTHING"),
     )
 
 

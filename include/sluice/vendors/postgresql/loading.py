@@ -105,6 +105,8 @@ class SlaveTables:
             self._hold(session)
             if self._wiped and not (self._goes_on or staying):
                 wipe_out(session, self._wiped, self._slave.own_tables)
+            # What blocks had brought is gone with this.
+            session.execute(composed("blocks/forget", **self._slave.parts), self._values())
             echoes = Echoes(session, self._slave.masters)
             names = names_of(session, self.mapper)
             emptied, made = [], []

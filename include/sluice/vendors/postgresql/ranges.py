@@ -17,7 +17,10 @@ from sluice.initial_update.job import BlockJob
 from sluice.initial_update.plan import Key, KeyRange
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.vendors.dumping import Sorted
 from sluice.vendors.postgresql import catalog, fencing
+from sluice.vendors.postgresql.bounds import between
 from sluice.vendors.postgresql.copying import loader, merge
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
@@ -41,12 +44,16 @@ class PostgresRanges:
         self._position, self._ranges = (sql.Identifier(schema, f"sluice_{name}") for name in ("position", "ranges"))
         self._session: Connection | None = None
 
-    def unfit(self, tables: Sequence[TableDefinition], chosen: Collection[TableName]) -> dict[TableName, str]:
+    def unfit(
+        self, tables: Sequence[TableDefinition], chosen: Collection[TableName], replaced: Sorted
+    ) -> dict[TableName, str]:
         """The tables that cannot be loaded so here, each with the reason."""
         with translated("looking at the slave's tables"):
             role = "SELECT current_setting('session_replication_role') = 'replica'"
             silent = self._open().execute(role).fetchone() == (True,)
             found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
+            of = {table.name: view(self._mapper, table.layout) for table in tables}
+            found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}
         for table in tables:
             for key in table.foreign_keys if self._mapper.complete(table.name) else ():
                 if not silent or table.name not in chosen:
@@ -62,7 +69,8 @@ class PostgresRanges:
             for one in ranges:
                 values = {**self._names(), "update": update, "number": one.number, "order": one.order}
                 values |= {"schema": one.table.schema, "table": one.table.table}
-                values |= {"reached": _array(one.reached), "until": _array(one.until)}
+                values |= {"reached": _array(one.reached), "until": _array(one.until), "seen": one.seen}
+                values |= {"first": _array(one.first), "replaces": one.replaces}
                 self._open().execute(composed("blocks/expect", ranges=self._ranges), values)
 
     def found(self, update: int) -> list[KeyRange]:
@@ -72,9 +80,34 @@ class PostgresRanges:
                 composed("blocks/found", ranges=self._ranges), {**self._names(), "update": update}
             )
             return [
-                KeyRange(number, TableName(schema, table), order, _key(reached_), _key(until), loaded, ended)
-                for number, schema, table, order, reached_, until, loaded, ended in rows
+                KeyRange(
+                    number,
+                    TableName(schema, table),
+                    order,
+                    _key(reached_),
+                    _key(until),
+                    loaded,
+                    ended,
+                    seen,
+                    _key(first),
+                    replaces,
+                )
+                for number, schema, table, order, reached_, until, loaded, ended, seen, first, replaces in rows
             ]
+
+    def left(self) -> tuple[int, list[KeyRange], Position]:
+        """What the last update was to load, and how far that and the slave are."""
+        with translated("looking at the blocks"):
+            row = self._open().execute(composed("blocks/left", ranges=self._ranges), self._names()).fetchone()
+            there = self._open().execute(composed("slave/position", position=self._position), self._names()).fetchone()
+        position = Position(there[0], there[1]) if there else Position(0, 0)
+        return (int(row[0]), self.found(int(row[0])), position) if row else (0, [], position)
+
+    def adopt(self, epoch: int, update: int) -> None:
+        """Let another update load what is left."""
+        with translated("planning the blocks"), self._open().transaction():
+            fencing.hold(self._open(), self._position, self._pair, epoch)
+            self._open().execute(composed("blocks/adopt", ranges=self._ranges), {**self._names(), "update": update})
 
     def close(self) -> None:
         """End the session."""
@@ -94,6 +127,20 @@ class PostgresRanges:
         for one in catalog.acting(self._open(), there.name):
             if one.kind == "rule" or (one.kind == "key" and one.fires):
                 return f"{one.name} on the slave's table would meet rows that come before others"
+        return ""
+
+    def _kept_whole(self, seen: TableView, sorting: Sequence[str | None]) -> str:
+        """Why rows between two keys of the master's cannot be replaced by his."""
+        there, ours = seen.layout, seen.master
+        columns = catalog.target_columns(self._open(), there.name)
+        if not columns:
+            return "the slave has no such table"
+        names = [self._mapper.column(ours.name, name) for name in ours.key_names]
+        here = catalog.sorting(self._open(), there.name, [name for name in names if name])
+        if None in names or None in here or here != list(sorting):
+            return "its keys are not known to be sorted on the slave as on the master"
+        if any(one.numbered for name, one in columns.items() if name not in names):
+            return "it has another column that is always numbered"
         return ""
 
     def _names(self) -> dict[str, object]:
@@ -121,16 +168,17 @@ class PostgresBlocks:
         with translated(f"loading {job.slave.slave}"):
             self._session = loader(info, f"load {job.slave.slave}")
 
-    def begin(self, seen: TableView) -> None:
+    def begin(self, within: KeyRange, seen: TableView) -> None:
         """Begin to write rows."""
-        there = seen.layout
+        there, self._within = seen.layout, within
         parts: dict[str, sql.Composable] = {
             "table": identifier(there.name),
             "columns": sql.SQL(", ").join(map(sql.Identifier, seen.written)),
         }
         # Rows of the slave's own are not the master's of any time.
         own = self._job.mapper.filled(seen.master.name) is Filled.MERGE
-        self._merge = merge(seen, upserted=own)
+        self._seen, self._replaces = seen, within.replaces and not own
+        self._merge = merge(seen, upserted=own or within.replaces)
         with translated(f"loading {self._job.slave.slave}"):
             self._copying.close()
             if not fitting(self._session, there, names_of(self._session, self._job.mapper)):
@@ -152,7 +200,7 @@ class PostgresBlocks:
             while not self._arrived("slave/position"):
                 time.sleep(_LOOK_S)
 
-    def end(self, within: KeyRange, reached_: Key | None) -> int:
+    def end(self, reached_: Key | None) -> int:
         """Wait for the point, put in what the slave lacks of the block, and that it is in."""
         with translated(f"loading {self._job.slave.slave}"):
             self._copying.close()
@@ -162,8 +210,10 @@ class PostgresBlocks:
                 while not self._arrived("blocks/at"):
                     time.sleep(_LOOK_S)
                 echoes = Echoes(self._session, self._job.slave.masters)
-                rows = self._session.execute(self._merge).rowcount
+                gone = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
+                rows = self._session.execute(self._merge).rowcount + gone
                 echoes.remove()
+                within = self._within
                 values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}
                 values |= {"reached": _array(within.reached), "now": _array(reached_)}
                 if self._session.execute(composed("blocks/reach", **self._parts), values).rowcount != 1:
@@ -175,6 +225,17 @@ class PostgresBlocks:
     def close(self) -> None:
         """End, without what was not committed."""
         self._session.close()
+
+    def _gone(self, reached_: Key | None) -> sql.Composed:
+        """Rows that the slave has of the block, and the master has not."""
+        there = self._seen.layout
+        return composed(
+            "blocks/gone",
+            rows=catalog.rows_of(self._session, there.name),
+            within=between(there.key_names, self._within, reached_),
+            key=sql.SQL(", ").join(map(sql.Identifier, there.key_names)),
+            its=sql.SQL(", ").join(sql.Identifier("there", name) for name in there.key_names),
+        )
 
     def _arrived(self, look: str) -> bool:
         row = self._session.execute(composed(look, **self._parts), self._names).fetchone()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -15,6 +14,7 @@ from sluice.initial_update.plan import Chunk, Key, KeyRange
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog, definition
+from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.comparing import keep_shape
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier
@@ -64,12 +64,11 @@ class PostgresReading:
                 f"the primary key of {within.table} was altered since it began to be loaded in blocks",
                 "trigger initial_update again, it begins anew",
             )
-        key = sql.SQL("({})").format(_names(order.columns))
         from_ = {"key": _names(order.columns), "rows": catalog.rows_of(self._session, within.table)}
-        left = _within(key, within.reached, within.until)
+        left = between(order.columns, within)
         end = composed("blocks/end", **from_, within=left, before=sql.Literal(rows - 1))
         last = next(iter(keys(self._session.execute(end))), None)
-        asked = left if last is None else _within(key, within.reached, last)
+        asked = between(order.columns, within, last)
         out = composed("blocks/rows", columns=_names(columns), rows=from_["rows"], within=asked)
         return CopyOut(self._session, out, BUFFER_BYTES), last
 
@@ -98,19 +97,3 @@ def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]
 
 def _names(columns: Sequence[str]) -> sql.Composable:
     return sql.SQL(", ").join(map(sql.Identifier, columns))
-
-
-def _within(key: sql.Composed, reached: Key | None, until: Key | None) -> sql.Composed:
-    """Keys beyond one and up to another, as the master compares them; texts are of the columns' types."""
-    asked = [
-        sql.SQL("{} {} ({})").format(key, sql.SQL(compared), sql.SQL(", ").join(map(sql.Literal, bound)))
-        for compared, bound in ((">", reached), ("<=", until))
-        if bound is not None
-    ]
-    return sql.SQL(" AND ").join(asked) if asked else sql.SQL("").join([sql.SQL("true")])
-
-
-def keys(found: psycopg.Cursor[Any]) -> list[Key]:
-    """The rows that were found, as texts of the server's own: no cast of a user's is in between."""
-    rows, result = range(found.rowcount), found.pgresult
-    return [tuple((result.get_value(row, n) or b"").decode() for n in range(result.nfields)) for row in rows if result]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from types import TracebackType
 
+import psycopg
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.initial_update.plan import Key, Leaf
+from sluice.initial_update.plan import Key, KeyRange, Leaf
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, definition
+from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
-from sluice.vendors.postgresql.reading import keys
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
 # Of a table that is cut into parts.
@@ -93,17 +95,23 @@ class DumpSnapshot:
         with translated("looking for rows"):
             return catalog.filled(self._session, {name: name for name in self._tables})
 
+    def sorting(self, table: TableName) -> list[str | None]:
+        """For each column of a table's key what its order depends on, on any server; None if nobody can tell."""
+        with translated("reading the catalog"):
+            order = catalog.order(self._session, table)
+            return catalog.sorting(self._session, table, order.columns) if order else []
+
     def order(self, table: TableName) -> str | None:
         """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
         with translated("reading the catalog"):
             found = catalog.order(self._session, table)
         return found.sign if found else None
 
-    def cuts(self, table: TableName, parts: int) -> list[Key]:
-        """The keys at which such a table is cut into parts, about as large as each other; none if it is small."""
+    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
+        """The keys at which a range is cut into parts, about as large as each other; none if its table is small."""
         with translated("planning the blocks"):
-            order = catalog.order(self._session, table)
-            blocks = sum(leaf.blocks for leaf in self._leaves if leaf.table == table)
+            order = catalog.order(self._session, within.table)
+            blocks = sum(leaf.blocks for leaf in self._leaves if leaf.table == within.table)
             if order is None or blocks < _BLOCKS_A_PART * parts:
                 return []
             key = [sql.Identifier(column) for column in order.columns]
@@ -111,11 +119,40 @@ class DumpSnapshot:
                 "blocks/cuts",
                 key=sql.SQL(", ").join(key),
                 last=sql.SQL(", ").join(sql.SQL("{} DESC").format(column) for column in key),
-                rows=catalog.rows_of(self._session, table),
+                rows=catalog.rows_of(self._session, within.table),
+                within=between(order.columns, within),
                 parts=sql.Literal(parts),
                 percent=sql.Literal(min(100.0, 100 * _BLOCKS_SAMPLED / blocks)),
             )
             return keys(self._session.execute(cuts))
+
+    def expect_bounds(self, within: KeyRange) -> None:
+        """See that the bounds of a range are keys of its table, and the last is not before the first."""
+        bounds = [bound for bound in (within.first, within.until) if bound]
+        with translated("planning the blocks"):
+            order = catalog.order(self._session, within.table)
+            columns = order.columns if order else ()
+            try:
+                for one, other in [*zip(bounds, bounds, strict=True), *pairwise(bounds)]:
+                    self._expect_sorted(within.table, columns, one, other)
+            except (ValueError, psycopg.DataError) as error:
+                raise SluiceError(
+                    224,
+                    f"no keys of {within.table} are so: {str(error).splitlines()[0]}",
+                    f"nothing was changed on the slave; trigger initial_update again with values of its key: "
+                    f"{', '.join(columns)}",
+                ) from None
+
+    def _expect_sorted(self, table: TableName, columns: Sequence[str], one: Key, other: Key) -> None:
+        if len(other) > len(columns):
+            raise ValueError(f"{', '.join(other)} are more values than it has columns")
+        read = sql.SQL("coalesce((SELECT {} FROM {} LIMIT 0), %s)")
+        rows, pairs = catalog.rows_of(self._session, table), list(zip(columns, one, other, strict=False))
+        side = sql.SQL(", ").join(read.format(sql.Identifier(column), rows) for column, *_ in pairs)
+        asked = composed("blocks/sorted", one=side, other=side)
+        values = [value for _, value, _ in pairs] + [value for *_, value in pairs]
+        if self._session.execute(asked, values).fetchone() != (True,):
+            raise ValueError(f"{', '.join(other)} is before {', '.join(one)}")
 
     def _open(self) -> Connection:
         session = connect(self._info, "snapshot", autocommit=True)

@@ -1,0 +1,87 @@
+"""A load in blocks that is killed in the middle of a block: nothing is lost, nothing comes twice (R3, R10)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from support.updating import SOURCE, background, blocks_here
+
+from sluice.control import replications
+from sluice.crash import ENV as CRASH_ENV
+from sluice.crash import CrashPoint
+from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.online import load_online
+from sluice.model.names import TableName
+from sluice.state.replication import Event, Status
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+DDL = """
+CREATE TABLE t (id int PRIMARY KEY, n int);
+INSERT INTO t SELECT g, 0 FROM generate_series(1, 1500) AS g;
+"""
+BLOCKS = """
+from sluice.context import Context
+from sluice.initial_update.online import load_online
+from support.updating import SOURCE, blocks_here
+load_online(Context.of_job(), SOURCE, ["zurich"], blocks_here)
+"""
+
+
+@pytest.fixture
+def world(updating):
+    made = updating(DDL, ["public.t"], source={"blocks": {"rows": 400, "patience_s": 30}})
+    replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    return made
+
+
+def killed(world, point):
+    """The job `blocks` in a process of its own that dies at this point."""
+    env = {**os.environ, **world.environment(), CRASH_ENV: point, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run([sys.executable, "-c", BLOCKS], env=env, timeout=120, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+
+
+def loaded(world):
+    """How many rows came in blocks."""
+    return world.reader("zurich").execute("SELECT sum(rows) FROM sluice_ranges").fetchone()[0]
+
+
+def begun(world, **how):
+    world.inhibit("zurich", **how)
+    world.dump("zurich", mode=MARKERS)
+    world.release("zurich")
+
+
+def ended(world):
+    load_online(world.context, SOURCE, ["zurich"], blocks_here)
+
+
+@pytest.mark.parametrize(("point", "more"), [(CrashPoint.MERGED, 0), (CrashPoint.CHUNK_LOADED, 400)])
+def test_a_load_in_blocks_that_is_killed_goes_on_with_whole_blocks(world, point, more):
+    begun(world)
+    changing = world.session()
+    with world.running("zurich"):
+        killed(world, point)
+        assert loaded(world) == world.rows("zurich", "public.t").total() == more
+        ended(world)
+        assert loaded(world) == 1500
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    changing.execute("DELETE FROM t WHERE id % 10 = 0")
+    world.publish()
+    world.drain("zurich")
+    zurich = world.reader("zurich")
+    zurich.execute("DELETE FROM t WHERE id < 300; UPDATE t SET n = 7 WHERE id BETWEEN 500 AND 600")
+    zurich.execute("INSERT INTO t SELECT g FROM generate_series(700, 800, 10) AS g; ANALYZE t")
+
+    begun(world, keys=["public.t: ..1000"])
+    writes = "UPDATE t SET n = n - 1 WHERE id = 1 + n % 3"
+    with background(lambda: changing.execute(writes), pause_s=0.1), world.running("zurich"):
+        killed(world, point)
+        ended(world)
+    assert world.verify("zurich", initial=True, tables=(TableName("public", "t"),)) == {"zurich": 0}
+    assert world.status("zurich") is Status.NORMAL
