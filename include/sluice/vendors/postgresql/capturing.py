@@ -111,7 +111,7 @@ def _reconcile(
     surplus = {
         entry.name: names
         for entry in added
-        if (names := triggers.surplus_of(connection, resources, entry.name, entry.trigger, entry.actions))
+        if (names := triggers.surplus(triggers.of(connection, resources, entry.name), entry.trigger, entry.actions))
     }
     surplus |= {entry.name: list(triggers.of(connection, resources, entry.name)) for entry in removed}
     triggers.lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from psycopg import sql
@@ -61,6 +61,13 @@ class KeyOrder:
 
     columns: tuple[str, ...]
     sign: str
+
+
+def there(connection: Connection, names: Iterable[TableName]) -> set[TableName]:
+    """Those of these tables that there are."""
+    wanted = list(names)
+    values = {"schemas": [name.schema for name in wanted], "tables": [name.table for name in wanted]}
+    return {TableName(*row) for row in connection.execute(composed("catalog/there"), values)}
 
 
 def columns(connection: Connection, name: TableName) -> list[Column]:

@@ -59,10 +59,10 @@ def losses(connection: Connection, seen: TableView, names: SlaveNames) -> Iterat
         seen: the master's table as the slave sees it.
     """
     there = {column.name: column for column in catalog.columns(connection, seen.layout.name)}
-    key = catalog.primary_key(connection, seen.layout.name)
     for column in seen.layout.columns:
         if (own := there.get(column.name)) and not holds(names.within(column.type), own.type):
-            what = lost(column.type, own.type) + " and with it the key" * (column.name in key)
+            within_key = column.name in catalog.primary_key(connection, seen.layout.name)
+            what = lost(column.type, own.type) + " and with it the key" * within_key
             yield Loss(seen.master.name, column.name, column.type, own.type, what, _cast(seen, column, own.type))
 
 

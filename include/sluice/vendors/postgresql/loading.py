@@ -110,12 +110,13 @@ class SlaveTables:
             echoes = Echoes(session, self._slave.masters)
             names = names_of(session, self.mapper)
             emptied, made = [], []
+            present = catalog.there(session, [self.mapper.table(table.name) for table in tables])
             for table in tables:
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name
                 usertypes.provide(session, table.types, names)
                 stays = self._goes_on or table.name in staying
-                unfinished = is_unfinished(session, name)
+                unfinished = name in present and is_unfinished(session, name)
                 if unfinished and stays:
                     self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
                     if table.name in staying and not catalog.primary_key(session, name):
@@ -123,8 +124,9 @@ class SlaveTables:
                 elif unfinished:
                     # Ours, and perhaps of another shape than the master's table is now.
                     session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
-                there = fitting(session, layout, names)
-                if there:
+                    present.remove(name)
+                if name in present:
+                    there = fitting(session, layout, names)
                     if other_types(layout, there, names):
                         self.as_text.add(table.name)
                     self._check_guards(session, name)
@@ -161,8 +163,9 @@ class SlaveTables:
                     session.execute(statement)
                 remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
                 session.execute(remark.format(identifier(self.mapper.table(table.name))))
-            for table in tables:
-                session.execute(sql.SQL("ANALYZE {}").format(identifier(self.mapper.table(table.name))))
+            if tables:
+                analyzed = sql.SQL(", ").join(identifier(self.mapper.table(table.name)) for table in tables)
+                session.execute(sql.SQL("ANALYZE {}").format(analyzed))
             echoes.record([self.mapper.table(table.name) for table in created])
             echoes.remove()
 

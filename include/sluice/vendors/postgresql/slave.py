@@ -207,11 +207,13 @@ class PostgresSlave:
         with translated("looking at the slave's tables"):
             session = self._open()
             names = names_of(session, self.mapper)
+            views = [view(self.mapper, Layout(0, name, tuple(columns))) for name, columns in tables.items()]
+            there = catalog.there(session, [seen.layout.name for seen in views])
             found: list[Loss] = []
-            for name, columns in tables.items():
-                seen = view(self.mapper, Layout(0, name, tuple(columns)))
-                goes = wiped and wiped.tables and wiped.schema_ == seen.layout.name.schema
-                if not (goes or is_unfinished(session, seen.layout.name)):
+            for seen in views:
+                name = seen.layout.name
+                goes = wiped and wiped.tables and wiped.schema_ == name.schema
+                if name in there and not (goes or is_unfinished(session, name)):
                     found.extend(losses(session, seen, names))
         return found
 

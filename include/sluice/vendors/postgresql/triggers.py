@@ -48,19 +48,15 @@ def name_for(connection: Connection, resources: Resources, relation: int, name: 
     if len(trigger.encode()) > _LONGEST:
         raise ConfigError(41, f"the trigger name {trigger} is too long", f"choose one of at most {_LONGEST} bytes")
     values = {"relation": relation, "names": [trigger + suffix for suffix in _SUFFIXES]}
-    if row := connection.execute(composed("capture/taken", **_own(resources, relation)), values).fetchone():
+    if row := connection.execute(composed("capture/taken", **_own(resources)), values).fetchone():
         raise ConfigError(41, f"{name} has a trigger {row[0]} of its own", "give the table another `trigger`")
     return trigger
 
 
 def of(connection: Connection, resources: Resources, name: TableName) -> dict[str, str]:
     """The triggers of ours that a table has, whatever they are called by now, and whether they fire always (A)."""
-    row = connection.execute(composed("catalog/relation"), {"schema": name.schema, "table": name.table}).fetchone()
-    if row is None:
-        return {}
-    return dict(
-        connection.execute(composed("capture/triggers", **_own(resources, row[0])), {"relation": row[0]}).fetchall()
-    )
+    named = {"schema": name.schema, "table": name.table}
+    return dict(connection.execute(composed("capture/triggers", **_own(resources)), named).fetchall())
 
 
 def fire(
@@ -73,18 +69,21 @@ def fire(
 ) -> bool:
     """Whether a table has the triggers that it needs and no other of ours, and they fire for all sessions."""
     found = of(connection, resources, name)
-    surplus = surplus_of(connection, resources, name, trigger, actions)
-    if not set(found.values()) <= {"A"} or not _needed(trigger, actions) <= set(found) or surplus:
+    if (
+        not set(found.values()) <= {"A"}
+        or not _needed(trigger, actions) <= set(found)
+        or surplus(found, trigger, actions)
+    ):
         return False
     unmarked = composed("capture/unmarked", **parts)
     wanted = {"relation": regclass(name), "trigger": f"{trigger}_c"}
     return not actions or connection.execute(unmarked, wanted).fetchone() is None
 
 
-def surplus_of(connection: Connection, resources: Resources, name: TableName, trigger: str, actions: str) -> list[str]:
-    """Triggers of ours that a table has and does not need: others were wanted before, or they were renamed."""
+def surplus(found: Iterable[str], trigger: str, actions: str) -> list[str]:
+    """Those of our triggers that a table has and does not need: others were wanted before, or they were renamed."""
     kept = _needed(trigger, actions) | ({f"{trigger}_c"} if actions else set())
-    return [found for found in of(connection, resources, name) if found not in kept]
+    return [name for name in found if name not in kept]
 
 
 def silenced(
@@ -148,7 +147,7 @@ def _needed(trigger: str, actions: str) -> set[str]:
     return {trigger, f"{trigger}_t"} if "D" in actions else {trigger}
 
 
-def _own(resources: Resources, relation: int) -> dict[str, sql.Composable]:
-    """The functions that only triggers of ours on this table call, as it is looked up in the catalog."""
-    names = (resources.name(f"capture_{relation}"), resources.name("mark_function"))
-    return {"schema_name": sql.Literal(resources.schema), "functions": sql.Literal(list(names))}
+def _own(resources: Resources) -> dict[str, sql.Literal]:
+    """The functions that only triggers of ours call: of a table the one that bears its number, and one of all."""
+    names = {"capture": resources.name("capture_"), "mark": resources.name("mark_function")}
+    return {name: sql.Literal(text) for name, text in names.items()} | {"schema_name": sql.Literal(resources.schema)}

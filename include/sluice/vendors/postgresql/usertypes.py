@@ -17,7 +17,7 @@ from sluice.vendors.postgresql.session import Connection, composed
 def read(connection: Connection, relation: str) -> tuple[UserType, ...]:
     """The types that a table's columns need, those first that others are made of."""
     row = connection.execute(composed("catalog/column_types"), {"relation": relation}).fetchone()
-    return _of(connection, (row and row[0]) or [])
+    return _of(connection, row[0]) if row and row[0] else ()
 
 
 def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> None:

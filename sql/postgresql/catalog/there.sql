@@ -1,0 +1,5 @@
+-- Which of these are there.
+SELECT namespace.nspname, class.relname
+FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS wanted (nspname, relname)
+JOIN pg_namespace AS namespace USING (nspname)
+JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = wanted.relname
