@@ -16,7 +16,7 @@ from typing import Annotated, Literal, TypeVar
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from sluice import kinds
+from sluice import agreeing, kinds
 from sluice.apply.mapper import Mapper
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
@@ -105,6 +105,8 @@ class Source(Part):
             # Other tables might do with the same name, until one of them becomes a partition of the other.
             if entry.trigger and (twin := triggers.setdefault(entry.trigger, name)) != name:
                 raise ValueError(f"{twin} and {name} have the same trigger {entry.trigger}")
+            if entry.old_images == "key" and not self.messages.send_unchanged_updates:
+                raise ValueError(f"{name} has `old_images: key`: which of its updates change nothing cannot be told")
         if all(entry.exclude for entry in self.tables.values()):
             raise ValueError("every table is excluded")
         return self
@@ -115,9 +117,7 @@ class Slave(Part):
 
     connection: str
     vendor: Literal["postgresql", "parquet", "iceberg"] = "postgresql"
-    keeps: Annotated[Literal["rows", "history"], Field(description="rows as they are, or every change of them")] = (
-        "rows"
-    )
+    keeps: Annotated[Literal["rows", "history"], Field(description="rows, or every change of them")] = "rows"
     schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
     schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
     tables: dict[str, SlaveTable] = Field(
@@ -198,11 +198,9 @@ class Config(Part):
                 table = TableName(pattern.schema, pattern.table)
                 if not (pattern.wildcard or any(chosen(source.patterns, table) for source in fed)):
                     raise ValueError(f"slave {name}: no source that feeds it watches {entry}")
-            for source in fed:
-                try:
-                    slave.mapper.keep_apart(TableName(*watched) for watched in source.watched)
-                except ConfigError as error:
-                    raise ValueError(f"slave {name}: {error.fact}") from None
+            how = {"styled": slave.stylesheets is not None, "lasting": slave.keeps == "history"}
+            for fault in (fault for source in fed for fault in agreeing.faults(source.patterns, slave.mapper, **how)):
+                raise ValueError(f"slave {name}: {fault}")
         return self
 
     @model_validator(mode="after")

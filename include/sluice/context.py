@@ -124,7 +124,7 @@ class Context:
         """What of the configuration the source itself must know."""
         settings = self.config.source(source)
         entries = {
-            pattern: Watch(entry.actions, entry.trigger, entry.sequence, entry.debug)
+            pattern: Watch(entry.actions, entry.trigger, entry.sequence, entry.debug, entry.old_images)
             for pattern, entry in settings.patterns.items()
         }
         said = settings.messages

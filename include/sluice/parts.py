@@ -34,6 +34,9 @@ class WatchedTable(Part):
     trigger: Annotated[str | None, Field(max_length=63, description="the trigger's name; made if not given")] = None
     sequence: Annotated[int, Field(description="order of loading; negative: before all others")] = -1
     debug: Annotated[Literal[0, 1], Field(description="1: each change leaves a line in DEBUG_TABLE")] = 0
+    old_images: Annotated[
+        Literal["full", "key"], Field(description="key: an update keeps its old row only if it changed the primary key")
+    ] = "full"
     in_blocks: Annotated[bool, Field(description="`markers` loads it in blocks; false: out of a snapshot")] = True
 
     @model_validator(mode="after")
@@ -81,6 +84,11 @@ class SlaveTable(Part):
     def shapes(self) -> bool:
         """Whether the slave gets other rows, or other values, than the master has."""
         return bool(self.where is not None or self.compute or self.mask or self.plugin)
+
+    @property
+    def looking_back(self) -> list[str]:
+        """Which settings need to know what a row was before it was updated."""
+        return [name for name in ("where", "when", "veto", "plugin", "searchable") if getattr(self, name)]
 
     @property
     def chooses(self) -> bool:

@@ -164,6 +164,7 @@ def test_the_columns_of_the_registry_are_those_of_the_guide(build):
     row = dict(zip(names, found.fetchone(), strict=True))
     assert row.pop("REPL_KEY") > 0
     row.pop("RELID")
+    assert row.pop("OLD_IMAGES") == "full"
     assert row == {
         "CATALOGNAME": " ",
         "SCHEMANAME": "public",

@@ -95,7 +95,8 @@ def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
         pc.equal(changes["action"], action).to_numpy() for action in ("I", "U", "D", "T")
     )
     new, old = _numbered(changes, layout.key)
-    moves = updates & (new != old)
+    # An update without its old image has left the key as it was.
+    moves = updates & (new != old) & changes["old"].is_valid().to_numpy()
     emptied = bool(truncates.any())
     begin = int(np.flatnonzero(truncates)[-1]) + 1 if emptied else 0
     leaves = begin + np.flatnonzero((deletes | moves)[begin:])

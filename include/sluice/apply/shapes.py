@@ -107,20 +107,25 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], Made]) -> pa.Tabl
 
     What a change brings is what is made of its new row, and what it takes away is what is made of its old one: so a row
     that begins to meet a condition is an insert, and one that ceases to is a delete. One row that becomes one row is
-    an update still. A TRUNCATE remains what it is.
+    an update still. A TRUNCATE remains what it is. An update without its old row is for shapes that make one row of
+    each, by whose key nothing changed.
     """
-    new, came = _made(changes["new"].combine_chunks(), made)
-    old, went = _made(changes["old"].combine_chunks(), made)
+    news, olds = changes["new"].combine_chunks(), changes["old"].combine_chunks()
+    unknown = pc.and_(pc.equal(changes["action"], Action.UPDATE), changes["old"].is_null()).combine_chunks()
+    new, came = _made(news, made)
+    old, went = _made(pc.if_else(unknown, news, olds) if unknown.true_count else olds, made)
     count = len(changes)
     single = (np.bincount(came, minlength=count) == 1) & (np.bincount(went, minlength=count) == 1)
     gone, there = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
+    both = np.flatnonzero(single)
+    known = np.where(unknown.to_numpy(zero_copy_only=False)[both], -1, np.flatnonzero(single[went]))
     emptied = np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())
     # The changes, and the places of their new and of their old rows.
     parts = [
         (Action.TRUNCATE, emptied, np.full(len(emptied), -1), np.full(len(emptied), -1)),
         (Action.DELETE, went[gone], np.full(len(gone), -1), gone),
         (Action.INSERT, came[there], there, np.full(len(there), -1)),
-        (Action.UPDATE, np.flatnonzero(single), np.flatnonzero(single[came]), np.flatnonzero(single[went])),
+        (Action.UPDATE, both, np.flatnonzero(single[came]), known),
     ]
     of = np.concatenate([places for _, places, _, _ in parts])
     # Stable: of one change what goes comes before what comes, each in the order in which it was made.

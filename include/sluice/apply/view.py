@@ -15,7 +15,8 @@ from sluice.apply.mapper import Mapper
 from sluice.apply.shapes import Shape, reshaped
 from sluice.apply.shaping import shaped
 from sluice.apply.stylesheets import Stylesheet
-from sluice.model.action import ROWS
+from sluice.errors import SluiceError
+from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
 from sluice.parts import SlaveTable
 
@@ -68,6 +69,16 @@ class TableView:
     def of_shaped_rows(self) -> TableView:
         """The same view of rows that it has shaped already."""
         return replace(self, entry=SlaveTable(), style=None)
+
+    @property
+    def needing_old(self) -> list[str]:
+        """What of it needs to know what a row was before an update that left its key as it was."""
+        found = list(self.entry.looking_back)
+        if self.style is not None:
+            found.append("a stylesheet")
+        if not self.layout.tells_by_key:
+            found.append("that it has not the key there")
+        return found
 
     def reads_like(self, other: TableView) -> bool:
         """Whether a slave that has the other view gets the same rows, whatever it calls their columns."""
@@ -131,12 +142,17 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
 class Sight:
     """A view with all that it takes to see by it, which is made once in a process.
 
+    Args:
+        lasting: the slave keeps what rows were before.
+
     Attributes:
         view: the view.
+        needing_old: what needs the old image of every update.
     """
 
-    def __init__(self, view: TableView, salt: bytes) -> None:
+    def __init__(self, view: TableView, salt: bytes, *, lasting: bool = False) -> None:
         self.view = view
+        self.needing_old = [*view.needing_old, *(["its history"] if lasting else [])]
         self._shape = view.shape(salt) if view.shaped else None
         self._choice = view.choice()
 
@@ -150,8 +166,9 @@ def seen(changes: pa.Table, sights: Mapping[int, Sight]) -> pa.Table:
 
     Raises:
         SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin, a stylesheet or a veto
-            failed.
+            failed; SLC-226, an update has no old image, and the slave needs it.
     """
+    _expect_old(changes, sights)
     numbers = [number for number, one in sights.items() if not one.view.plain]
     if not numbers:
         return changes
@@ -164,6 +181,21 @@ def seen(changes: pa.Table, sights: Mapping[int, Sight]) -> pa.Table:
     # Stable: what a view makes of one change stays in its order.
     order = np.lexsort((together["repl_key"].to_numpy(), together["ordinal"].to_numpy()))
     return together if np.array_equal(order, np.arange(len(order))) else together.take(pa.array(order))
+
+
+def _expect_old(changes: pa.Table, sights: Mapping[int, Sight]) -> None:
+    needing = pa.array([number for number, one in sights.items() if one.needing_old], pa.int64())
+    lacking = pc.and_(pc.equal(changes["action"], Action.UPDATE), changes["old"].is_null())
+    place = pc.index(pc.and_(lacking, pc.is_in(changes["layout"], value_set=needing)), True).as_py()
+    if place >= 0:
+        one = sights[changes["layout"][place].as_py()]
+        raise SluiceError(
+            226,
+            f"the slave needs to know what rows of {one.view.master.name} were before they were updated, for "
+            f"{', '.join(one.needing_old)}; the change {changes['repl_key'][place]} does not say it",
+            "let the table have `old_images: full`, run the DAG bootstrap, then initial_update; or take that out of "
+            "what the slave sees; nothing is lost",
+        )
 
 
 def _picked(rows: pa.ListArray, places: Sequence[int], width: int) -> pa.ListArray:

@@ -23,6 +23,8 @@ from sluice.vendors.postgresql.source import PostgresSource
 CLIENTS = 2
 BRANCHES = 10
 SIDES = ("without", "with")
+# A third one of which the bulk UPDATE alone is measured: old images only where the key changed.
+BY_KEY = "by key"
 _PGBENCH_TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_history")
 _WIDE = """
 CREATE TABLE wide (id bigint PRIMARY KEY, c_int integer, c_small smallint, c_text text, c_num numeric, c_float float8,
@@ -41,19 +43,23 @@ _BULK = "UPDATE wide SET c_int = c_int + 1, c_num = c_num + 0.5, c_ts = now(), c
 
 
 def measure(scale: float, progress: Progress) -> Report:
-    """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture."""
+    """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture; the latter also with
+    old images by key alone."""
     run_s, rows = max(1, round(6 * scale)), max(100, round(50_000 * scale))
     with private_server(progress) as server:
-        infos = {side: _prepared(server, side, rows, progress) for side in SIDES}
+        infos = {side: _prepared(server, side, rows, progress) for side in (*SIDES, BY_KEY)}
+
+        def measured(what: str, measures: Mapping[str, Callable[[], float]]) -> list[float]:
+            named = {f"{what} {side} capture": measure for side, measure in measures.items()}
+            return list(alternating(progress, named).values())
 
         def ratio(what: str, measures: Mapping[str, Callable[[], float]]) -> tuple[float, float, float]:
             """With / without, and both."""
-            named = {f"{what} {side} capture": measure for side, measure in measures.items()}
-            without, with_ = alternating(progress, named).values()
+            without, with_ = measured(what, measures)
             return with_ / without, with_, without
 
         def runs(*, durable: bool = False, protocol: str = "simple") -> dict[str, _Pgbench]:
-            return {side: _Pgbench(server, info, run_s, durable, protocol) for side, info in infos.items()}
+            return {side: _Pgbench(server, infos[side], run_s, durable, protocol) for side in SIDES}
 
         unflushed = runs()
         fast = ratio("unflushed transactions/s", unflushed)
@@ -62,7 +68,7 @@ def measure(scale: float, progress: Progress) -> Report:
         bulk = {side: _Bulk(server, info, rows) for side, info in infos.items()}
         for once in bulk.values():
             once()
-        large = ratio("seconds of the bulk UPDATE", bulk)
+        large_without, large_with, large_by_key = measured("seconds of the bulk UPDATE", bulk)
     return Report(
         "capture",
         {"workload": "pgbench TPC-B-like", "clients": CLIENTS, "run_s": run_s, "bulk_rows": rows},
@@ -70,29 +76,32 @@ def measure(scale: float, progress: Progress) -> Report:
             "oltp_ratio": fast[0],
             "oltp_ratio_prepared": prepared[0],
             "oltp_ratio_durable": durable[0],
-            "bulk_ratio": large[0],
+            "bulk_ratio": large_with / large_without,
+            "bulk_ratio_by_key": large_by_key / large_without,
             "oltp_with_per_s": fast[1],
             "oltp_without_per_s": fast[2],
             "oltp_with_cpu_us": statistics.median(unflushed["with"].cpu_us),
             "oltp_without_cpu_us": statistics.median(unflushed["without"].cpu_us),
             "oltp_durable_without_per_s": durable[2],
-            "bulk_with_s": large[1],
-            "bulk_without_s": large[2],
+            "bulk_with_s": large_with,
+            "bulk_by_key_s": large_by_key,
+            "bulk_without_s": large_without,
         },
     )
 
 
 def _prepared(server: Server, side: str, rows: int, progress: Progress) -> ConnectionInfo:
-    """A database with pgbench's tables and ours; on one side every table is watched."""
-    info = server.database(f"{side}_capture")
+    """A database with pgbench's tables and ours; unless it is without capture every table is watched."""
+    info = server.database(f"{side.replace(' ', '_')}_capture")
     with progress.step(f"filling the database {side} capture"), server.connect(info) as session:
         _run(server, info, "-i", "-q", "-s", str(BRANCHES))
         session.execute(_WIDE)
         session.execute(_FILL.replace("%s", str(rows * 2)))
-        if side == "with":
-            source = PostgresSource(info, "public", "REPL_")
+        if side != "without":
+            watch = Watch("IUD", old_images="key" if side == BY_KEY else "full")
             tables = (*_PGBENCH_TABLES, "wide")
-            source.install({TableName("public", table): Watch("IUD", None, -1) for table in tables}, Wanted())
+            source = PostgresSource(info, "public", "REPL_")
+            source.install({TableName("public", table): watch for table in tables}, Wanted())
         session.execute("VACUUM ANALYZE")
     return info
 

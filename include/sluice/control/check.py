@@ -103,7 +103,7 @@ def _source(context: Context, name: str) -> str:
         can = source.capabilities()
         missing = source.missing(list(context.watched(name)))
         installed = source.is_installed()
-        remarks = source.remarks(list(context.watched(name)))
+        remarks = source.remarks(context.watched(name))
     finally:
         source.close()
     if missing:

@@ -81,7 +81,7 @@ class Drain:
         self._answered = answered
         self._collected = collected
         self._rejected = rejected
-        self._seeing = Seeing(slave.mapper, manifest, salt, skipped)
+        self._seeing = Seeing(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
         self._manners = Manners(self._seeing.tables, rejected)
         self._preparing = Preparing(self._seeing, slave.looks_through)
         self._left: Batch | None = None

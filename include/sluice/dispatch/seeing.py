@@ -25,16 +25,26 @@ class Seeing:
     Args:
         salt: what hashes are made with.
         skipped: tables of the master that the slave is not given.
+        lasting: the slave keeps what rows were before.
 
     Attributes:
         tables: how changes of the slave's tables that were met are carried out.
     """
 
-    def __init__(self, mapper: Mapper, manifest: Manifest, salt: bytes, skipped: Collection[TableName] = ()) -> None:
+    def __init__(
+        self,
+        mapper: Mapper,
+        manifest: Manifest,
+        salt: bytes,
+        skipped: Collection[TableName] = (),
+        *,
+        lasting: bool = False,
+    ) -> None:
         self._mapper = mapper
         self._manifest = manifest
         self._salt = salt
         self._skipped = skipped
+        self._lasting = lasting
         self._sights: dict[int, Sight] = {}
         self.tables: dict[TableName, Manner] = {}
 
@@ -45,7 +55,7 @@ class Seeing:
             layouts = self._manifest.layouts(unknown)
             more = {number: view(self._mapper, layout) for number, layout in layouts.items()}
             self.tables |= {one.layout.name: self._mapper.manner(one.master.name) for one in more.values()}
-            self._sights |= {number: Sight(one, self._salt) for number, one in more.items()}
+            self._sights |= {number: Sight(one, self._salt, lasting=self._lasting) for number, one in more.items()}
         sights = {number: self._sights[number] for number in numbers}
         if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
             changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))

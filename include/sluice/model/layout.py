@@ -41,6 +41,11 @@ class Layout:
         """The names of the primary key's columns."""
         return tuple(self.columns[place].name for place in self.key)
 
+    @property
+    def tells_by_key(self) -> bool:
+        """Whether the key alone tells its rows apart, at any moment: an update needs no old image where it stayed."""
+        return bool(self.key) and not self.deferrable
+
     def to_json(self) -> dict[str, Any]:
         """A plain form for files and messages; `from_json` reads it."""
         return {

@@ -21,6 +21,9 @@ class Pattern:
     wildcard: bool = False
     excluded: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.table}{'*' if self.wildcard else ''}"
+
     def takes(self, name: TableName) -> bool:
         """Whether the entry says something about this table."""
         if self.schema != name.schema:
@@ -30,12 +33,13 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Watch:
-    """How one table is to be captured."""
+    """How one table is to be captured; `old_images`: `key` leaves out those of updates that did not change the key."""
 
     actions: str
     trigger: str | None = None
     sequence: int = -1
     debug: int = 0
+    old_images: str = "full"
 
 
 @dataclass(frozen=True)

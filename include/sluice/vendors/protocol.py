@@ -97,7 +97,7 @@ class SourceDatabase(Protocol):
     def is_installed(self) -> bool:
         """Whether the DbResources are there, in the version that this code works with."""
 
-    def remarks(self, tables: Sequence[TableName]) -> list[str]:
+    def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """What is worth knowing of these tables before they are replicated: what of them is not captured, or late."""
 
     def grants(self, tables: Sequence[TableName]) -> str:
@@ -186,10 +186,15 @@ class SourceDatabase(Protocol):
 
 
 class SlaveDatabase(Protocol):
-    """A slave, as the drain, the dump and the verifier see it."""
+    """A slave, as the drain, the dump and the verifier see it.
+
+    Attributes:
+        lasting: it keeps what rows were before.
+    """
 
     pair: Pair
     mapper: Mapper
+    lasting: bool
 
     def capabilities(self) -> Capabilities:
         """What this slave and our role on it can do."""

@@ -9,5 +9,6 @@ CREATE TABLE IF NOT EXISTS {tables} (
     trigger_name varchar(63) NOT NULL,
     debug        integer     NOT NULL DEFAULT 0,
     relid        oid,
+    old_images   text        NOT NULL DEFAULT 'full',
     PRIMARY KEY (catalogname, schemaname, tablename)
 )

@@ -7,5 +7,6 @@ CREATE TABLE IF NOT EXISTS {wanted} (
     actions      text    NOT NULL,
     trigger_name text,
     debug        integer NOT NULL DEFAULT 0,
+    old_images   text    NOT NULL DEFAULT 'full',
     PRIMARY KEY (schemaname, tablename, wildcard)
 )

@@ -2,11 +2,17 @@
 -- session prints dates, floats or bytes: SECURITY DEFINER, and the settings that matter to this table's columns pinned
 -- (R7). A pin costs the application about a microsecond a row, so the others are left out, where event triggers see each
 -- new column; all that the body names is qualified, so it needs no search_path of its own.
+-- With old_images = 'key' an update has an old image only where it changed the primary key, bit by bit. That names columns,
+-- so it is left to tables whose DDL is seen, and should one be gone all the same, the image is there and nobody's statement
+-- fails (R9). A key that is checked at commit needs every old image.
 CREATE OR REPLACE FUNCTION {capture_function}(relation oid, debug integer) RETURNS text
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_function$
 DECLARE
     function text := format('%I.%I', {schema_name}, {capture_name} || relation);
+    seen     boolean := EXISTS (SELECT FROM pg_event_trigger WHERE evtfoid = to_regproc({altered_name}) AND evtenabled <> 'D');
     pinned   text;
+    keys     text;
+    image    text := 'pg_catalog.textin(pg_catalog.record_out(OLD))';
 BEGIN
     SELECT string_agg(format('SET %s = %s', setting, value), ' ') INTO pinned
     FROM (VALUES
@@ -17,16 +23,29 @@ BEGIN
         ('extra_float_digits', '1'),
         ('bytea_output', '''hex'''),
         ('lc_monetary', '''C''')) AS pin (setting, value)
-    WHERE setting IN (SELECT {printed_under}(relation))
-       OR NOT EXISTS (SELECT FROM pg_event_trigger WHERE evtfoid = to_regproc({altered_name}) AND evtenabled <> 'D');
+    WHERE setting IN (SELECT {printed_under}(relation)) OR NOT seen;
+    SELECT format('ROW(%s), ROW(%s)', string_agg(format('OLD.%I', a.attname), ', ' ORDER BY a.attnum),
+                  string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum)) INTO keys
+    FROM {tables} AS entry
+    JOIN pg_constraint AS c ON c.conrelid = entry.relid AND c.contype = 'p'
+    JOIN pg_attribute AS a ON a.attrelid = entry.relid AND a.attnum = ANY (c.conkey)
+    WHERE entry.relid = relation AND entry.old_images = 'key' AND seen
+      AND NOT EXISTS (SELECT FROM {checked_late}(relation))
+    GROUP BY entry.relid;
     EXECUTE format(
         'CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER %s AS %L', function, pinned, $body$
 DECLARE
     -- Apart from the INSERT: in a large statement how to print a row is then looked up once, not for each row. And not
     -- NEW::text, which would run a cast that the table's owner made. What an event lacks, OLD or NEW, is NULL.
     content    pg_catalog.text := pg_catalog.textin(pg_catalog.record_out(NEW));
-    oldcontent pg_catalog.text := pg_catalog.textin(pg_catalog.record_out(OLD));
+    oldcontent pg_catalog.text$body$ || CASE WHEN keys IS NULL THEN format($full$ := %s;
+BEGIN$full$, image) ELSE format($key$;
 BEGIN
+    BEGIN
+        oldcontent := CASE WHEN NOT pg_catalog.record_image_eq(%1$s) THEN %2$s END;
+    EXCEPTION WHEN OTHERS THEN
+        oldcontent := %2$s;
+    END;$key$, keys, image) END || $body$
     INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP::pg_catalog."char", content, oldcontent);$body$
         || CASE WHEN debug > 0 THEN $debug$

@@ -16,8 +16,9 @@ BEGIN
     IF EXISTS (SELECT FROM pg_trigger WHERE tgrelid = relation AND tgname = called) THEN
         RAISE EXCEPTION 'there is a trigger % already', called;
     END IF;
-    INSERT INTO {tables} (schemaname, tablename, actions, repl_key, trigger_name, debug, relid)
-    VALUES (name.schemaname, name.relname, entry.actions, nextval({seq_name}::regclass), called, entry.debug, relation);
+    INSERT INTO {tables} (schemaname, tablename, actions, repl_key, trigger_name, debug, relid, old_images)
+    VALUES (name.schemaname, name.relname, entry.actions, nextval({seq_name}::regclass), called, entry.debug, relation,
+            entry.old_images);
     PERFORM {capture_table}(relation, entry.actions, called, entry.debug);
     INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions)
     VALUES (relation, name.schemaname, name.relname, {table_definition}(relation), {partitions}(relation));

@@ -1,5 +1,6 @@
 -- The first image of a relation that was written after its columns changed, NULL if there is none, and whether that is
--- certain: images on both sides must differ in their number of fields, and no column may have come and gone between.
+-- certain: images on both sides must differ in their number of fields, and no column may have come and gone between. Nor is
+-- it where an update has no old image, and what says that its key stayed (see {capture_function}) looked at other columns.
 CREATE OR REPLACE FUNCTION {first_image}(leaf oid, root oid, before jsonb, after jsonb, OUT first bigint, OUT certain boolean)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
     WITH image AS (
@@ -21,17 +22,25 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
                 SELECT FROM pg_attribute AS a
                 WHERE a.attrelid = root AND a.attisdropped
                   AND a.attnum > (SELECT max((c ->> 'number')::int) FROM jsonb_array_elements(before -> 'columns') AS c))
-                AS hidden
+                AS hidden,
+            before -> 'key' = after -> 'key' AS same_key,
+            EXISTS (
+                SELECT FROM jsonb_array_elements(before -> 'columns') AS c
+                WHERE before -> 'key' @> (c -> 'name') AND NOT EXISTS (
+                    SELECT FROM jsonb_array_elements(after -> 'columns') AS d
+                    WHERE (d -> 'number', d -> 'name') = (c -> 'number', c -> 'name'))) AS renamed,
+            EXISTS (SELECT FROM {queue} WHERE relid = leaf AND db_action = 'U' AND oldcontent IS NULL) AS without
     ), cut AS (
         SELECT CASE WHEN shape.new THEN (SELECT min(repl_key) FROM image)
                     WHEN NOT shape.same THEN (SELECT min(repl_key) FROM image WHERE width = new_width) END AS first
         FROM shape
     )
     SELECT cut.first,
-           shape.same
-           OR NOT EXISTS (SELECT FROM image)
-           OR NOT shape.hidden AND (shape.new OR shape.old_width <> shape.new_width) AND NOT EXISTS (
-               SELECT FROM image
-               WHERE width <> CASE WHEN repl_key >= cut.first THEN shape.new_width ELSE shape.old_width END)
+           NOT (shape.without AND (shape.renamed OR NOT (shape.same OR shape.same_key)))
+           AND (shape.same
+                OR NOT EXISTS (SELECT FROM image)
+                OR NOT shape.hidden AND (shape.new OR shape.old_width <> shape.new_width) AND NOT EXISTS (
+                    SELECT FROM image
+                    WHERE width <> CASE WHEN repl_key >= cut.first THEN shape.new_width ELSE shape.old_width END))
     FROM shape CROSS JOIN cut
 $first_image$

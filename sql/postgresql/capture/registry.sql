@@ -1,2 +1,3 @@
 -- Actions that are not given are all three; a blank is the end of a char(3).
-SELECT schemaname, tablename, rtrim(coalesce(actions, 'IUD')), trigger_name, status, debug FROM {tables}
+SELECT schemaname, tablename, rtrim(coalesce(actions, 'IUD')), trigger_name, status, debug, old_images
+FROM {tables}

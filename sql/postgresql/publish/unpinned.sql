@@ -1,7 +1,9 @@
--- Watched tables whose trigger functions count on an event trigger that sees each new column, where there is none (R7).
+-- Watched tables whose trigger functions count on an event trigger that sees each new column, or what becomes of those
+-- of the key, where there is none (R7).
 SELECT entry.relid, entry.debug
 FROM {tables} AS entry
 JOIN pg_proc AS made ON made.proname = {capture_name} || entry.relid
 JOIN pg_namespace AS namespace ON namespace.oid = made.pronamespace AND namespace.nspname = {schema_name}
-WHERE NOT EXISTS (SELECT FROM unnest(made.proconfig) AS setting WHERE starts_with(setting, 'search_path='))
+WHERE (NOT EXISTS (SELECT FROM unnest(made.proconfig) AS setting WHERE starts_with(setting, 'search_path='))
+       OR strpos(made.prosrc, 'record_image_eq') > 0)
   AND NOT EXISTS (SELECT FROM pg_event_trigger WHERE evtfoid = to_regproc({altered_name}) AND evtenabled <> 'D')

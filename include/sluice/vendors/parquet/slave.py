@@ -50,6 +50,7 @@ class ParquetSlave:
         self.kind = kind
         self.pair = pair
         self.mapper = mapper
+        self.lasting = kind.lasting
         self.place = place_of(info, pair)
         self.versions = Versions(self.place, pair)
         self.version = Version()

@@ -121,9 +121,9 @@ def _reconcile(
         if names:
             triggers.drop(connection, parts, registry.relation(connection, parts, name), names)
     for entry in added:
-        registry.begin(connection, parts, entry)
-        capture = sql.SQL("SELECT {}(%s, %s, %s, %s)").format(parts["capture_table"])
         relation = registry.relation(connection, parts, entry.name)
+        registry.begin(connection, parts, entry, relation)
+        capture = sql.SQL("SELECT {}(%s, %s, %s, %s)").format(parts["capture_table"])
         connection.execute(capture, [relation, entry.actions, entry.trigger, entry.debug])
         registry.end(connection, parts, entry)
         # Nobody follows a source that is installed for the first time.

@@ -120,6 +120,7 @@ def want(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wa
                     "actions": "" if watch.actions == "none" else watch.actions,
                     "trigger": watch.trigger,
                     "debug": watch.debug,
+                    "old_images": watch.old_images,
                 }
                 for pattern, watch in wanted.entries.items()
             ],

@@ -26,6 +26,7 @@ class Entry:
     trigger: str
     status: str
     debug: int
+    old_images: str
 
 
 def wanted(
@@ -43,22 +44,19 @@ def wanted(
         found_as = relations[name]
         trigger = triggers.name_for(connection, resources, found_as, name, watch.trigger)
         actions = "" if watch.actions == "none" else watch.actions
-        found[name] = Entry(name, actions, trigger, _OK, watch.debug)
+        found[name] = Entry(name, actions, trigger, _OK, watch.debug, watch.old_images)
     return found
 
 
 def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, Entry]:
     """What TABLES says now."""
     rows = connection.execute(composed("capture/registry", **parts))
-    return {
-        TableName(schema, table): Entry(TableName(schema, table), actions, trigger, status, debug)
-        for schema, table, actions, trigger, status, debug in rows
-    }
+    return {TableName(schema, table): Entry(TableName(schema, table), *said) for schema, table, *said in rows}
 
 
-def begin(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
+def begin(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry, relation: int) -> None:
     """The entry is there, and its triggers are not yet: CREATING."""
-    connection.execute(composed("capture/register", **parts), _values(entry))
+    connection.execute(composed("capture/register", **parts), {**_values(entry), "relation": relation})
 
 
 def end(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
@@ -93,6 +91,7 @@ def _values(entry: Entry) -> dict[str, str | int]:
         "actions": entry.actions,
         "trigger": entry.trigger,
         "debug": entry.debug,
+        "old_images": entry.old_images,
     }
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 from psycopg import sql
 
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.model.wanted import Watch
 from sluice.vendors.postgresql import catalog, registry, searching
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
@@ -18,24 +19,30 @@ _REMARKS = {
     "catalog/earlier": "{}: runs before the capture, so it must not change its row again",
     "catalog/unlogged": "{}: UNLOGGED, so a crash empties it and no change says so: run initial_update then",
 }
+_WHOLE = "old images are stored whole of {}"
 
 
-def of(connection: Connection, tables: Sequence[TableName], ours: str) -> list[str]:
+def of(connection: Connection, tables: Mapping[TableName, Watch], ours: str, *, seen: bool) -> list[str]:
     """The remarks on those of these tables that are there.
 
     Args:
         ours: what the names of our triggers begin with.
+        seen: their DDL is seen as it happens.
 
     Raises:
         ConfigError: SLC-130, one of them cannot be watched.
     """
     there = [name for name in tables if catalog.columns(connection, name)]
     registry.refuse_foreign(connection, there)
-    names = [regclass(name) for name in there]
+    parts = {"ours": sql.Literal(ours), "seen": sql.Literal(seen)}
+    by_key = [name for name in there if tables[name].old_images == "key"]
     told = []
-    for query, remark in _REMARKS.items():
-        parts = {"tables": sql.SQL("{}::text[]::regclass[]").format(sql.Literal(names)), "ours": sql.Literal(ours)}
-        if found := [what for (what,) in connection.execute(composed(query, **parts))]:
+    for query, remark, names in [
+        *((*said, there) for said in _REMARKS.items()),
+        ("catalog/stored_whole", _WHOLE, by_key),
+    ]:
+        listed = sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
+        if found := [what for (what,) in connection.execute(composed(query, **parts, tables=listed))]:
             told.append(remark.format(", ".join(found)))
     return told
 

@@ -40,6 +40,8 @@ class Prepared:
         # What an UPDATE of the other columns leaves as it is.
         self._fixed = sorted({*told, *numbered})
         self._others = [place for place in target.written if place not in self._fixed]
+        # Whether an update of which nothing is known but that the key stayed is one of those.
+        self._told = self._fixed == sorted(told)
         # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone, and where
         # there are rules no UPDATE tells whether it found its row.
         self._moves = not numbered and not target.ruled
@@ -62,8 +64,11 @@ class Prepared:
             yield self._sent(f"after_{change.action}", [])
 
     def _carried_out(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
-        new, old = change.new, change.old
         rejects = change if self._manner.missing in _REJECTING else None
+        unknown = change.action == Action.UPDATE and change.old is None
+        if unknown:
+            change = change._replace(old=change.new)
+        new, old = change.new, change.old
         if self._doubling and change.action in "UD" and not self.target.searched:
             yield self._sent("alone", self._of(old, self.target.key), 0, Oddity.DUPLICATE)
         if change.action == Action.TRUNCATE:
@@ -72,7 +77,11 @@ class Prepared:
             yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING, rejects)
         elif change.action == Action.INSERT:
             yield from self._inserted(change, replace=replace)
-        elif self._others and all(_at(new, place) == _at(old, place) for place in self._fixed):
+        elif (
+            self._others
+            and (self._told or not unknown)
+            and all(_at(new, place) == _at(old, place) for place in self._fixed)
+        ):
             yield from self._updated("update", change, rejects)
         elif self._moves and not replace:
             if self._doubling and (key := self._of(new, self.target.key)) != self._of(old, self.target.key):

@@ -50,6 +50,7 @@ class PostgresSlave:
         self.masters = masters
         self.pair = pair
         self.mapper = mapper
+        self.lasting = False
         self._schema = schema
         ours = ("position", "loaded", "ranges")
         self.parts: dict[str, sql.Composable] = {name: sql.Identifier(schema, f"sluice_{name}") for name in ours}

@@ -124,10 +124,11 @@ class PostgresSource:
         with translated("looking for the DbResources"):
             return upgrading.version(self._publisher(), self.resources, self.parts) == upgrading.newest()
 
-    def remarks(self, tables: Sequence[TableName]) -> list[str]:
+    def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """What is worth knowing of these tables before they are replicated, in sentences."""
         with translated("looking at the watched tables"):
-            return remarks.of(self._publisher(), tables, triggers.made(self.resources))
+            seen = detection.sees_ddl(self._publisher(), self.resources, self.parts)
+            return remarks.of(self._publisher(), tables, triggers.made(self.resources), seen=seen)
 
     def grants(self, tables: Sequence[TableName]) -> str:
         """The script that gives our role what capturing these tables needs."""

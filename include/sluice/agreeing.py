@@ -1,0 +1,50 @@
+"""Whether what slaves see of a source's tables goes with how these are watched, as far as the configuration tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sluice.apply.mapper import Mapper
+from sluice.errors import ConfigError
+from sluice.model.names import TableName
+from sluice.model.wanted import Pattern, chosen
+from sluice.parts import SlaveTable, WatchedTable
+
+
+def faults(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper, *, styled: bool, lasting: bool) -> Iterator[str]:
+    """Why a slave cannot be fed by a source, in sentences.
+
+    Args:
+        patterns: how the source's tables are watched.
+        styled: the messages of the slave's tables pass a stylesheet, unless an entry says that they do not.
+        lasting: the slave keeps what rows were before.
+    """
+    try:
+        mapper.keep_apart(TableName(one.schema, one.table) for one in patterns if not (one.wildcard or one.excluded))
+    except ConfigError as error:
+        yield error.fact
+    for watched, settings in patterns.items():
+        if settings.old_images == "full":
+            continue
+        needing = {one for entry in _entries(patterns, watched, mapper) for one in entry.looking_back}
+        if styled and any(entry.stylesheet for entry in _entries(patterns, watched, mapper)):
+            needing.add("stylesheets")
+        if lasting:
+            needing.add("keeps: history")
+        if needing:
+            yield (
+                f"{watched} has `old_images: key`, and {', '.join(sorted(needing))} of the slave needs to know what "
+                "its rows were before each update"
+            )
+
+
+def _entries(patterns: Mapping[Pattern, WatchedTable], watched: Pattern, mapper: Mapper) -> Iterator[SlaveTable]:
+    """What is said of tables that an entry of the source takes."""
+    yield mapper.entry(TableName(watched.schema, watched.table))
+    for pattern, entry in mapper.tables.items() if watched.wildcard else ():
+        if pattern.wildcard:
+            taken = pattern.schema == watched.schema and pattern.table.startswith(watched.table)
+        else:
+            taken = chosen(patterns, TableName(pattern.schema, pattern.table)) == watched
+        if taken:
+            yield entry

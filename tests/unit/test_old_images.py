@@ -1,0 +1,164 @@
+"""Updates that say nothing of what a row was, but that its key stayed: what they come to, and who cannot take them."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+from pydantic import ValidationError
+
+from sluice.apply.net import net
+from sluice.apply.shapes import Columned, copied, reshaped
+from sluice.apply.view import Sight, seen, view
+from sluice.changelog.schema import CHANGES, SWEPT
+from sluice.config import Config, Slave
+from sluice.errors import SluiceError
+from sluice.expressions import parse
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+from sluice.publish.genuine import Genuine
+
+COLUMNS = (Column("a", "integer"), Column("b", "integer"), Column("v", "text"))
+LAYOUT = Layout(7, TableName("public", "t"), COLUMNS, key=(0, 1))
+
+
+def changes(*of):
+    """Changes of one layout: action, new row, old row."""
+    rows = [(key, "9", key, 7, *change) for key, change in enumerate(of, 1)]
+    return pa.Table.from_pylist([dict(zip(CHANGES.names, row, strict=True)) for row in rows], CHANGES)
+
+
+def history(chance: random.Random):
+    """Changes of a few keys that follow from each other, with all of their old images."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for _ in range(60):
+        key = (str(chance.randrange(3)), str(chance.randrange(3)))
+        new = [*key, str(chance.random())]
+        if key not in rows:
+            moved = chance.choice([None, *rows])
+            old = rows.pop(moved) if moved else None
+            yield ("U" if old else "I"), new, old
+            rows[key] = new
+        elif chance.random() < 0.3:
+            yield "D", None, rows.pop(key)
+        else:
+            yield "U", new, rows[key]
+            rows[key] = new
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_net_effect_is_the_same_without_old_images_of_updates_that_left_the_key(seed):
+    whole = list(history(random.Random(seed)))
+    less = [(action, new, None if action == "U" and new[:2] == old[:2] else old) for action, new, old in whole]
+    assert less != whole
+    for begin in range(0, len(whole), 7):
+        assert net(LAYOUT, changes(*less[begin : begin + 7])) == net(LAYOUT, changes(*whole[begin : begin + 7]))
+
+
+def test_a_row_that_is_made_otherwise_is_an_update_still_and_nobody_says_what_it_was():
+    doubled = Columned((COLUMNS[0], Column("twice", "bigint")), (copied(0), parse("b * 2").value(COLUMNS).texts))
+    batch = changes(("I", ["0", "1", "x"], None), ("U", ["1", "2", "x"], None), ("U", ["2", "3", "x"], ["1", "2", "x"]))
+    found = [tuple(row[name] for name in ("action", "new", "old")) for row in reshaped(batch, doubled.made).to_pylist()]
+    assert found == [("I", ["0", "2"], None), ("U", ["1", "4"], None), ("U", ["2", "6"], ["1", "4"])]
+
+
+ENOUGH = [{}, {"mask": {"v": "redact"}}, {"compute": {"w": "a + 1"}}, {"columns": {"a": "c"}}, {"actions": "IU"}]
+ENOUGH += [{"without": ["v"]}, {"mask": {"a": "hash"}}]
+TOO_LITTLE = [{"where": "b > 1"}, {"when": "new.b > 1"}, {"searchable": ["v"]}, {"without": ["a"]}]
+TOO_LITTLE += [{"compute": {"a": "a + b"}}, {"mask": {"b": "redact"}}]
+
+
+def sight(entry, *, lasting=False):
+    slave = Slave(connection="x", salt="y", tables={"public.t": entry})
+    return {7: Sight(view(slave.mapper, LAYOUT), b"", lasting=lasting)}
+
+
+@pytest.mark.parametrize("entry", ENOUGH, ids=str)
+def test_a_slave_that_keeps_the_key_takes_them(entry):
+    batch = changes(("U", ["1", "2", "x"], None))
+    assert seen(batch, sight(entry))["action"].to_pylist() == ["U"]
+    assert seen(batch, sight(entry))["old"].to_pylist() == [None]
+
+
+@pytest.mark.parametrize("entry", TOO_LITTLE, ids=str)
+def test_a_slave_that_needs_more_stops_in_front_of_them(entry):
+    before = changes(("I", ["1", "2", "x"], None), ("U", ["1", "3", "y"], ["1", "2", "x"]))
+    assert len(seen(before, sight(entry))) == 2
+    with pytest.raises(SluiceError, match=r"SLC-226: .* rows of public\.t were .* the change 2 does not say it"):
+        seen(changes(("I", ["1", "2", "x"], None), ("U", ["1", "2", "x"], None)), sight(entry))
+
+
+def test_a_history_stops_in_front_of_them():
+    with pytest.raises(SluiceError, match=r"SLC-226: .* for its history"):
+        seen(changes(("U", ["1", "2", "x"], None)), sight({}, lasting=True))
+
+
+@pytest.mark.parametrize(
+    ("key", "deferrable", "genuine"), [((0,), False, True), ((0,), True, False), ((), False, False)], ids=str
+)
+def test_the_queue_may_have_them_of_tables_alone_whose_key_tells_their_rows(key, deferrable, genuine):
+    row = {"last": 1, "trans_key": "1", "repl_key": 1, "layout": 7, "action": "U", "new": ["1", "2", "x"], "old": None}
+    layout = Layout(7, LAYOUT.name, COLUMNS, key, deferrable)
+    sweep = SimpleNamespace(layouts=lambda: {7: layout}, deletion=lambda *_: "DELETE ...")
+    batch = pa.RecordBatch.from_pylist([row], SWEPT)
+    if genuine:
+        Genuine(lambda _: None).expect(batch, sweep)
+        row |= {"action": "D", "new": None}
+        batch = pa.RecordBatch.from_pylist([row], SWEPT)
+    with pytest.raises(SluiceError, match=r"SLC-068: .* it has no old content"):
+        Genuine(lambda _: None).expect(batch, sweep)
+
+
+def config(tables, slave, **source):
+    return Config.model_validate(
+        {
+            "sources": {"s": {"connection": "x", "tables": tables, **source}},
+            "slaves": {"zurich": {"connection": "z", **slave}},
+            "replications": [{"source": "s", "slave": "zurich"}],
+        }
+    )
+
+
+KEYED = {"public.t": {"old_images": "key"}, "public.u": {}}
+ALL = {"public.*": {"old_images": "key"}, "public.u": {}}
+REFUSED = [
+    pytest.param(KEYED, {"tables": {"public.t": {"where": "b > 1"}}}, "where", id="where"),
+    pytest.param(KEYED, {"tables": {"public.*": {"when": "new.b > 1"}}}, "when", id="when, by a wildcard"),
+    pytest.param(KEYED, {"tables": {"public.t": {"veto": "x:y"}}}, "veto", id="veto"),
+    pytest.param(KEYED, {"tables": {"public.t": {"plugin": "x:y"}}}, "plugin", id="plugin"),
+    pytest.param(KEYED, {"tables": {"public.t": {"searchable": ["v"]}}}, "searchable", id="searchable"),
+    pytest.param(KEYED, {"stylesheets": {"directory": "/x"}}, "stylesheets", id="stylesheet"),
+    pytest.param(KEYED, {"vendor": "parquet", "keeps": "history"}, "keeps: history", id="history"),
+    pytest.param(ALL, {"tables": {"public.t": {"where": "b > 1"}}}, "where", id="under a wildcard"),
+    pytest.param(ALL, {"tables": {"public.t*": {"where": "b > 1"}}}, "where", id="wildcard under a wildcard"),
+    pytest.param(ALL, {"tables": {"public.*": {"where": "b > 1"}}}, "where", id="the same wildcard"),
+]
+TAKEN = [
+    pytest.param(KEYED, {"tables": {"public.u": {"where": "b > 1"}}}, id="of another table"),
+    pytest.param(KEYED, {"tables": {"public.*": {"where": "b > 1"}, "public.t": {}}}, id="not of this one"),
+    pytest.param(ALL, {"tables": {"public.u": {"where": "b > 1"}}}, id="not under the wildcard"),
+    pytest.param(KEYED, {"tables": {"public.t": {"mask": {"v": "redact"}}}}, id="mask"),
+    pytest.param(
+        KEYED, {"stylesheets": {"directory": "/x"}, "tables": {"public.t": {"stylesheet": False}}}, id="no stylesheet"
+    ),
+]
+
+
+@pytest.mark.parametrize(("tables", "slave", "what"), REFUSED)
+def test_the_configuration_refuses_a_slave_that_needs_more(tables, slave, what):
+    with pytest.raises(ValidationError, match=rf"slave zurich: public\.\S+ has `old_images: key`, and {what} of the"):
+        config(tables, slave)
+
+
+@pytest.mark.parametrize(("tables", "slave"), TAKEN)
+def test_the_configuration_takes_one_that_does_not(tables, slave):
+    config(tables, slave)
+
+
+def test_updates_that_change_nothing_cannot_be_withheld_without_old_images():
+    withheld = {"send_unchanged_updates": False}
+    with pytest.raises(ValidationError, match=r"public\.t has `old_images: key`: which of its updates change nothing"):
+        config(KEYED, {}, messages=withheld)
+    config({"public.u": {}}, {}, messages=withheld)
