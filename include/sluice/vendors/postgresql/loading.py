@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -60,8 +61,7 @@ class SlaveTables:
     def begin(self) -> list[Expected]:
         """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
         self._slave.take_over(self._epoch)
-        with translated("looking at the load"), self._connect() as session:
-            self._hold(session)
+        with self._writing("looking at the load") as session:
             left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
             session.execute(composed("initial_update/end_programs"), {"application": left})
             if self._earlier is not None:
@@ -76,16 +76,14 @@ class SlaveTables:
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
         with translated("looking at the slave's tables"), self._connect() as session:
-            if self._slave.capabilities().silent_triggers:
-                session.execute("SET LOCAL session_replication_role = replica")
+            self._silence(session)
             return {table.name for table in tables if self._merges(session, table, made=made)}
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
         if self._goes_on:
             return
-        with translated("planning the load"), self._connect() as session:
-            self._hold(session)
+        with self._writing("planning the load") as session:
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
             parts, rows = [one.part for one in chunks], [one.rows for one in chunks]
             expected = {**self._values(), "parts": parts, "rows": rows}
@@ -101,8 +99,7 @@ class SlaveTables:
                 missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
                 to have any, SLC-211 nothing tells which of its rows are the master's; see `wipe_out`.
         """
-        with translated("preparing the slave's tables"), self._connect() as session:
-            self._hold(session)
+        with self._writing("preparing the slave's tables") as session:
             if self._wiped and not (self._goes_on or staying):
                 wipe_out(session, self._wiped, self._slave.own_tables)
             # What blocks had brought is gone with this.
@@ -146,8 +143,7 @@ class SlaveTables:
 
     def finish(self, tables: Sequence[TableDefinition]) -> None:
         """Keys, indexes and foreign keys of the tables that we made, and ANALYZE."""
-        with translated("building keys and indexes"), self._connect() as session:
-            self._hold(session)
+        with self._writing("building keys and indexes") as session:
             echoes = Echoes(session, self._slave.masters)
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
             created = [table for table in tables if table.name in self._unfinished]
@@ -171,8 +167,7 @@ class SlaveTables:
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """Primary keys of the tables that we made; which of all have rows."""
-        with translated("looking at what was imported"), self._connect() as session:
-            self._hold(session)
+        with self._writing("looking at what was imported") as session:
             for name, made in self._unfinished.items():
                 there = self.mapper.table(name)
                 if made.key and not catalog.primary_key(session, there):
@@ -181,15 +176,13 @@ class SlaveTables:
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Let the sequences give out nothing that the master's have given out."""
-        with translated("moving the sequences"), self._connect() as session:
-            self._hold(session)
+        with self._writing("moving the sequences") as session:
             following.follow(session, self.mapper, sequences)
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: from here on the stream, without what the snapshot saw."""
         self._slave.begin_update(position, snapshot)
-        with translated("ending the load"), self._connect() as session:
-            self._hold(session)
+        with self._writing("ending the load") as session:
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
         self._slave.make_durable()
 
@@ -211,8 +204,7 @@ class SlaveTables:
         except psycopg.errors.FeatureNotSupported:
             if not delete:
                 raise
-            if self._slave.capabilities().silent_triggers:
-                session.execute("SET LOCAL session_replication_role = replica")
+            self._silence(session)
             for table in tables:
                 session.execute(sql.SQL("DELETE FROM {}").format(table))
 
@@ -271,8 +263,17 @@ class SlaveTables:
     def _connect(self) -> Connection:
         return connect(self._slave.info, f"load {self._slave.pair}")
 
-    def _hold(self, session: Connection) -> None:
-        fencing.hold(session, self._slave.parts["position"], self._slave.pair, self._epoch)
+    @contextmanager
+    def _writing(self, doing: str) -> Iterator[Connection]:
+        """A transaction under the fence (R6)."""
+        with translated(doing), self._connect() as session:
+            fencing.hold(session, self._slave.parts["position"], self._slave.pair, self._epoch)
+            yield session
+
+    def _silence(self, session: Connection) -> None:
+        """What acts by itself on what is written does not in this transaction, where the role may have it so."""
+        if self._slave.capabilities().silent_triggers:
+            session.execute("SET LOCAL session_replication_role = replica")
 
     def _values(self) -> dict[str, object]:
         return {"source": self._slave.pair.source, "slave": self._slave.pair.slave, "update": self._epoch}
