@@ -9,6 +9,7 @@ import psycopg
 from psycopg import sql
 
 from sluice.initial_update.plan import Key, KeyRange
+from sluice.vendors.postgresql.definition import listed
 
 
 def between(columns: Sequence[str], within: KeyRange, last: Key | None = None) -> sql.Composable:
@@ -19,7 +20,7 @@ def between(columns: Sequence[str], within: KeyRange, last: Key | None = None) -
     """
     asked = [
         sql.SQL("({}) {} ({})").format(
-            sql.SQL(", ").join(map(sql.Identifier, columns[: len(bound)])),
+            listed(columns[: len(bound)]),
             sql.SQL(compared),
             sql.SQL(", ").join(map(sql.Literal, bound)),
         )

@@ -17,7 +17,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
-from sluice.vendors.postgresql.definition import identifier, regclass
+from sluice.vendors.postgresql.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
@@ -96,13 +96,13 @@ def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master
     """
     shape = job.view.shape(salt_of(connections, job.salt))
     names = [column.name for column in job.view.layout.columns]
-    there = sql.SQL(", ").join(map(sql.Identifier, names))
+    there = listed(names)
     with connect(connections[job.replica.connection], "verify", autocommit=True) as session:
         parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": there}
         session.execute("SET work_mem = '64MB'")
         session.execute(composed("verify/expected", **parts))
         into = composed("initial_update/copy_in", table=identifier(_EXPECTED), columns=there, format=sql.SQL("text"))
-        columns = sql.SQL(", ").join(map(sql.Identifier, job.view.read))
+        columns = listed(job.view.read)
         out = composed("verify/unsorted", columns=columns, rows=catalog.rows_of(master, job.view.master.name))
         with session.cursor().copy(into) as copy:
             for buffer in CopyOut(master, out, BUFFER_BYTES):

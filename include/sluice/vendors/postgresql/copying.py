@@ -16,7 +16,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.initial_update.job import LoadJob, SlaveLoad
 from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import fencing
-from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.definition import identifier, listed
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
@@ -46,8 +46,8 @@ def merge(there: TableView, *, upserted: bool) -> sql.Composed:
     return composed(
         "initial_update/merge",
         table=identifier(there.layout.name),
-        columns=sql.SQL(", ").join(map(sql.Identifier, there.written)),
-        key=sql.SQL(", ").join(map(sql.Identifier, key)),
+        columns=listed(there.written),
+        key=listed(key),
         then=sql.SQL("UPDATE SET {} {}").format(then, odd) if others else sql.SQL("NOTHING"),
     )
 
@@ -113,7 +113,7 @@ class PostgresReceiver:
         there = self._plan.views[table]
         parts = {
             "table": identifier(there.layout.name),
-            "columns": sql.SQL(", ").join(map(sql.Identifier, there.written)),
+            "columns": listed(there.written),
         }
         self._echoes = Echoes(self._session, self._plan.masters)
         self._merge = None

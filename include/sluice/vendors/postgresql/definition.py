@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -202,9 +202,9 @@ def references(
         ).format(
             identifier(mapper.table(table.name)),
             sql.Identifier(key.name),
-            _names(columns),
+            listed(columns),
             identifier(mapper.table(key.parent)),
-            _names(parent_columns),
+            listed(parent_columns),
             sql.SQL(" MATCH FULL" if key.full else ""),
             verbatim(_ACTIONS[key.on_update] if silent else "NO ACTION"),
             verbatim(_ACTIONS[key.on_delete] if silent else "NO ACTION"),
@@ -236,6 +236,11 @@ def identifier(name: TableName) -> sql.Identifier:
     return sql.Identifier(name.schema, name.table)
 
 
+def listed(columns: Iterable[str]) -> sql.Composed:
+    """Names of columns, quoted by type, between commas."""
+    return sql.SQL(", ").join(map(sql.Identifier, columns))
+
+
 def regclass(name: TableName) -> str:
     """A table's name as a text that casts to regclass."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in (name.schema, name.table))
@@ -250,10 +255,6 @@ def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str
     """What a slave calls these columns; none if it lacks one of them."""
     found = [mapper.column(table, column) for column in columns]
     return [] if None in found else [name for name in found if name is not None]
-
-
-def _names(names: Sequence[str]) -> sql.Composable:
-    return sql.SQL(", ").join(sql.Identifier(name) for name in names)
 
 
 def _deferral(key: ForeignKey, *, silent: bool) -> str:

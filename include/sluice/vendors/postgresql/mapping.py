@@ -18,7 +18,7 @@ from sluice.errors import SluiceError
 from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import definition
-from sluice.vendors.postgresql.definition import ColumnDefinition, TableDefinition, identifier
+from sluice.vendors.postgresql.definition import ColumnDefinition, TableDefinition, identifier, listed
 from sluice.vendors.postgresql.session import Connection
 
 _MODEL = TableName("pg_temp", "sluice_model")
@@ -55,7 +55,7 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
             _add(connection, more)
     key = [there.columns[place].name for place in there.key]
     if not set(key) <= set(theirs.values()):
-        names = sql.SQL(", ").join(map(sql.Identifier, key))
+        names = listed(key)
         _run(connection, sql.SQL("ALTER TABLE {} ADD PRIMARY KEY ({})").format(identifier(_MODEL), names))
     found = definition.read(connection, _MODEL)
     _run(connection, sql.SQL("DROP TABLE {}").format(identifier(_MODEL)))

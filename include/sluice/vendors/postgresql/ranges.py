@@ -22,7 +22,7 @@ from sluice.vendors.dumping import Sorted
 from sluice.vendors.postgresql import catalog, fencing
 from sluice.vendors.postgresql.bounds import between
 from sluice.vendors.postgresql.copying import loader, merge
-from sluice.vendors.postgresql.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.definition import TableDefinition, identifier, listed
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.loading import is_unfinished
@@ -173,7 +173,7 @@ class PostgresBlocks:
         there, self._within = seen.layout, within
         parts: dict[str, sql.Composable] = {
             "table": identifier(there.name),
-            "columns": sql.SQL(", ").join(map(sql.Identifier, seen.written)),
+            "columns": listed(seen.written),
         }
         # Rows of the slave's own are not the master's of any time.
         own = self._job.mapper.filled(seen.master.name) is Filled.MERGE
@@ -233,7 +233,7 @@ class PostgresBlocks:
             "blocks/gone",
             rows=catalog.rows_of(self._session, there.name),
             within=between(there.key_names, self._within, reached_),
-            key=sql.SQL(", ").join(map(sql.Identifier, there.key_names)),
+            key=listed(there.key_names),
             its=sql.SQL(", ").join(sql.Identifier("there", name) for name in there.key_names),
         )
 

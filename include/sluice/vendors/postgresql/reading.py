@@ -17,7 +17,7 @@ from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.comparing import keep_shape
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
-from sluice.vendors.postgresql.definition import identifier
+from sluice.vendors.postgresql.definition import identifier, listed
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
 LOCK_TIMEOUT = "3s"
@@ -35,7 +35,7 @@ class PostgresReading:
         since = sql.Literal(str(chunk.since % 2**32)) if chunk.since is not None else None
         out = composed(
             "initial_update/copy_out",
-            columns=_names(columns),
+            columns=listed(columns),
             relation=identifier(chunk.leaf.relation),
             low=sql.Literal(f"({chunk.low},0)"),
             high=sql.Literal(f"({chunk.high if chunk.high is not None else 2**32 - 2},0)"),
@@ -48,7 +48,7 @@ class PostgresReading:
         """Every row of a table, in the text format, in no order."""
         keep_shape(self._session, name)
         rows = catalog.rows_of(self._session, name)
-        return CopyOut(self._session, composed("verify/unsorted", columns=_names(columns), rows=rows), BUFFER_BYTES)
+        return CopyOut(self._session, composed("verify/unsorted", columns=listed(columns), rows=rows), BUFFER_BYTES)
 
     def shape(self, name: TableName) -> Layout:
         """The columns of a table, and its primary key."""
@@ -64,12 +64,12 @@ class PostgresReading:
                 f"the primary key of {within.table} was altered since it began to be loaded in blocks",
                 "trigger initial_update again, it begins anew",
             )
-        from_ = {"key": _names(order.columns), "rows": catalog.rows_of(self._session, within.table)}
+        from_ = {"key": listed(order.columns), "rows": catalog.rows_of(self._session, within.table)}
         left = between(order.columns, within)
         end = composed("blocks/end", **from_, within=left, before=sql.Literal(rows - 1))
         last = next(iter(keys(self._session.execute(end))), None)
         asked = between(order.columns, within, last)
-        out = composed("blocks/rows", columns=_names(columns), rows=from_["rows"], within=asked)
+        out = composed("blocks/rows", columns=listed(columns), rows=from_["rows"], within=asked)
         return CopyOut(self._session, out, BUFFER_BYTES), last
 
 
@@ -93,7 +93,3 @@ def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]
                 "trigger initial_update again with `resume`; the source's log tells who ended the session",
             ) from None
         yield PostgresReading(session)
-
-
-def _names(columns: Sequence[str]) -> sql.Composable:
-    return sql.SQL(", ").join(map(sql.Identifier, columns))
