@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import ctypes
 import json
 import logging
 import os
@@ -15,19 +14,18 @@ import re
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from sluice.orphans import ended_with_parent
+
 # Airflow's supervisor sends SIGKILL to the task five seconds after SIGTERM: we must be through before.
 GRACE_S = 4.0
 _TAIL_LINES = 20
 _ERROR_LINES = 40
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _ERROR = re.compile(r"SLC-\d{3,}: ")
 _LEVEL = re.compile(r"\blevel=(debug|info|warning|error|critical)\b", re.IGNORECASE)
 
@@ -97,7 +95,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             process_group=0,
-            preexec_fn=_end_with_parent,
+            preexec_fn=ended_with_parent(signal.SIGTERM),
         )
         try:
             if self._read(self._process):
@@ -188,8 +186,3 @@ def _json_object(line: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _end_with_parent() -> None:
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.log import event
+from sluice.orphans import ended_with_parent
 from sluice.parts import Program
 
 _BUFFER_BYTES = 1024 * 1024
@@ -213,6 +214,8 @@ class _Running:
                 env=environment | dict(self._task.environment),
                 cwd=self._task.place,
                 start_new_session=True,
+                # A session that it has is ended by the next load; without us it must begin none after that.
+                preexec_fn=ended_with_parent(signal.SIGKILL),
             )
         except (OSError, ValueError) as error:
             raise _absent(self._name, self._masked(str(error))) from None
