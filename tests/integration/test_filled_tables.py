@@ -46,16 +46,22 @@ def on_filled(settings):
     }
 
 
-def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_says(updating, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
-    world = updating(DDL, TABLES)
+def refused(world, **chosen):
+    """Zurich, whose rows one table is not to have: an update that was refused, and its session."""
     world.configure(on_filled)
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     zurich = world.reader("zurich")
     zurich.execute(BEFORE)
     world.inhibit("zurich")
     with pytest.raises(SluiceError, match=r"SLC-210: public.apart of the slave has rows"):
-        world.dump("zurich")
+        world.dump("zurich", **chosen)
+    return zurich
+
+
+def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_says(updating, monkeypatch):
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    world = updating(DDL, TABLES)
+    zurich = refused(world)
     assert [sum(world.rows("zurich", table).values()) for table in TABLES] == [2, 1, 1], "nothing was touched"
     zurich.execute("TRUNCATE apart")
     world.inhibit("zurich")
@@ -84,13 +90,7 @@ def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_say
 
 def test_rows_of_the_slave_stay_among_those_that_come_in_blocks(updating):
     world = updating(DDL, TABLES, source={"blocks": {"rows": 500, "patience_s": 30}})
-    world.configure(on_filled)
-    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
-    zurich = world.reader("zurich")
-    zurich.execute(BEFORE)
-    world.inhibit("zurich")
-    with pytest.raises(SluiceError, match=r"SLC-210: public.apart of the slave has rows"):
-        world.dump("zurich", mode=MARKERS)
+    zurich = refused(world, mode=MARKERS)
     zurich.execute(
         "TRUNCATE apart; INSERT INTO kept SELECT g, 0, 'of nobody', 'mine' FROM generate_series(900, 2100) AS g"
     )

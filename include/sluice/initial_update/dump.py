@@ -134,7 +134,7 @@ class _Asked:
         return chunks(snapshot.leaves(), self.context.config.bulk_tasks, self.stages)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Filled:
     """What came of it.
 

@@ -32,7 +32,8 @@ def of(connection: Connection, tables: Mapping[TableName, Watch], ours: str, *, 
     Raises:
         ConfigError: SLC-130, one of them cannot be watched.
     """
-    there = [name for name in tables if catalog.columns(connection, name)]
+    known = catalog.there(connection, tables)
+    there = [name for name in tables if name in known]
     registry.refuse_foreign(connection, there)
     parts = {"ours": sql.Literal(ours), "seen": sql.Literal(seen)}
     by_key = [name for name in there if tables[name].old_images == "key"]

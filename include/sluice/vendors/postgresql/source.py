@@ -157,10 +157,11 @@ class PostgresSource:
         known = self.is_installed()
         with translated("looking for the watched tables"):
             session = self._publisher()
+            there = catalog.there(session, tables)
             return {
                 name: detection.called_now(session, self.parts, name) if known else None
                 for name in tables
-                if not catalog.columns(session, name)
+                if name not in there
             }
 
     def columns(self, tables: Sequence[TableName]) -> dict[TableName, list[Column]]:

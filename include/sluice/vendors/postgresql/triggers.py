@@ -115,7 +115,8 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
     Raises:
         TransientError: SLC-036 if every try was in vain.
     """
-    tables = [identifier(name) for name in names if catalog.columns(connection, name)]
+    there = catalog.there(connection, names)
+    tables = [identifier(name) for name in names if name in there]
     if not tables:
         return
     statement = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(tables), sql.SQL(mode))
