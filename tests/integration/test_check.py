@@ -12,7 +12,9 @@ from support.world import SOURCE
 
 from sluice.config import HOME_ENV
 from sluice.connections import ConnectionInfo
+from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
+from sluice.errors import SluiceError
 from sluice.runtime import ports
 
 pytestmark = [pytest.mark.postgres]
@@ -105,6 +107,49 @@ SLAVES = {
 def test_a_table_of_a_slave_that_cannot_take_every_row_is_told_before_it_stops(world, change, code):
     world.reader("zurich").execute(change)
     assert wrong(world)["slave zurich"].startswith(code)
+
+
+def blind(entry, **watch):
+    """What makes a slave see the table so, while its updates say nothing of what rows were."""
+
+    def change(plain):
+        plain["sources"][SOURCE]["tables"]["public.t"] = {"old_images": "key", **watch}
+        plain["slaves"]["zurich"]["tables"] = {"public.t": entry}
+
+    return change
+
+
+KEYLESS = [{"without": ["id"]}, {"mask": {"id": "redact"}}, {"compute": {"id": "id + 1"}}]
+
+
+@pytest.mark.parametrize("entry", KEYLESS, ids=str)
+def test_a_slave_that_needs_more_of_updates_than_they_say_is_told_before_it_stops(world, entry):
+    world.reader("zurich").execute("DROP TABLE t")
+    world.configure(blind(entry))
+    told, hint = wrong(world)["slave zurich"].split("\nHINT: ")
+    assert told.startswith("SLC-226: the slave needs to know what rows of public.t were")
+    bootstrap(world.context, SOURCE)
+    world.master.execute("INSERT INTO t VALUES (1, 2, 'a'); UPDATE t SET note = 'b'")
+    world.publish()
+    with pytest.raises(SluiceError, match="SLC-226") as stopped:
+        world.drain()
+    assert stopped.value.hint.startswith(hint)
+
+
+# What is watched of the table, and what was done to it, so that no update lacks its old row.
+ENOUGH = {
+    "updates are not captured": ({"actions": "ID"}, ""),
+    "there is no primary key": ({}, "ALTER TABLE t DROP CONSTRAINT t_pkey"),
+    "a constraint is checked at commit": ({}, "ALTER TABLE t ADD UNIQUE (note) DEFERRABLE"),
+}
+
+
+@pytest.mark.parametrize(("watch", "ddl"), ENOUGH.values(), ids=ENOUGH)
+def test_a_slave_is_not_told_so_where_old_rows_are_stored_whole(world, watch, ddl):
+    world.reader("zurich").execute("DROP TABLE t")
+    world.master.execute(ddl)
+    world.configure(blind({"without": ["id"]}, **watch))
+    assert wrong(world) == {}
 
 
 PLACES = {

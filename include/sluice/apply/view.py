@@ -156,6 +156,24 @@ class Sight:
         self._shape = view.shape(salt) if view.shaped else None
         self._choice = view.choice()
 
+    def expect_old(self, why_not: str) -> None:
+        """See that it needs no more of updates than what rows are after them.
+
+        Args:
+            why_not: why they say no more.
+
+        Raises:
+            SluiceError: SLC-226, it needs more.
+        """
+        if self.needing_old:
+            raise SluiceError(
+                226,
+                f"the slave needs to know what rows of {self.view.master.name} were before they were updated, for "
+                f"{', '.join(self.needing_old)}; {why_not}",
+                "let the table have `old_images: full`, run the DAG bootstrap, then initial_update; or take that out "
+                "of what the slave sees; nothing is lost",
+            )
+
     def of(self, changes: pa.Table) -> pa.Table:
         """Changes of rows under the master's layout, as the slave sees them. Columns as in `CHANGES`, in and out."""
         return self._choice.of(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
@@ -189,13 +207,7 @@ def _expect_old(changes: pa.Table, sights: Mapping[int, Sight]) -> None:
     place = pc.index(pc.and_(lacking, pc.is_in(changes["layout"], value_set=needing)), True).as_py()
     if place >= 0:
         one = sights[changes["layout"][place].as_py()]
-        raise SluiceError(
-            226,
-            f"the slave needs to know what rows of {one.view.master.name} were before they were updated, for "
-            f"{', '.join(one.needing_old)}; the change {changes['repl_key'][place]} does not say it",
-            "let the table have `old_images: full`, run the DAG bootstrap, then initial_update; or take that out of "
-            "what the slave sees; nothing is lost",
-        )
+        one.expect_old(f"the change {changes['repl_key'][place]} does not say it")
 
 
 def _picked(rows: pa.ListArray, places: Sequence[int], width: int) -> pa.ListArray:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sluice.apply.view import Sight, view
 from sluice.connections import ConnectionInfo, salt_of
 from sluice.context import Context
 from sluice.control import losses
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.model.circles import echoing
-from sluice.model.layout import Column
+from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
 from sluice.publish.transformer import load
 
@@ -135,16 +136,19 @@ def _slave(context: Context, pair: Pair) -> str:
         can = slave.capabilities()
         quiet = "its own triggers and cascades " + ("stay silent" if can.silent_triggers else "are none")
         try:
-            columns = _columns(context, pair.source)
+            columns, without_old = _tables(context, pair.source)
         except SluiceError:
             # What is wrong there is told beside the source, and is not this slave's fault.
             return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"
         slave.mapper.keep_apart(columns)
         for name, known in columns.items():
             slave.mapper.refuse_unknown(name, [column.name for column in known])
+        salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
+        for layout in without_old:
+            sight = Sight(view(slave.mapper, layout), salt, lasting=slave.lasting)
+            sight.expect_old("the table has `old_images: key`, so no change says it")
         losses.expect_none(context, pair)
         warnings = slave.fit(columns).warnings
-        salt_of(context.connections, context.config.slave(pair.slave).salt)
         guarded = slave.guarded(list(columns))
         if wanted := context.wiped(pair):
             gone = slave.wiped(wanted)
@@ -165,9 +169,11 @@ def _slave(context: Context, pair: Pair) -> str:
     return "; ".join([f"answers; {quiet}", *warnings])
 
 
-def _columns(context: Context, name: str) -> Mapping[TableName, Sequence[Column]]:
+def _tables(context: Context, name: str) -> tuple[Mapping[TableName, Sequence[Column]], list[Layout]]:
+    """The columns of a source's tables; those tables whose updates need not say what a row was."""
+    watched = context.watched(name)
     source = context.source(name)
     try:
-        return source.columns(list(context.watched(name)))
+        return source.columns(list(watched)), source.without_old(watched)
     finally:
         source.close()

@@ -100,15 +100,14 @@ class SourceDatabase(Protocol):
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """What is worth knowing of these tables before they are replicated: what of them is not captured, or late."""
 
+    def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
+        """Those of these tables whose updates say nothing of what a row was if its key stayed."""
+
     def grants(self, tables: Sequence[TableName]) -> str:
         """The script that gives our role what capturing these tables needs."""
 
     def remove(self, before: Callable[[], None]) -> list[str]:
-        """Drop every DbResource of this source, in one transaction; what was dropped.
-
-        Args:
-            before: called once it is known that we may.
-        """
+        """Drop every DbResource of this source in one transaction; what was dropped. `before` is called once we may."""
 
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""

@@ -5,7 +5,7 @@ WITH RECURSIVE tree (root, relid) AS (
     SELECT root, inhrelid
     FROM tree JOIN pg_inherits ON inhparent = relid JOIN pg_class ON oid = inhrelid AND relispartition
 )
-SELECT namespace.nspname || '.' || class.relname || ', ' || found.why
+SELECT namespace.nspname, class.relname, found.why
 FROM pg_class AS class
 JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 CROSS JOIN LATERAL (
@@ -20,4 +20,4 @@ CROSS JOIN LATERAL (
     END
 ) AS found (why)
 WHERE class.oid = ANY ({tables}) AND found.why IS NOT NULL
-ORDER BY 1
+ORDER BY 1, 2

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from psycopg import sql
 
 from sluice.model.layout import Layout
-from sluice.model.names import TableName
+from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Watch
-from sluice.vendors.postgresql import catalog, registry, searching
+from sluice.vendors.postgresql import catalog, detection, registry, searching, triggers
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -19,15 +19,15 @@ _REMARKS = {
     "catalog/earlier": "{}: runs before the capture, so it must not change its row again",
     "catalog/unlogged": "{}: UNLOGGED, so a crash empties it and no change says so: run initial_update then",
 }
-_WHOLE = "old images are stored whole of {}"
 
 
-def of(connection: Connection, tables: Mapping[TableName, Watch], ours: str, *, seen: bool) -> list[str]:
+def of(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    tables: Mapping[TableName, Watch],
+) -> list[str]:
     """The remarks on those of these tables that are there.
-
-    Args:
-        ours: what the names of our triggers begin with.
-        seen: their DDL is seen as it happens.
 
     Raises:
         ConfigError: SLC-130, one of them cannot be watched.
@@ -35,17 +35,51 @@ def of(connection: Connection, tables: Mapping[TableName, Watch], ours: str, *, 
     known = catalog.there(connection, tables)
     there = [name for name in tables if name in known]
     registry.refuse_foreign(connection, there)
-    parts = {"ours": sql.Literal(ours), "seen": sql.Literal(seen)}
-    by_key = [name for name in there if tables[name].old_images == "key"]
+    ours = sql.Literal(triggers.made(resources))
     told = []
-    for query, remark, names in [
-        *((*said, there) for said in _REMARKS.items()),
-        ("catalog/stored_whole", _WHOLE, by_key),
-    ]:
-        listed = sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
-        if found := [what for (what,) in connection.execute(composed(query, **parts, tables=listed))]:
+    for query, remark in _REMARKS.items():
+        if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(there)))]:
             told.append(remark.format(", ".join(found)))
+    if whole := _stored_whole(connection, resources, parts, [name for name in there if _by_key(tables[name])]):
+        said = ", ".join(f"{name}, {why}" for name, why in whole.items())
+        told.append(f"old images are stored whole of {said}")
     return told
+
+
+def without_old(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    tables: Mapping[TableName, Watch],
+) -> list[Layout]:
+    """Those of these tables whose updates say nothing of what a row was if its key stayed."""
+    known = catalog.there(connection, tables)
+    there = [name for name, watch in tables.items() if name in known and _by_key(watch) and "U" in watch.actions]
+    whole = _stored_whole(connection, resources, parts, there)
+    return [_keyed(connection, name) for name in there if name not in whole]
+
+
+def _by_key(watch: Watch) -> bool:
+    return watch.old_images == "key"
+
+
+def _keyed(connection: Connection, name: TableName) -> Layout:
+    columns = tuple(catalog.columns(connection, name))
+    places = {column.name: place for place, column in enumerate(columns)}
+    return Layout(0, name, columns, tuple(places[part] for part in catalog.primary_key(connection, name)))
+
+
+def _stored_whole(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], by_key: Iterable[TableName]
+) -> dict[TableName, str]:
+    """Those of these tables whose old images are stored whole all the same, and why."""
+    seen = sql.Literal(detection.sees_ddl(connection, resources, parts))
+    found = connection.execute(composed("catalog/stored_whole", tables=_listed(by_key), seen=seen))
+    return {TableName(schema, table): why for schema, table, why in found}
+
+
+def _listed(names: Iterable[TableName]) -> sql.Composed:
+    return sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
 
 
 def of_slave(connection: Connection, layout: Layout) -> Iterator[str]:

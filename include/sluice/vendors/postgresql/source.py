@@ -95,8 +95,7 @@ class PostgresSource:
             return [TableName(*row) for row in self._publisher().execute(composed("publish/misread", **self.parts))]
 
     def poll_ddl(self) -> None:
-        """Send what changed as commands, where DDL is not seen as it happens or could not be recorded. Watch tables
-        that are wanted and are not watched yet. Elsewhere that is looked for once a minute."""
+        """Send what changed as commands, and watch tables that are wanted; where DDL is seen, once a minute."""
         with translated("looking for tables that changed"):
             if self._polls is None:
                 self._polls = not detection.sees_ddl(self._publisher(), self.resources, self.parts)
@@ -127,8 +126,12 @@ class PostgresSource:
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """What is worth knowing of these tables before they are replicated, in sentences."""
         with translated("looking at the watched tables"):
-            seen = detection.sees_ddl(self._publisher(), self.resources, self.parts)
-            return remarks.of(self._publisher(), tables, triggers.made(self.resources), seen=seen)
+            return remarks.of(self._publisher(), self.resources, self.parts, tables)
+
+    def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
+        """Those of these tables whose updates say nothing of what a row was if its key stayed."""
+        with translated("looking at the watched tables"):
+            return remarks.without_old(self._publisher(), self.resources, self.parts, tables)
 
     def grants(self, tables: Sequence[TableName]) -> str:
         """The script that gives our role what capturing these tables needs."""
@@ -156,10 +159,9 @@ class PostgresSource:
         """Which of these are no tables of the source, each with what it is called now if it was renamed."""
         known = self.is_installed()
         with translated("looking for the watched tables"):
-            session = self._publisher()
-            there = catalog.there(session, tables)
+            there = catalog.there(self._publisher(), tables)
             return {
-                name: detection.called_now(session, self.parts, name) if known else None
+                name: detection.called_now(self._publisher(), self.parts, name) if known else None
                 for name in tables
                 if name not in there
             }
@@ -170,8 +172,7 @@ class PostgresSource:
             return {name: catalog.columns(self._publisher(), name) for name in tables}
 
     def take_over(self, epoch: int) -> None:
-        """Raise the fence; a publisher that hangs in its transaction is ended by its recorded process id (R6). Then see
-        that purges will be accepted."""
+        """Raise the fence (R6), ending a publisher that hangs in its transaction; see that purges will be accepted."""
         with translated("taking the publisher's place"):
             take_over, holder = (composed(f"publish/{name}", **self.parts) for name in ("take_over", "holder"))
             if raised(self._publisher(), take_over, holder, {"epoch": epoch}) is None:
@@ -286,11 +287,10 @@ class PostgresSource:
 
     def close(self) -> None:
         """End the sessions."""
-        self._backlog = None
         for session in (self._session, self._beside):
             if session is not None:
                 session.close()
-        self._session = self._beside = None
+        self._backlog = self._session = self._beside = None
 
     def _publisher(self) -> Connection:
         if self._session is None or self._session.closed:
