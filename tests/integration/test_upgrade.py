@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.world import SOURCE
 
 from sluice.control.bootstrap import bootstrap
-from sluice.errors import ConfigError, TransientError
+from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.state.replication import Status
 from sluice.vendors.postgresql import triggers
 
@@ -16,6 +17,12 @@ pytestmark = [pytest.mark.postgres]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 BEFORE = Path(__file__).with_name("dbresources_0.sql").read_text(encoding="utf-8")
+PARTED = f"""
+{DDL}; CREATE TABLE s (id int PRIMARY KEY, v text);
+CREATE TABLE p (id int PRIMARY KEY, v text) PARTITION BY RANGE (id);
+CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10); CREATE TABLE p2 PARTITION OF p DEFAULT
+"""
+WRITTEN = "INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO s VALUES (1, 's'); INSERT INTO p VALUES (5, 'p')"
 EMPTY = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"
 
 
@@ -87,6 +94,70 @@ def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
     world.master.execute("ALTER INDEX t RENAME TO u")
     world.publish()
     assert [change["action"] for change in world.log()] == ["A"]
+
+
+# What an older version did not record, and where it is told apart if that version wrote down tables as this one does.
+NOWHERE, POLLING, EVERYWHERE = range(3)
+SWAP = "ALTER TABLE s RENAME TO x; ALTER TABLE t RENAME TO s; ALTER TABLE x RENAME TO t"
+UNRECORDED = {
+    "another column in the place of one": ("ALTER TABLE t DROP v, ADD w text", NOWHERE),
+    "one more column": ("ALTER TABLE t ADD w text", POLLING),
+    "another key": ("ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (v)", POLLING),
+    "a name that another had": (SWAP, EVERYWHERE),
+    "a partition that left": ("ALTER TABLE p DETACH PARTITION p1", POLLING),
+}
+
+
+def unseen(session, ddl):
+    """DDL that no event trigger sees."""
+    names = [name for (name,) in session.execute("SELECT evtname FROM pg_event_trigger")]
+    for name in names:
+        session.execute(f'ALTER EVENT TRIGGER "{name}" DISABLE')
+    session.execute(ddl)
+    for name in names:
+        session.execute(f'ALTER EVENT TRIGGER "{name}" ENABLE ALWAYS')
+
+
+@pytest.mark.parametrize("superuser", [True, False])
+@pytest.mark.parametrize(("version", "first"), [(5, "bootstrap"), (13, "publish")])
+@pytest.mark.parametrize(("ddl", "where"), UNRECORDED.values(), ids=UNRECORDED)
+def test_what_an_older_version_did_not_record_is_found_by_the_upgrade(
+    build, server, version, first, ddl, where, superuser
+):
+    role = SimpleNamespace(create_database=lambda: server.create_database(superuser=superuser), connect=server.connect)
+    world = build(PARTED, [f"public.{name}" for name in "stp"], elsewhere={"master": role})
+    world.master.execute(f"{WRITTEN}; UPDATE repl_state SET version = {version}")
+    unseen(world.master, ddl)
+    world.master.execute("INSERT INTO t VALUES (3, 'd'); INSERT INTO p VALUES (15, 'p')")
+    if first == "bootstrap":
+        bootstrap(world.context, SOURCE)
+    told = version >= 11 and (where == EVERYWHERE or (where == POLLING and not superuser))
+    world.publish()
+    assert world.status("zurich") is (Status.NORMAL if told else Status.INCONSISTENT)
+    if told and ddl == SWAP:
+        # What is told late is a swap at once, which no slave can do.
+        with pytest.raises(SluiceError, match="SLC-142"):
+            world.drain()
+    elif told:
+        world.catch_up()
+        assert world.differences() == {}
+
+
+@pytest.mark.parametrize("first", ["publish", "bootstrap"])
+def test_no_image_of_an_older_version_is_read_by_columns_that_it_was_not_written_with(old, first):
+    unseen(old.master, "ALTER TABLE t DROP v, ADD w text")
+    old.master.execute("INSERT INTO t VALUES (3, 'd')")
+    if first == "bootstrap":
+        bootstrap(old.context, SOURCE)
+    old.publish()
+    assert old.status("zurich") is Status.INCONSISTENT
+    assert old.log() == []
+    old.master.execute("INSERT INTO t VALUES (4, 'e')")
+    old.publish()
+    (change,) = old.log()
+    assert change["new"] == ["4", "e"]
+    (layout,) = old.context.manifest(SOURCE).layouts([change["layout"]]).values()
+    assert [column.name for column in layout.columns] == ["id", "w"]
 
 
 LOADED_0 = """

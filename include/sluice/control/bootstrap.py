@@ -44,10 +44,13 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
     database = context.source(source)
     try:
         installed = database.is_installed()
-        if installed:
+        watched, wanted = context.watched(source), context.wanted(source)
+        database.upgrade(wanted)
+        unreadable = []
+        if database.is_installed():
             # What can still be told apart is sent, before it counts as recorded.
             database.poll_ddl()
-        unreadable = database.unreadable()
+            unreadable = database.unreadable()
         if unreadable:
             names = ", ".join(map(str, unreadable))
             make_inconsistent(
@@ -55,7 +58,6 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
             )
         if installed and (silenced := database.silenced()):
             make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
-        watched, wanted = context.watched(source), context.wanted(source)
         notice = _notice if context.config.source(source).bootstrap_warnings else None
         return database.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
     finally:

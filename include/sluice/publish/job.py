@@ -9,7 +9,7 @@ from functools import partial
 
 from sluice.context import Context
 from sluice.control import answers, leases, statements
-from sluice.control.bootstrap import heal, make_inconsistent
+from sluice.control.bootstrap import heal, make_inconsistent, reconcile
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
 from sluice.log import event
@@ -45,7 +45,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     database = context.source(source)
     if not database.is_installed():
         context.store.migrate()
-        database.install(context.watched(source), context.wanted(source))
+        reconcile(context, source)
     with leases.leased(context.store, f"publish {source}") as held:
         publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing, genuine)
         run = _Run(context, source, database, publisher, held)

@@ -81,6 +81,9 @@ class SourceDatabase(Protocol):
         What is queued of `unreadable` tables is forgotten: their slaves must be INCONSISTENT before.
         """
 
+    def upgrade(self, wanted: Wanted) -> None:
+        """Bring DbResources of an older version up to this one; what they know of tables is compared as ever then."""
+
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
 
@@ -125,11 +128,7 @@ class SourceDatabase(Protocol):
         """Whether ITEMS holds anything."""
 
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> AbstractContextManager[Sweep]:
-        """Read ITEMS in one snapshot.
-
-        Args:
-            until: an older snapshot, as a text; nothing is taken that it does not show. Then `more` is exact.
-        """
+        """Read ITEMS in one snapshot; nothing that an older one does not show (`until`): then `more` is exact."""
 
     def reclaim(self) -> None:
         """Let ITEMS use the room of purged changes again, if our role may; no writer waits for it."""

@@ -61,28 +61,51 @@ def install(
     """
     parts = {**parts_of(resources), **appearance.parts_of(wanted.appearance)}
     execute = connection.execute
-    # One bootstrap of a prefix at a time.
-    execute("SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))", [resources.name("")])
-    found = upgrading.version(connection, resources, parts)
-    upgrading.upgrade(connection, resources, parts)
-    for name in sqlfiles.names("postgresql", "bootstrap"):
-        execute(composed(name, **parts))
-    upgrading.finish(connection, parts)
-    detection.watch_ddl(connection, resources, parts)
-    detection.want(connection, parts, wanted)
+    found = _found(connection, resources, parts)
+    _make(connection, resources, parts, wanted)
     again = watched if recreate else {*unreadable, *triggers.silenced(connection, parts)}
     with detection.unheard(connection, parts):
         installed = _reconcile(connection, resources, parts, watched, again, later=found is not None)
     forgotten = [registry.relation(connection, parts, table) for table in unreadable]
-    # Another version may write down otherwise what a table is.
-    anew = forgotten if found == upgrading.newest() else None
-    execute(composed("capture/current_tables", **parts), {"anew": anew})
+    execute(composed("capture/current_tables", **parts), {"anew": forgotten})
     for relation in forgotten:
         execute(composed("capture/forget_images", **parts), {"relation": relation})
     connection.commit()
     storing.key(connection, resources, parts, wanted=wanted.drained_into)
     storing.keep_uncompressed(connection, resources, parts)
     return installed
+
+
+def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> None:
+    """DbResources of an older version, brought up to this one; committed before anybody looks what changed unseen, and
+    before a trigger is made.
+
+    Raises:
+        ConfigError: SLC-059 if a newer Sluice made what is there.
+    """
+    parts = {**parts_of(resources), **appearance.parts_of(wanted.appearance)}
+    found = _found(connection, resources, parts)
+    if found not in (None, upgrading.newest()):
+        _make(connection, resources, parts, wanted)
+        upgrading.compare(connection, found, parts)
+    connection.commit()
+
+
+def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
+    """The version that is there. One bootstrap of a prefix at a time."""
+    lock = "SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))"
+    connection.execute(lock, [resources.name("")])
+    return upgrading.version(connection, resources, parts)
+
+
+def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
+    """All but what is of single tables."""
+    upgrading.upgrade(connection, resources, parts)
+    for name in sqlfiles.names("postgresql", "bootstrap"):
+        connection.execute(composed(name, **parts))
+    upgrading.finish(connection, parts)
+    detection.watch_ddl(connection, resources, parts)
+    detection.want(connection, parts, wanted)
 
 
 def _reconcile(

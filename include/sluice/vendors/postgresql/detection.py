@@ -11,6 +11,7 @@ from psycopg import sql
 
 from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Wanted
+from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.session import Connection, composed
 
 # Function -> the event it runs at, and the statements that may change what a watched table is.
@@ -189,6 +190,18 @@ def _made(connection: Connection, resources: Resources) -> dict[str, _Made]:
     functions = {resources.name(function): function for function in _EVENTS}
     rows = connection.execute(query, [list(functions), resources.schema])
     return {functions[called]: _Made(*row) for called, *row in rows}
+
+
+def missing(
+    connection: Connection, parts: Mapping[str, sql.Composable] | None, tables: Collection[TableName]
+) -> dict[TableName, TableName | None]:
+    """Which of these are no tables of the source, each with what it is called now if it was renamed.
+
+    Args:
+        parts: None where the DbResources are not there.
+    """
+    there = catalog.there(connection, tables)
+    return {name: called_now(connection, parts, name) if parts else None for name in tables if name not in there}
 
 
 def called_now(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> TableName | None:

@@ -87,10 +87,13 @@ class PostgresSource:
                 connection, self.resources, watched, wanted, recreate=recreate, unreadable=unreadable
             )
 
+    def upgrade(self, wanted: Wanted) -> None:
+        """Bring DbResources of an older version up to this one, in one transaction."""
+        with translated("upgrading the DbResources"), connect(self.info, "bootstrap") as connection:
+            capturing.upgrade(connection, self.resources, wanted)
+
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it."""
-        if not self.is_installed():
-            return []
         with translated("comparing the catalog with the recorded columns"):
             return [TableName(*row) for row in self._publisher().execute(composed("publish/misread", **self.parts))]
 
@@ -159,12 +162,7 @@ class PostgresSource:
         """Which of these are no tables of the source, each with what it is called now if it was renamed."""
         known = self.is_installed()
         with translated("looking for the watched tables"):
-            there = catalog.there(self._publisher(), tables)
-            return {
-                name: detection.called_now(self._publisher(), self.parts, name) if known else None
-                for name in tables
-                if name not in there
-            }
+            return detection.missing(self._publisher(), self.parts if known else None, tables)
 
     def columns(self, tables: Sequence[TableName]) -> dict[TableName, list[Column]]:
         """The columns of these tables, none for what is no table of the source."""

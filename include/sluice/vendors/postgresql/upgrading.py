@@ -20,6 +20,8 @@ from sluice.vendors.postgresql.session import Connection, composed
 # The folders of their upgrades.
 _SOURCE = "upgrade"
 _SLAVE = "upgrade_slave"
+# The version since which they write down as they do now what a table is.
+_DEFINED = 11
 
 
 def _number(name: str) -> int:
@@ -52,6 +54,18 @@ def upgrade(connection: Connection, resources: Resources, parts: Mapping[str, sq
         if found < newest():
             detection.deafen(connection, resources)
         _bring_up(connection, _SOURCE, found, parts)
+
+
+def compare(connection: Connection, found: int, parts: Mapping[str, sql.Composable]) -> None:
+    """What an older version wrote down of tables stays, and is compared as ever. If this one writes it down otherwise,
+    that is done anew, and of tables that are not what was recorded nothing is known any more (R7).
+
+    Args:
+        found: the version that was there.
+    """
+    if found < _DEFINED:
+        connection.execute(composed("capture/outdated", **parts))
+        connection.execute(composed("capture/current_tables", **parts), {"anew": None})
 
 
 def finish(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
