@@ -92,7 +92,13 @@ def cloned(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> flo
     directory = str(server.directory / "pgcopydb")
     command = ["pgcopydb", "clone", "--no-owner", "--restart", "--dir", directory]
     jobs = ["--table-jobs", _JOBS, "--index-jobs", _JOBS]
-    ends = {"PGCOPYDB_SOURCE_PGURI": server.conninfo(master), "PGCOPYDB_TARGET_PGURI": server.conninfo(slave)}
+    # It calls pg_dump and pg_restore, which are to be those of this server.
+    path = os.pathsep.join([str(server.cluster.bin), os.environ.get("PATH", os.defpath)])
+    ends = {
+        "PGCOPYDB_SOURCE_PGURI": server.conninfo(master),
+        "PGCOPYDB_TARGET_PGURI": server.conninfo(slave),
+        "PATH": path,
+    }
     return seconds(lambda: _run([*command, *jobs], ends))
 
 
@@ -140,7 +146,10 @@ def _at(info: ConnectionInfo) -> dict[str, str | int]:
 
 
 def _run(command: Sequence[str], environment: dict[str, str]) -> None:
-    done = subprocess.run(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True)
+    # In a group of its own: pgcopydb ends all of its process group when it fails.
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, process_group=0
+    )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
         raise failed(Path(command[0]).name, f"{done.returncode}: {said}")
