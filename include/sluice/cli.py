@@ -13,7 +13,7 @@ from sluice.errors import SluiceError
 if TYPE_CHECKING:
     from sluice.runtime.handle import Runtime
 
-BENCHES = ("capture", "publish", "apply", "drain", "slaves", "initial-update", "latency")
+BENCHES = ("capture", "publish", "apply", "drain", "slaves", "initial-update", "blocks", "latency")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -17,6 +17,7 @@ BENCHES = {
     "drain": "drain",
     "slaves": "slaves",
     "initial-update": "initial_update",
+    "blocks": "blocks",
     "latency": "latency",
 }
 

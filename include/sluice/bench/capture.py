@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import re
 import statistics
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 
 import psutil
 
+from sluice.bench import pgbench
 from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import Server, private_server
 from sluice.connections import ConnectionInfo
-from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.wanted import Wanted, Watch
 from sluice.runtime.progress import Progress
 from sluice.vendors.postgresql.source import PostgresSource
 
-CLIENTS = 2
-BRANCHES = 10
 SIDES = ("without", "with")
 # A third one of which the bulk UPDATE alone is measured: old images only where the key changed.
 BY_KEY = "by key"
-_PGBENCH_TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_history")
 _WIDE = """
 CREATE TABLE wide (id bigint PRIMARY KEY, c_int integer, c_small smallint, c_text text, c_num numeric, c_float float8,
                    c_ts timestamptz, c_date date, c_bool boolean, c_xml text)
@@ -38,7 +32,6 @@ FROM generate_series(1, %s) AS i
 """
 # After pgbench is gone, until the server has noticed that its sessions are.
 _ENDING_S = 0.2
-_HINT = "run it again; with an idle machine and --scale 0.1 if it was short of something"
 _BULK = "UPDATE wide SET c_int = c_int + 1, c_num = c_num + 0.5, c_ts = now(), c_xml = c_xml || '&' WHERE id <= %s"
 
 
@@ -71,7 +64,7 @@ def measure(scale: float, progress: Progress) -> Report:
         large_without, large_with, large_by_key = measured("seconds of the bulk UPDATE", bulk)
     return Report(
         "capture",
-        {"workload": "pgbench TPC-B-like", "clients": CLIENTS, "run_s": run_s, "bulk_rows": rows},
+        {"workload": "pgbench TPC-B-like", "clients": pgbench.CLIENTS, "run_s": run_s, "bulk_rows": rows},
         {
             "oltp_ratio": fast[0],
             "oltp_ratio_prepared": prepared[0],
@@ -94,12 +87,12 @@ def _prepared(server: Server, side: str, rows: int, progress: Progress) -> Conne
     """A database with pgbench's tables and ours; unless it is without capture every table is watched."""
     info = server.database(f"{side.replace(' ', '_')}_capture")
     with progress.step(f"filling the database {side} capture"), server.connect(info) as session:
-        _run(server, info, "-i", "-q", "-s", str(BRANCHES))
+        pgbench.fill(server, info)
         session.execute(_WIDE)
         session.execute(_FILL.replace("%s", str(rows * 2)))
         if side != "without":
             watch = Watch("IUD", old_images="key" if side == BY_KEY else "full")
-            tables = (*_PGBENCH_TABLES, "wide")
+            tables = (*pgbench.TABLES, "wide")
             source = PostgresSource(info, "public", "REPL_")
             source.install({TableName("public", table): watch for table in tables}, Wanted())
         session.execute("VACUUM ANALYZE")
@@ -120,16 +113,12 @@ class _Pgbench:
 
     def __call__(self) -> float:
         _settled(self._server, self._info)
-        options = "" if self._durable else "-c synchronous_commit=off"
-        command = ("-n", "-M", self._protocol, "-c", str(CLIENTS), "-T", str(self._run_s), "--random-seed=7")
         before = _ended_sessions_s(self._server)
-        told = _run(self._server, self._info, *command, options=options)
+        rate, made = pgbench.work(self._server, self._info, self._run_s, durable=self._durable, protocol=self._protocol)
         time.sleep(_ENDING_S)
-        found = re.search(r"processed: (\d+)[^~]*^tps = ([\d.]+)", told, re.MULTILINE)
-        if not found:
-            return 0.0
-        self.cpu_us.append((_ended_sessions_s(self._server) - before) / max(1, int(found[1])) * 1e6)
-        return float(found[2])
+        if made:
+            self.cpu_us.append((_ended_sessions_s(self._server) - before) / made * 1e6)
+        return rate
 
 
 class _Bulk:
@@ -160,12 +149,3 @@ def _settled(server: Server, info: ConnectionInfo) -> None:
             session.execute("TRUNCATE repl_queue")
         session.execute("VACUUM pgbench_branches, pgbench_tellers, wide")
         session.execute("CHECKPOINT")
-
-
-def _run(server: Server, info: ConnectionInfo, *arguments: str, options: str = "") -> str:
-    environment = {**os.environ, **server.environment(info), "PGOPTIONS": options}
-    command = [str(server.cluster.bin / "pgbench"), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise SluiceError(941, f"pgbench ended with {done.returncode}: {done.stderr.strip()[-500:]}", _HINT)
-    return done.stdout

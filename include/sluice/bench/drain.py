@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.synchronize import Barrier, Event
+from multiprocessing.synchronize import Event
 
 from psycopg import sql
 
 from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import SOURCE, Server, private_server, receive
-from sluice.config import Config
+from sluice.bench.workers import PATIENCE_S, Workers
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.dispatch.job import drain
@@ -27,7 +26,6 @@ TABLES = ("accounts", "history", "wide")
 _FEWEST = 100
 # Short, so that what waits for the jobs of a round to end does not wait long.
 _SCHEDULE = {"linger_s": 2}
-_PATIENCE_S = 600
 _LOOK_S = 0.02
 _CREATE = """
 CREATE TABLE accounts (id integer PRIMARY KEY, balance integer NOT NULL, filler char(84));
@@ -87,7 +85,7 @@ def measure(scale: float, progress: Progress) -> Report:
             has_all = backlog.make()
             with native.at_work():
                 _until(sessions["subscriber"], has_all)
-            with _Jobs(context).ready():
+            with Workers(context, _publish, _drain).ready():
                 return seconds(lambda: _until(sessions[SLAVE], has_all))
 
         def theirs() -> float:
@@ -146,47 +144,13 @@ class _Backlog:
         return sql.SQL(_SEEN).format(mark=sql.Literal(mark), **self._values)
 
 
-class _Jobs:
-    """A publisher and a drain, in processes of their own that have imported all they need and wait to begin."""
-
-    def __init__(self, context: Context) -> None:
-        spawned = multiprocessing.get_context("spawn")
-        self._begin = spawned.Barrier(len(_WORK) + 1)
-        self._seen = spawned.Event()
-        shared = (context.config, context.connections, self._begin, self._seen)
-        self._workers = [spawned.Process(target=work, args=shared) for work in _WORK]
-
-    @contextmanager
-    def ready(self) -> Iterator[None]:
-        """They begin with the block, and end with it."""
-        for worker in self._workers:
-            worker.start()
-        self._begin.wait(_PATIENCE_S)
-        try:
-            yield
-        finally:
-            self._seen.set()
-            for worker in self._workers:
-                worker.join(_PATIENCE_S)
-        if any(worker.exitcode for worker in self._workers):
-            hint = "what it said is above; mend that, and run the bench again"
-            raise SluiceError(947, "a job of the bench failed", hint)
-
-
-def _publish(config: Config, connections: Mapping[str, ConnectionInfo], begin: Barrier, _: Event) -> None:
-    context = Context(config, connections)
-    begin.wait(_PATIENCE_S)
+def _publish(context: Context, _: Event) -> None:
     publish(context, SOURCE, once=True)
 
 
-def _drain(config: Config, connections: Mapping[str, ConnectionInfo], begin: Barrier, seen: Event) -> None:
-    context = Context(config, connections)
-    begin.wait(_PATIENCE_S)
-    while not seen.is_set():
+def _drain(context: Context, over: Event) -> None:
+    while not over.is_set():
         drain(context, Pair(SOURCE, SLAVE))
-
-
-_WORK = (_publish, _drain)
 
 
 def _filled(server: Server, rows: int) -> ConnectionInfo:
@@ -233,9 +197,9 @@ class _Native:
 
 def _until(session: Connection, query: sql.Composed) -> None:
     """Wait until a query says so. Raises SluiceError SLC-948 if that takes too long."""
-    end = time.monotonic() + _PATIENCE_S
+    end = time.monotonic() + PATIENCE_S
     while session.execute(query).fetchone() != (True,):
         if time.monotonic() > end:
-            fact = f"after {_PATIENCE_S} s a database did not have all of it"
+            fact = f"after {PATIENCE_S} s a database did not have all of it"
             raise SluiceError(948, fact, "with a large --scale on a slow machine try a smaller one; else report it")
         time.sleep(_LOOK_S)

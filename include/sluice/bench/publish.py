@@ -12,7 +12,6 @@ from sluice.bench import workload
 from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import SOURCE, Server, private_server, receive
 from sluice.config import CONFIG_ENV, HOME_ENV, PROJECT
-from sluice.connections import KEY_FILE_ENV, SEALED_ENV, new_key_file, seal
 from sluice.context import Context
 from sluice.dispatch.job import drain
 from sluice.errors import SluiceError
@@ -136,11 +135,10 @@ def _published(context: Context, expected: int) -> float:
 
 def _peak_mb(server: Server, context: Context) -> float:
     """The most memory that the job takes, in a process of its own."""
-    key, file = server.directory / "seal.key", server.directory / "replication.yaml"
-    new_key_file(key)
-    os.environ[KEY_FILE_ENV] = str(key)
+    server.hand_over(context)
+    file = server.directory / "replication.yaml"
     file.write_text(json.dumps(context.config.model_dump(mode="json", by_alias=True)))
-    own = {CONFIG_ENV: str(file), HOME_ENV: str(server.directory), SEALED_ENV: seal(context.connections)}
+    own = {CONFIG_ENV: str(file), HOME_ENV: str(server.directory)}
     command = [sys.executable, str(PROJECT / "spark_jobs" / "publish.py"), "--source", SOURCE, "--once"]
     environment = {**os.environ, **own, "PYTHONPATH": str(PROJECT / "include")}
     job = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from sluice.config import Config
-from sluice.connections import ConnectionInfo
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, seal
 from sluice.context import Context
 from sluice.control import replications
 from sluice.model.names import Pair
@@ -113,6 +114,13 @@ class Server:
         context = Context(config, connections)
         context.store.migrate()
         return context
+
+    def hand_over(self, context: Context) -> None:
+        """Put its connections, sealed, into our environment, where jobs and tasks look for them."""
+        key = self.directory / "seal.key"
+        new_key_file(key)
+        os.environ[KEY_FILE_ENV] = str(key)
+        os.environ[SEALED_ENV] = seal(context.connections)
 
 
 def receive(context: Context) -> None:

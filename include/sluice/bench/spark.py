@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from sluice.bench.server import Server
 from sluice.config import PROJECT
-from sluice.connections import KEY_FILE_ENV, SEALED_ENV, new_key_file, seal
 from sluice.context import Context
 from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.runtime.java import java_home
@@ -47,10 +46,7 @@ def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _prepare_environment(server: Server, context: Context, driver: Path | None) -> None:
     """What `./sluice up` and the house operator give to a job."""
-    key = server.directory / "seal.key"
-    new_key_file(key)
-    os.environ[KEY_FILE_ENV] = str(key)
-    os.environ[SEALED_ENV] = seal(context.connections)
+    server.hand_over(context)
     java = java_home(server.directory / "java")
     jars = f" --jars {driver}" if driver else ""
     path = [str(Path(sys.executable).parent), str(java / "bin"), os.environ.get("PATH", os.defpath)]

@@ -1,0 +1,42 @@
+"""PostgreSQL's own benchmark program, and the tables that it makes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+from sluice.bench.server import Server
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError
+
+CLIENTS = 2
+BRANCHES = 10
+ACCOUNTS_OF_A_BRANCH = 100_000
+TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_history")
+_HINT = "run it again; with an idle machine and --scale 0.1 if it was short of something"
+
+
+def fill(server: Server, info: ConnectionInfo, branches: int = BRANCHES) -> None:
+    """Make the tables, with rows."""
+    _run(server, info, "-i", "-q", "-s", str(branches))
+
+
+def work(
+    server: Server, info: ConnectionInfo, run_s: int, *, durable: bool = True, protocol: str = "simple"
+) -> tuple[float, int]:
+    """Transactions like those of TPC-B for so long: how many a second, how many in all; 0 if there was none."""
+    options = "" if durable else "-c synchronous_commit=off"
+    command = ("-n", "-M", protocol, "-c", str(CLIENTS), "-T", str(run_s), "--random-seed=7")
+    told = _run(server, info, *command, options=options)
+    found = re.search(r"processed: (\d+)[^~]*^tps = ([\d.]+)", told, re.MULTILINE)
+    return (float(found[2]), int(found[1])) if found else (0.0, 0)
+
+
+def _run(server: Server, info: ConnectionInfo, *arguments: str, options: str = "") -> str:
+    environment = {**os.environ, **server.environment(info), "PGOPTIONS": options}
+    command = [str(server.cluster.bin / "pgbench"), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SluiceError(941, f"pgbench ended with {done.returncode}: {done.stderr.strip()[-500:]}", _HINT)
+    return done.stdout
