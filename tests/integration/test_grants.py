@@ -66,6 +66,48 @@ def test_the_script_names_no_password_and_may_be_run_twice(world):
     world.master.execute(script.encode())
 
 
+# What makes an owner of a table more than that; what the script says of it.
+MORE = {
+    "superuser": ("ALTER ROLE {owner} SUPERUSER", "superuser"),
+    "makes roles": ("ALTER ROLE {owner} CREATEROLE", "CREATEROLE"),
+    "sees all rows": ("ALTER ROLE {owner} BYPASSRLS", "BYPASSRLS"),
+    "reads the log of the server": ("ALTER ROLE {owner} REPLICATION", "REPLICATION"),
+    "runs programs": ("GRANT pg_execute_server_program TO {owner}", "pg_execute_server_program"),
+    "is a member of more": ("CREATE ROLE {other} SUPERUSER; GRANT {other} TO {owner}", "superuser"),
+}
+
+
+@pytest.mark.parametrize(("more", "said"), MORE.values(), ids=MORE)
+def test_an_owner_with_more_than_rights_on_tables_is_not_granted(world, server, more, said):
+    names = {"owner": sql.Identifier(world.owner), "role": sql.Identifier(world.role)}
+    names |= {"other": sql.Identifier(f"other {world.owner}")}
+    world.master.execute(sql.SQL("REVOKE {owner} FROM {role}").format(**names))
+    world.master.execute(sql.SQL(more).format(**names))
+    with pytest.raises(psycopg.errors.RaiseException, match=said) as caught:
+        world.master.execute(grants(world.context, SOURCE).encode())
+    diag = caught.value.diag
+    assert '"The shop"."Größe"' in diag.message_primary
+    assert "OWNER TO" in diag.message_hint
+    refused = pytest.raises(psycopg.errors.InsufficientPrivilege)
+    with server.connect(world.context.connections["master"]) as weak, refused:
+        weak.execute(sql.SQL("SET ROLE {owner}").format(**names))
+
+
+def test_a_role_that_may_do_what_its_owners_may_anyway_gets_its_rights(world):
+    names = {"owner": sql.Identifier(world.owner), "role": sql.Identifier(world.role)}
+    world.master.execute(sql.SQL("ALTER ROLE {owner} BYPASSRLS; ALTER ROLE {role} BYPASSRLS").format(**names))
+    world.master.execute(grants(world.context, SOURCE).encode())
+
+
+@pytest.mark.parametrize("more", ["SUPERUSER", "NOSUPERUSER"])
+def test_check_remarks_on_a_role_that_can_become_a_superuser(world, more):
+    bootstrap(world.context, SOURCE)
+    world.master.execute(sql.SQL("ALTER ROLE {} " + more).format(sql.Identifier(world.owner)))
+    (told,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    can = f'the role can become a superuser, by SET ROLE: REVOKE "{world.owner}" FROM'
+    assert (can in told) == (more == "SUPERUSER")
+
+
 def test_event_triggers_that_a_superuser_makes_for_the_role_see_its_ddl(world):
     bootstrap(world.context, SOURCE)
     for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):

@@ -1,10 +1,49 @@
 -- What the role of a source needs, and no more; run it as a superuser, in the database itself. Membership in the owners
 -- of the watched tables is for CREATE TRIGGER, ENABLE ALWAYS and LOCK, which no smaller right allows; and for SELECT.
+-- A member can become the owner (SET ROLE), whatever it inherits of it. So nothing is granted if an owner is, or can
+-- become, more than a role with rights on tables, unless the role is that much itself.
 DO $grants$
 DECLARE
     owner  text;
     inside text;
+    more   record;
 BEGIN
+    SELECT owner.rolname AS owner, reached.rolname AS reached, too_much.what, owned.tables
+    INTO more
+    FROM pg_catalog.pg_roles AS ours
+    CROSS JOIN (
+        SELECT class.relowner, string_agg(class.oid::pg_catalog.regclass::text, ', ' ORDER BY class.oid) AS tables
+        FROM pg_catalog.pg_class AS class
+        WHERE class.oid = ANY ({tables}::pg_catalog.regclass[])
+        GROUP BY class.relowner
+    ) AS owned
+    JOIN pg_catalog.pg_roles AS owner ON owner.oid = owned.relowner
+    JOIN pg_catalog.pg_roles AS reached ON pg_catalog.pg_has_role(owner.oid, reached.oid, 'MEMBER')
+    CROSS JOIN LATERAL (
+        VALUES
+            ('is a superuser', reached.rolsuper),
+            ('has CREATEROLE', reached.rolcreaterole AND NOT ours.rolcreaterole),
+            ('has BYPASSRLS', reached.rolbypassrls AND NOT ours.rolbypassrls),
+            ('has REPLICATION', reached.rolreplication AND NOT ours.rolreplication),
+            ('reads or writes files of the server, or runs programs there', reached.rolname IN (
+                'pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files'
+            ))
+    ) AS too_much (what, so)
+    WHERE ours.rolname = {role_name} AND NOT ours.rolsuper AND owner.oid <> ours.oid AND too_much.so
+    -- A superuser is a member of all others.
+    ORDER BY owner.rolname, reached.oid <> owner.oid
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION '% belongs to %, so the role % would have to become it; and %', more.tables,
+            quote_ident(more.owner), quote_ident({role_name}), CASE
+                WHEN more.reached = more.owner THEN format('%I %s', more.owner, more.what)
+                ELSE format('%I is a member of %I, which %s', more.owner, more.reached, more.what)
+            END
+        USING HINT = format(
+            'nothing was granted; give the tables to an ordinary role (ALTER TABLE ... OWNER TO ...). If it was '
+            'granted before: REVOKE %I FROM %I', more.owner, {role_name}
+        );
+    END IF;
     EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO %I', current_database(), {role_name});
     EXECUTE format('GRANT USAGE, CREATE ON SCHEMA %I TO %I', {schema_name}, {role_name});
     FOR inside IN

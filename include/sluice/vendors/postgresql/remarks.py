@@ -43,6 +43,9 @@ def of(
     if whole := _stored_whole(connection, resources, parts, [name for name in there if _by_key(tables[name])]):
         said = ", ".join(f"{name}, {why}" for name, why in whole.items())
         told.append(f"old images are stored whole of {said}")
+    if found := [name for (name,) in connection.execute(composed("catalog/superusers"))]:
+        role = sql.Identifier(connection.info.user).as_string(connection)
+        told.append(f"the role can become a superuser, by SET ROLE: REVOKE {', '.join(found)} FROM {role}")
     return told
 
 
