@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from copy import deepcopy
 
 import pytest
@@ -14,7 +16,7 @@ from support.world import SOURCE
 from sluice.connections import ConnectionInfo
 from sluice.control import replications, stops
 from sluice.control.status import standings
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
 from sluice.initial_update.online import load_online
@@ -271,6 +273,25 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
     world.publish()
     world.drain("zurich")
     assert [world.rows("zurich", name) == world.rows("master", name) for name in TABLES] == [True] * 3
+
+
+def test_a_block_that_hangs_in_mid_merge_is_ended_when_its_update_is_cancelled(world):
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    begun(world, "zurich")
+    with background(world.publish), ThreadPoolExecutor(1) as pool, closing(world.session("zurich")) as somebody:
+        somebody.execute("BEGIN; LOCK TABLE keyed, named IN SHARE MODE")
+        with background(lambda: world.drain("zurich")):
+            loading = pool.submit(loaded, world, "zurich")
+            until(lambda: world.waits("%INSERT INTO%sluice_merged%", "zurich"))
+        with pytest.raises(TransientError, match="SLC-036"):
+            world.drain("zurich")
+        assert world.waits("%INSERT INTO%sluice_merged%", "zurich"), "a drain ended a load that goes on beside it"
+        assert cancel(world.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
+        assert not world.waits("%INSERT INTO%sluice_merged%", "zurich")
+        somebody.close()
+        loading.result(60)
+    assert not any(rows for *_, rows in reached(world))
+    assert [world.rows("zurich", name).total() for name in ("public.keyed", "public.named")] == [0, 0]
 
 
 def emptied_by_another(world):

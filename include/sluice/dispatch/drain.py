@@ -93,12 +93,12 @@ class Drain:
         self._snapshot: Snapshot | None = None
 
     def begin(self, epoch: int) -> Position:
-        """Fence out an earlier drain and learn how far the slave is.
+        """Fence out an earlier drain, not who puts in a block beside us, and learn how far the slave is.
 
         Raises:
             SluiceError: SLC-052, the slave is ahead of the log: its ordinals would be given out twice.
         """
-        self.position, self._snapshot = self._slave.take_over(epoch)
+        self.position, self._snapshot = self._slave.take_over(epoch, blocks=False)
         end = self._manifest.end()
         if self.position.ordinal > end.ordinal:
             raise SluiceError(

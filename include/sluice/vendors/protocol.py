@@ -210,8 +210,9 @@ class SlaveDatabase(Protocol):
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, though it silences what it may."""
 
-    def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
-        """Raise the fence to `epoch`; returns how far the slave is and the snapshot its data began with."""
+    def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
+        """Raise the fence to `epoch`, ending whoever holds it, but who puts in a block (R10) only if `blocks`; returns
+        how far the slave is and the snapshot its data began with."""
 
     def apply(
         self,

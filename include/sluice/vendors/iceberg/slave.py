@@ -28,13 +28,13 @@ class IcebergSlave(ParquetSlave):
 
         return IcebergTables(self.place)
 
-    def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
+    def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence. What somebody who died has committed and not told is told before."""
         with reachable(f"taking over {self.pair}"):
             late = self.versions.current()
             if self._tables.tell(late):
                 self.versions.renew(late)
-        return super().take_over(epoch)
+        return super().take_over(epoch, blocks=blocks)
 
     def admit(self, table: Table) -> None:
         """Look whether Iceberg can have a table of these columns.

@@ -75,7 +75,7 @@ class ParquetSlave:
         """Files have neither triggers nor foreign keys."""
         return []
 
-    def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
+    def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence: from now on the next number of whoever was at work is taken."""
         with reachable(f"taking over {self.pair}"):
             self.place.make()

@@ -24,9 +24,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def loader(info: ConnectionInfo, application: str) -> Connection:
+def loader(info: ConnectionInfo, pair: Pair, *, in_blocks: bool = False) -> Connection:
     """A session that fills a slave: what acts there by itself is silent, where the role may have it so."""
-    session = connect(info, application, autocommit=True)
+    session = connect(info, fencing.loading(pair, in_blocks=in_blocks), autocommit=True)
     with suppress(psycopg.errors.InsufficientPrivilege):
         session.execute("SET session_replication_role = replica")
     # Rows, and what says that they are in, are lost together, if at all; and with them what the drain did after that.
@@ -83,7 +83,7 @@ class PostgresReceiver:
     @_explained
     def open(self) -> None:
         """Begin the session."""
-        self._session = self._open.enter_context(closing(loader(self._info, f"load {self._pair}")))
+        self._session = self._open.enter_context(closing(loader(self._info, self._pair)))
 
     def close(self) -> None:
         """End the session."""

@@ -7,9 +7,26 @@ from collections.abc import Mapping
 from psycopg import errors, sql
 from psycopg.rows import TupleRow
 
+from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError
 from sluice.model.names import Pair
+from sluice.refusal import parameters
 from sluice.vendors.postgresql.session import Connection, composed
+
+
+def loading(pair: Pair, *, in_blocks: bool = False) -> str:
+    """What a session is called that loads a slave, so that whoever takes over finds it.
+
+    Args:
+        in_blocks: beside its drain, which waits for it.
+    """
+    return f"{'blocks' if in_blocks else 'load'} {pair}"
+
+
+def loads(info: ConnectionInfo, pair: Pair, *, blocks: bool) -> list[str]:
+    """The names of these sessions as the slave's server has them; those that load in blocks are among them or not."""
+    kinds = (False, True) if blocks else (False,)
+    return [parameters(info, loading(pair, in_blocks=each))["application_name"] for each in kinds]
 
 
 def raised(
@@ -20,7 +37,7 @@ def raised(
     Whoever hangs in a transaction with its row is ended.
 
     Args:
-        holder: gives the process ids that are recorded beside the epoch.
+        holder: gives the process ids of those who may hang so.
     """
     session.execute("SET lock_timeout = '2s'")
     try:

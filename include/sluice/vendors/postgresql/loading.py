@@ -261,7 +261,7 @@ class SlaveTables:
                 )
 
     def _connect(self) -> Connection:
-        return connect(self._slave.info, f"load {self._slave.pair}")
+        return connect(self._slave.info, fencing.loading(self._slave.pair))
 
     @contextmanager
     def _writing(self, doing: str) -> Iterator[Connection]:

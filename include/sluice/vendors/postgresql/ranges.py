@@ -148,7 +148,7 @@ class PostgresRanges:
 
     def _open(self) -> Connection:
         if self._session is None:
-            self._session = loader(self._info, f"load {self._pair.slave}")
+            self._session = loader(self._info, self._pair, in_blocks=True)
         return self._session
 
 
@@ -163,10 +163,11 @@ class PostgresBlocks:
         self._job = job
         self._parts = {name: sql.Identifier(job.slave.schema, f"sluice_{name}") for name in ("position", "ranges")}
         self._names = {"source": job.source, "slave": job.slave.slave}
-        self._waiting = Waiting(Pair(job.source, job.slave.slave), job.at, job.patience_s)
+        pair = Pair(job.source, job.slave.slave)
+        self._waiting = Waiting(pair, job.at, job.patience_s)
         self._copying = ExitStack()
         with translated(f"loading {job.slave.slave}"):
-            self._session = loader(info, f"load {job.slave.slave}")
+            self._session = loader(info, pair, in_blocks=True)
 
     def begin(self, within: KeyRange, seen: TableView) -> None:
         """Begin to write rows."""

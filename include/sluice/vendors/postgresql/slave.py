@@ -97,12 +97,13 @@ class PostgresSlave:
             position = TableName(self._schema, "sluice_position")
             upgrading.install_in_slave(self._open(), self.pair.slave, position, self.parts)
 
-    def take_over(self, epoch: int) -> tuple[Position, Snapshot | None]:
-        """Raise the fence, ending by its recorded process id a session that holds it; how far the slave is."""
+    def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
+        """Raise the fence, ending sessions that hold it; how far the slave is."""
         self.install()
         with translated("taking the drain's place"):
             take_over, holder = (composed(f"slave/{name}", **self.parts) for name in ("take_over", "holder"))
-            row = fencing.raised(self._open(), take_over, holder, {**self._names(), "epoch": epoch})
+            values = {"epoch": epoch, "loads": fencing.loads(self.info, self.pair, blocks=blocks)}
+            row = fencing.raised(self._open(), take_over, holder, {**self._names(), **values})
         if row is None:
             raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
         self._epoch = epoch
