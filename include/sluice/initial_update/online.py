@@ -20,6 +20,7 @@ from sluice.initial_update.job import BlockJob, BlockLoaded, OfMaster
 from sluice.initial_update.later import ranges_of
 from sluice.initial_update.plan import KeyRange
 from sluice.initial_update.targets import plan_of
+from sluice.initial_update.turns import Turns
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Event, Status
@@ -70,6 +71,7 @@ class _Loading:
         self._settings = context.config.source(pair.source).blocks
         self._switch = context.switch(pair)
         self._update = replications.get(context.store, pair).update_id or 0
+        self._turns = Turns()
         self.ranges: list[KeyRange] = []
         self.error: SluiceError | None = None
         self.left = self._ours()
@@ -89,16 +91,19 @@ class _Loading:
             event("left alone", slave=self.pair.slave, why="its update was given up")
             self.left = False
             return True
-        if not self._ready():
+        most = self._context.config.bulk_tasks
+        if not self._ready() or not (chosen := self._turns.next(filter(self._wanted, self.ranges), most)):
             return False
         began = time.monotonic()
         with points.held(self._context.store, self.pair.source, [self.pair.slave], self._settings.patience_s) as point:
-            job = self._job(point)
+            job = self._job(point, chosen)
             done = self._load(job)
         self._look()
         for within, one in zip(job.ranges, done, strict=True):
             if one.error:
                 self._failed(within, one.error)
+            else:
+                self._turns.done(within)
         busy = time.monotonic() - began
         rows = sum(one.rows for one in done)
         reached = "; ".join(f"{one.table} beyond {', '.join(one.reached)}" for one in self.ranges if one.reached)
@@ -106,9 +111,8 @@ class _Loading:
         time.sleep(busy / self._settings.share - busy)
         return any(not one.error for one in done)
 
-    def _job(self, point: points.Point) -> BlockJob:
+    def _job(self, point: points.Point, chosen: tuple[KeyRange, ...]) -> BlockJob:
         context, source = self._context, self._context.config.source(self.pair.source)
-        waiting = [one for one in self.ranges if self._wanted(one)]
         return BlockJob(
             source=self.pair.source,
             update=self._update,
@@ -116,7 +120,7 @@ class _Loading:
             sealed=sealed_text(),
             slave=plan_of(context, self.pair, 0),
             mapper=context.mapper(self.pair),
-            ranges=tuple(waiting[: context.config.bulk_tasks]),
+            ranges=chosen,
             at=point.position,
             rows=self._settings.rows,
             patience_s=self._settings.patience_s,
@@ -150,6 +154,7 @@ class _Loading:
 
     def _failed(self, within: KeyRange, error: SluiceError) -> None:
         if isinstance(error, TransientError) or error.code == _LOST_SNAPSHOT:
+            self._turns.put_off(within)
             event("block put off", slave=self.pair.slave, table=within.table, why=error.fact)
         elif self.left:
             self._given_up(error)

@@ -32,6 +32,9 @@ from sluice.vendors.postgresql.staging import missing
 from sluice.verify.points import Waiting
 
 _LOOK_S = 0.02
+# How long a block waits for whoever has locked its table, and with it a slave that stands at the point. Less than the
+# second after which servers look for deadlocks: no statement of a user is ended for a block.
+_LOCK_WAIT = "400ms"
 
 
 class PostgresRanges:
@@ -168,6 +171,7 @@ class PostgresBlocks:
         self._copying = ExitStack()
         with translated(f"loading {job.slave.slave}"):
             self._session = loader(info, pair, in_blocks=True)
+            self._session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
 
     def begin(self, within: KeyRange, seen: TableView) -> None:
         """Begin to write rows."""
