@@ -6,8 +6,6 @@ import importlib.machinery
 import importlib.util
 import os
 import re
-import subprocess
-import sys
 from threading import Barrier, BrokenBarrierError
 from types import ModuleType
 
@@ -53,14 +51,6 @@ def test_a_wrong_command_is_refused(words):
     with pytest.raises(SystemExit) as ended:
         cli.main(words)
     assert ended.value.code == 2
-
-
-def test_the_launcher_needs_the_standard_library_alone():
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import runpy; runpy.run_path({str(PROJECT / 'sluice')!r})"],
-        capture_output=True,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_launcher_speaks_to_an_old_python(launcher, monkeypatch):
@@ -144,18 +134,6 @@ def test_the_pieces_of_a_ring_are_all_of_its_files():
     listed = [PROJECT / path for piece in pieces for path in piece.paths]
     assert listed == sorted((PROJECT / "tests" / "integration").rglob("test_*.py"))
     assert rings.cut("integration", 1)[0].paths == ("tests/integration",)
-
-
-@pytest.mark.parametrize("beside", [False, True])
-def test_a_ring_that_takes_long_says_that_it_still_runs(beside, monkeypatch, capfd):
-    monkeypatch.setattr(lanes, "HEARTBEAT_S", 0.05)
-    code = "import time; print('a.py ..', flush=True); time.sleep(0.3); print('== FAILURES\\nmany\\nlines'); exit(3)"
-    ended = lanes.shown("faults", [sys.executable, "-c", code], PROJECT, os.environ, beside=beside)
-    out, err = capfd.readouterr()
-    assert ended == 3
-    assert err.count(" ... faults ") > 1
-    if beside:
-        assert out == "faults | a.py ..\n===== faults\n== FAILURES\nmany\nlines\n"
 
 
 def test_two_rings_run_at_a_time_and_their_results_keep_their_order(monkeypatch):

@@ -7,7 +7,6 @@ import json
 import re
 import runpy
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -169,18 +168,6 @@ def test_the_secrets_fit_together_and_cover_the_configuration():
     assert files["airflow_password"] in files["airflow_database_url"]
     for entry in connections.values():
         assert entry["host"] in {*SERVICES, "localhost"}
-
-
-def test_secrets_are_written_once_and_only_for_us(tmp_path):
-    target = tmp_path / "secrets"
-    command = [sys.executable, PROJECT / "deploy" / "make_secrets.py", target]
-    subprocess.run(command, check=True)
-    assert target.stat().st_mode & 0o777 == 0o700
-    before = {path.name: path.read_text() for path in target.iterdir()}
-    again = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert again.returncode == 1
-    assert "HINT" in again.stderr
-    assert {path.name: path.read_text() for path in target.iterdir()} == before
 
 
 def test_as_many_tasks_may_run_as_the_pools_have_slots():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -89,19 +87,8 @@ def test_every_model_of_the_configuration_has_its_part():
 # Error codes
 
 
-# Reading a file whole takes time, and few have any.
-CODED = re.compile(rf"\b({'|'.join(ERRORS)}|__init__)\(\s*(\d|#)")
-
-
-def codes_of(file: Path) -> Iterator[int]:
-    """Codes that a module gives to errors: the first argument of a call, or of the base class's."""
-    text = file.read_text(encoding="utf-8")
-    for node in ast.walk(ast.parse(text)) if CODED.search(text) else ():
-        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name in ERRORS or name == "__init__":
-                code = node.args[0].value
-                yield from [code] if isinstance(code, int) else []
+# The first argument of a call of an error, or of the base class's; a comment may come before it.
+CODED = re.compile(rf"\b(?:{'|'.join(ERRORS)}|__init__)\((?:\s|#.*\n)*(\d+)\s*[,)]")
 
 
 @cache
@@ -110,7 +97,7 @@ def used_codes() -> set[str]:
     numbers = {code for code, _, _ in session._STATES.values()}
     for name in tracked():
         if name.endswith(".py") and name.startswith(("include/", "plugins/", "spark_jobs/", "dags/")):
-            numbers |= set(codes_of(PROJECT / name))
+            numbers |= set(map(int, CODED.findall((PROJECT / name).read_text(encoding="utf-8"))))
     launcher = re.findall(r'"SLC-(\d{3})"', (PROJECT / "sluice").read_text(encoding="utf-8"))
     return {f"SLC-{number:03d}" for number in numbers} | {f"SLC-{number}" for number in launcher}
 

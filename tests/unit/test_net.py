@@ -2,64 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 
-import pyarrow as pa
 import pytest
+from support.netting import KEYED, KEYLESS, SHIFTED, TRUNCATE, applied, changes, delete, insert, update
 
-from sluice.apply.net import CountedNet, KeyedNet, net
-from sluice.changelog.schema import CHANGES
-from sluice.model.layout import Column, Layout
-from sluice.model.names import TableName
-
-NAME = TableName("public", "t")
-COLUMNS = (Column("id", "integer"), Column("v", "text"))
-KEYED = Layout(1, NAME, COLUMNS, key=(0,))
-SHIFTED = Layout(1, NAME, COLUMNS, key=(0,), deferrable=True)
-KEYLESS = Layout(1, NAME, COLUMNS)
-
-Row = tuple[str | None, ...]
-
-
-def insert(*new):
-    return ("I", new, None)
-
-
-def update(old, new):
-    return ("U", new, old)
-
-
-def delete(*old):
-    return ("D", None, old)
-
-
-TRUNCATE = ("T", None, None)
-
-
-def changes(*transactions):
-    """A batch of transactions, each a list of changes."""
-    rows = [
-        {"ordinal": ordinal, "trans_key": "1", "repl_key": 1, "layout": 1, "action": action, "new": new, "old": old}
-        for ordinal, transaction in enumerate(transactions, 1)
-        for action, new, old in transaction
-    ]
-    return pa.Table.from_pylist(rows, schema=CHANGES)
-
-
-def applied(table: Counter[Row], layout: Layout, *transactions) -> Counter[Row]:
-    """A slave's table after a batch, by what the net effect says alone."""
-    batch = changes(*transactions)
-    found = net(layout, batch)
-    rows = Counter() if found.emptied else Counter(table)
-    if isinstance(found, CountedNet):
-        for image, a, b in found.effects:
-            rows[tuple(image)] = max(rows[tuple(image)] + a, b)
-        return +rows
-    new, old = batch["new"].to_pylist(), batch["old"].to_pylist()
-    images = [tuple(new[place]) for place in (*found.changed, *found.fresh)]
-    touched = {old[place][0] for place in found.gone} | {image[0] for image in images}
-    return Counter([row for row in rows.elements() if row[0] not in touched] + images)
+from sluice.apply.net import KeyedNet, net
 
 
 def test_a_row_inserted_and_deleted_in_one_batch_is_gone_and_was_never_expected():
@@ -110,50 +58,3 @@ def test_rows_without_a_key_are_counted():
 
 def test_a_delete_of_a_row_without_a_key_that_is_missing_does_nothing():
     assert applied(Counter(), KEYLESS, [delete("1", "a")], [insert("1", "a")]) == Counter([("1", "a")])
-
-
-@pytest.mark.parametrize("layout", [KEYED, SHIFTED, KEYLESS], ids=["keyed", "deferrable", "keyless"])
-@pytest.mark.parametrize("seed", range(40))
-def test_the_result_does_not_depend_on_where_the_log_is_cut(layout, seed):
-    chance = random.Random(seed)
-    master: Counter[Row] = Counter({(str(number), "a"): 1 for number in range(4)})
-    start, transactions = Counter(master), []
-    for _ in range(12):
-        master, done = _transaction(chance, layout, master)
-        transactions.append(done)
-    damaged = Counter({**start, ("9", "unexpected"): 1})
-    del damaged["0", "a"]
-    for before, expected in ((start, master), (damaged, None)):
-        whole = applied(before, layout, *transactions)
-        assert expected is None or whole == expected
-        for _ in range(5):
-            cuts = sorted(chance.sample(range(1, len(transactions)), 3))
-            rows = before
-            for begin, end in zip([0, *cuts], [*cuts, len(transactions)], strict=True):
-                rows = applied(rows, layout, *transactions[begin:end])
-            assert rows == whole
-
-
-def _transaction(chance: random.Random, layout: Layout, master: Counter[Row]) -> tuple[Counter[Row], list]:
-    """A random transaction that the layout's constraints allow, and the table after it."""
-    while True:
-        rows, done = Counter(master), []
-        for _ in range(chance.randrange(1, 6)):
-            new = (str(chance.randrange(6)), chance.choice(["a", "b", None]))
-            kind = chance.random()
-            if kind < 0.4 or not rows:
-                done.append(insert(*new))
-            else:
-                old = chance.choice(sorted(rows.elements(), key=str))
-                rows -= Counter([old])
-                done.append(delete(*old) if kind < 0.6 else update(old, new))
-            if done[-1][1]:
-                rows += Counter([new])
-            if layout is KEYED and _doubled(rows):
-                break
-        if not (layout.key and _doubled(rows)):
-            return rows, done
-
-
-def _doubled(rows: Counter[Row]) -> bool:
-    return any(count > 1 for count in Counter(row[0] for row in rows.elements()).values())

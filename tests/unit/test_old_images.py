@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from sluice.apply.net import net
 from sluice.apply.shapes import Columned, copied, reshaped
 from sluice.apply.view import Sight, seen, view
 from sluice.changelog.schema import CHANGES, SWEPT
@@ -28,33 +26,6 @@ def changes(*of):
     """Changes of one layout: action, new row, old row."""
     rows = [(key, "9", key, 7, *change) for key, change in enumerate(of, 1)]
     return pa.Table.from_pylist([dict(zip(CHANGES.names, row, strict=True)) for row in rows], CHANGES)
-
-
-def history(chance: random.Random):
-    """Changes of a few keys that follow from each other, with all of their old images."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for _ in range(60):
-        key = (str(chance.randrange(3)), str(chance.randrange(3)))
-        new = [*key, str(chance.random())]
-        if key not in rows:
-            moved = chance.choice([None, *rows])
-            old = rows.pop(moved) if moved else None
-            yield ("U" if old else "I"), new, old
-            rows[key] = new
-        elif chance.random() < 0.3:
-            yield "D", None, rows.pop(key)
-        else:
-            yield "U", new, rows[key]
-            rows[key] = new
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_the_net_effect_is_the_same_without_old_images_of_updates_that_left_the_key(seed):
-    whole = list(history(random.Random(seed)))
-    less = [(action, new, None if action == "U" and new[:2] == old[:2] else old) for action, new, old in whole]
-    assert less != whole
-    for begin in range(0, len(whole), 7):
-        assert net(LAYOUT, changes(*less[begin : begin + 7])) == net(LAYOUT, changes(*whole[begin : begin + 7]))
 
 
 def test_a_row_that_is_made_otherwise_is_an_update_still_and_nobody_says_what_it_was():

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pytest
+from support.guides import example_of, guide
 
 from sluice import hooks
 from sluice.apply import sandbox
 from sluice.apply.styled import styled
-from sluice.apply.stylesheets import Stylesheet, stylesheet
+from sluice.apply.stylesheets import Stylesheet
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
-from sluice.model.names import Pair, TableName
-from sluice.parts import Stylesheets
+from sluice.model.names import TableName
 
 ROWS = pa.list_(pa.string())
 LAYOUT = Layout(7, TableName("shop", "items"), (Column("id", "integer", True), Column("note", "text")), (0,))
@@ -154,29 +156,24 @@ def test_a_stylesheet_that_fails_or_loops_or_reaches_out_is_named_and_goes_on_wi
     assert failing.made(pa.array(GIVEN, ROWS)).rows.to_pylist() == GIVEN
 
 
-@pytest.mark.parametrize(
-    ("wanted", "files", "found"),
-    [
-        ({}, ["REPL_1_0_1_0_zurich.xsl", "REPL_1_0_1_0.xsl"], "REPL_1_0_1_0_zurich.xsl"),
-        ({}, ["REPL_1_0_1_0.xsl", "REPL_1_0_1_0_geneva.xsl"], "REPL_1_0_1_0.xsl"),
-        ({"version": "0.5 b:[x]"}, ["REPL_1_0_0_5_b__x_.xsl"], "REPL_1_0_0_5_b__x_.xsl"),
-        ({"session": "client/Db.Writer/1"}, ["REPL_1_0_1_0.xsl", "REPL_1_0_1_0_clientDb_Writer1.xsl"], 1),
-        ({"session": "client/Db.Writer/1"}, ["REPL_1_0_1_0.xsl", "REPL_1_0_1_0_clientDb_Writer.xsl"], 1),
-        ({"session": "client/Db.Writer/1"}, ["REPL_1_0_1_0_client.xsl"], None),
-        ({"name": "any.xsl"}, ["any.xsl", "REPL_1_0_1_0.xsl"], "any.xsl"),
-    ],
+PLANES = Layout(
+    1,
+    TableName("public", "planes"),
+    (Column("tailnum", "text", True), Column("seats", "integer"), Column("status", "text")),
+    (0,),
 )
-def test_the_closest_stylesheet_is_found(wanted, files, found, tmp_path, caplog):
-    caplog.set_level("INFO", "sluice")
-    for name in files:
-        (tmp_path / name).write_text(name)
-    chosen = stylesheet(Stylesheets(directory=str(tmp_path), **wanted), Pair("flights", "zurich"), "REPL_", "1.0")
-    wanted = files[found] if isinstance(found, int) else found
-    assert (chosen and (chosen.name, chosen.text.decode())) == (wanted and (wanted, wanted))
-    assert ("no stylesheet, messages go as they are" in caplog.text) == (found is None)
+PEOPLE = Layout(1, TableName("public", "people"), (Column("id", "integer"), Column("name", "text")), (0,))
 
 
-def test_a_stylesheet_that_is_named_or_a_directory_has_to_be_there(tmp_path):
-    for wanted in ({"directory": str(tmp_path / "none")}, {"directory": str(tmp_path), "name": "none.xsl"}):
-        with pytest.raises(ConfigError, match=r"SLC-165: the stylesheets of slave zurich cannot be read: .*none"):
-            stylesheet(Stylesheets(**wanted), Pair("flights", "zurich"), "REPL_", "1.0")
+def test_the_stylesheet_makes_the_rows_of_its_table():
+    text = guide("stylesheets.md")
+    given, wanted = example_of(text)
+    code = re.search(r"```xml\n(<xsl:stylesheet.*?)```", text, re.DOTALL)[1]
+    shape = styled(Stylesheet("REPL_0_5_0_3.xsl", code.encode()), PLANES)
+    assert shape.made(given).rows.to_pylist() == wanted
+    assert [(one.name, one.type) for one in shape.columns] == [
+        ("tailnum", "text"),
+        ("places", "integer"),
+        ("size", "text"),
+    ]
+    assert (shape.layout.key, styled(Stylesheet("other", code.encode()), PEOPLE).layout) == ((0,), PEOPLE)

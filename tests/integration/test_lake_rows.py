@@ -7,12 +7,11 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
-from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError, FencedError
+from sluice.errors import FencedError
 from sluice.model.layout import Column
 from sluice.model.names import Pair, TableName
 from sluice.vendors.parquet.files import Files
-from sluice.vendors.parquet.place import Place, place_of
+from sluice.vendors.parquet.place import Place
 from sluice.vendors.parquet.types import tokens, typed
 from sluice.vendors.parquet.versions import Version, Versions
 
@@ -37,22 +36,6 @@ def place(tmp_path):
     made = Place(tmp_path / "slave" / "source")
     made.make()
     return made
-
-
-NO_PLACES = {
-    "relative": {"path": "lake"},
-    "none": {},
-    "with a question mark": {"path": "/lake/what?"},
-    "with a hash sign": {"path": "/lake/nr#1"},
-    "of an object store": {"path": "s3://lake/a"},
-    "kept for no number of hours": {"path": "/lake", "keep_hours": "long"},
-}
-
-
-@pytest.mark.parametrize("extra", NO_PLACES.values(), ids=NO_PLACES)
-def test_a_connection_that_names_no_directory_is_refused(extra):
-    with pytest.raises(ConfigError, match=r"SLC-151: the connection of slave zurich names no directory"):
-        place_of(ConnectionInfo("fs", extra=extra), Pair("flights", "zurich"))
 
 
 def rows_of(kind, texts):
