@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from sluice.apply.mapper import Mapper
 from sluice.errors import ConfigError
@@ -26,16 +27,29 @@ def faults(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper, *, styled: 
     for watched, settings in patterns.items():
         if settings.old_images == "full":
             continue
-        needing = {one for entry in _entries(patterns, watched, mapper) for one in entry.looking_back}
-        if styled and any(entry.stylesheet for entry in _entries(patterns, watched, mapper)):
+        entries = [entry for entry in _entries(patterns, watched, mapper) if not entry.exclude]
+        needing = {one for entry in entries for one in entry.looking_back}
+        if styled and any(entry.stylesheet for entry in entries):
             needing.add("stylesheets")
-        if lasting:
+        if lasting and entries:
             needing.add("keeps: history")
         if needing:
             yield (
                 f"{watched} has `old_images: key`, and {', '.join(sorted(needing))} of the slave needs to know what "
                 "its rows were before each update"
             )
+
+
+def brought(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper) -> Iterator[Pattern]:
+    """What a source captures, with what of it never reaches the slave as excluded; where wildcards do not tell, it
+    does."""
+    for pattern, entry in patterns.items():
+        declined = not pattern.wildcard and mapper.excludes(TableName(pattern.schema, pattern.table))
+        yield replace(pattern, excluded=pattern.excluded or declined or entry.actions == "none")
+    given = [TableName(one.schema, one.table) for one, entry in mapper.tables.items() if not entry.exclude]
+    for pattern, said in mapper.tables.items():
+        if said.exclude and not any(map(pattern.takes, given)):
+            yield replace(pattern, excluded=True)
 
 
 def _entries(patterns: Mapping[Pattern, WatchedTable], watched: Pattern, mapper: Mapper) -> Iterator[SlaveTable]:

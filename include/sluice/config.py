@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -214,11 +213,9 @@ class Config(Part):
         found = []
         for one in self.replications:
             source, slave = self.sources[one.source], self.slaves[one.slave]
-            entries, ends = source.patterns.items(), (place(source.connection), place(slave.connection))
-            taken = (replace(key, excluded=key.excluded or entry.actions == "none") for key, entry in entries)
-            found.append(
-                Arrow(one.source, one.slave, *ends, tuple(taken), slave.schemas, slave.mapper.moved, one.block_loop)
-            )
+            ends = place(source.connection), place(slave.connection)
+            taken = tuple(agreeing.brought(source.patterns, slave.mapper))
+            found.append(Arrow(one.source, one.slave, *ends, taken, slave.schemas, slave.mapper.moved, one.block_loop))
         return found
 
     def source(self, name: str) -> Source:

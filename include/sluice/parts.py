@@ -54,6 +54,7 @@ Statement = Annotated[str, Field(pattern=r"^\s*(?i:call|select|insert|update|del
 class SlaveTable(Part):
     """What a slave sees of the tables that an entry takes. Names are the master's, but for what stands behind them."""
 
+    exclude: Annotated[bool, Field(description="the slave does not get it, although the source watches it")] = False
     as_: Annotated[TableAlias | None, Field(alias="as", description="schema.table, or table, on the slave")] = None
     columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
     without: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = frozenset()
@@ -94,6 +95,12 @@ class SlaveTable(Part):
     def chooses(self) -> bool:
         """Whether the slave leaves out some of the changes that it sees."""
         return self.actions != "IUD" or self.when is not None or self.veto is not None
+
+    @model_validator(mode="after")
+    def _what_is_excluded_has_no_settings(self) -> SlaveTable:
+        if self.exclude and self.model_fields_set != {"exclude"}:
+            raise ValueError("a table that is excluded has no other settings")
+        return self
 
     @model_validator(mode="after")
     def _columns_stay_apart(self) -> SlaveTable:

@@ -40,6 +40,24 @@ CASES = {
         {"b": {"tables": {"s.t": {"as": "u"}}}},
         [],
     ),
+    "both directions, which one declines": (
+        {"a": ["s.*"], "b": ["s.*"]},
+        ["a>b", "b>a"],
+        {"a": {"tables": {"s.*": {"exclude": True}}}},
+        [],
+    ),
+    "both directions, which one declines by name": (
+        {"a": ["s.t"], "b": ["s.*"]},
+        ["a>b", "b>a"],
+        {"b": {"tables": {"s.t": {"exclude": True}}}},
+        [],
+    ),
+    "both directions, which one declines but for some": (
+        {"a": ["s.*"], "b": ["s.*"]},
+        ["a>b", "b>a"],
+        {"a": {"tables": {"s.*": {"exclude": True}, "s.u*": {}}}},
+        ["a>b", "b>a"],
+    ),
     "into itself, elsewhere": ({"a": ["s.*"]}, ["a>a"], {"a": {"schemas": {"s": "r"}}}, []),
     "into itself": ({"a": ["s.*"]}, ["a>a"], {}, ["a>a"]),
 }

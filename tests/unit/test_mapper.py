@@ -26,6 +26,9 @@ SEEN = {
     "public.audit*": {"without": ["who"]},
     "public.only_new": {"actions": "I"},
     "public.audit_log": {"columns": {"at": "moment"}},
+    "public.pay*": {"exclude": True},
+    "public.payable*": {},
+    "public.payrolls": {"exclude": False, "without": ["iban"]},
 }
 BRANCH = mapper(SEEN, {"public": "branch"})
 
@@ -50,6 +53,16 @@ def test_the_entry_that_is_closest_to_a_table_counts_and_it_alone():
     assert BRANCH.table(name("t", "sales")) == name("t", "sales")
     assert BRANCH.columns(name("audit_x"), ["who", "at"]) == {"at": "at"}
     assert BRANCH.columns(name("audit_log"), ["who", "at"]) == {"who": "who", "at": "moment"}
+
+
+def test_what_is_excluded_is_so_by_the_closest_entry_and_is_not_there_at_all():
+    excluded = {one for one in ("pay", "payroll", "payrolls", "payable_2", "t") if BRANCH.excludes(name(one))}
+    assert excluded == {"pay", "payroll"}
+    assert not BRANCH.whole(name("payroll"))
+    assert not BRANCH.complete(name("payroll"))
+    assert not BRANCH.excludes(name("pay", "x"))
+    assert BRANCH.exclusions == ["public.pay*"]
+    mapper({"public.t": {"as": "u"}, "public.u": {"exclude": True}}).keep_apart([name("t"), name("u")])
 
 
 @pytest.mark.parametrize(
@@ -167,6 +180,8 @@ def test_a_statement_is_put_under_the_slaves_names(text, there):
         "ALTER TABLE t RENAME TO s",
         "ALTER TABLE t SET SCHEMA public",
         "UPDATE only_new SET x = 1",
+        "CREATE TABLE payments (id int)",
+        "DELETE FROM t USING pay WHERE pay.id = t.id",
         "WITH t AS (SELECT 1) SELECT * FROM t",
         "COMMENT ON COLUMN planes.x IS 'y'",
     ],

@@ -48,6 +48,15 @@ class Mapper:
             return entry.model_copy(update={"compute": {**entry.compute, **casts}})
         return entry
 
+    def excludes(self, name: TableName) -> bool:
+        """Whether the slave gets nothing of this table, and has none of it."""
+        return self.entry(name).exclude
+
+    @property
+    def exclusions(self) -> list[str]:
+        """The entries by which tables are excluded."""
+        return sorted(str(one) for one, entry in self.tables.items() if entry.exclude)
+
     def style(self, name: TableName) -> Stylesheet | None:
         """The stylesheet that this table's messages pass."""
         return self.stylesheet if self.entry(name).stylesheet else None
@@ -70,7 +79,7 @@ class Mapper:
     def complete(self, name: TableName) -> bool:
         """Whether the slave has every row of this table, and no row that the master has not."""
         entry = self.entry(name)
-        return not entry.chooses and entry.where is None
+        return not (entry.exclude or entry.chooses) and entry.where is None
 
     def same_rows(self, one: TableName, other: TableName) -> bool:
         """Whether the same is said of which rows of these tables there are, and what they are made of."""
@@ -115,7 +124,7 @@ class Mapper:
     def keep_apart(self, tables: Iterable[TableName]) -> None:
         """Raises ConfigError SLC-007 if two of these tables of one master would be one on the slave."""
         known: dict[TableName, TableName] = {}
-        for name in tables:
+        for name in (one for one in tables if not self.excludes(one)):
             if (twin := known.setdefault(self.table(name), name)) != name:
                 raise _impossible(f"{twin} and {name} would both be {self.table(name)}")
 

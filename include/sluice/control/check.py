@@ -136,19 +136,22 @@ def _slave(context: Context, pair: Pair) -> str:
         can = slave.capabilities()
         quiet = "its own triggers and cascades " + ("stay silent" if can.silent_triggers else "are none")
         try:
-            columns, without_old = _tables(context, pair.source)
+            every, without_old = _tables(context, pair.source)
         except SluiceError:
             # What is wrong there is told beside the source, and is not this slave's fault.
             return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"
+        excluded = sorted(filter(slave.mapper.excludes, every))
+        columns = {name: known for name, known in every.items() if name not in excluded}
         slave.mapper.keep_apart(columns)
         for name, known in columns.items():
             slave.mapper.refuse_unknown(name, [column.name for column in known])
         salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
-        for layout in without_old:
+        for layout in (one for one in without_old if one.name in columns):
             sight = Sight(view(slave.mapper, layout), salt, lasting=slave.lasting)
             sight.expect_old("the table has `old_images: key`, so no change says it")
         losses.expect_none(context, pair)
-        warnings = slave.fit(columns).warnings
+        warnings = [f"does not get {', '.join(map(str, excluded))}"] if excluded else []
+        warnings += slave.fit(columns).warnings
         guarded = slave.guarded(list(columns))
         if wanted := context.wiped(pair):
             gone = slave.wiped(wanted)

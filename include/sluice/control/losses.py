@@ -56,7 +56,8 @@ def found(context: Context, pair: Pair) -> list[Loss]:
         source.close()
     slave = context.slave(pair, context.configured(pair))
     try:
-        return slave.losses({name: known for name, known in columns.items() if known}, context.wiped(pair))
+        given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
+        return slave.losses(given, context.wiped(pair))
     finally:
         slave.close()
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Connection, Select, null, select
 from sqlalchemy.dialects.postgresql import insert
 
@@ -162,7 +163,9 @@ def _steps(context: Context, pair: Pair, chosen: Sequence[Kept]) -> Iterator[Ste
     layouts = {place: one.change.layout for place, one in enumerate(chosen, 1) if one.change.layout}
     if unseen := [place for place in layouts if chosen[place - 1].change.unseen]:
         mapper, salt = context.mapper(pair), salt_of(context.connections, context.config.slave(pair.slave).salt)
-        sights = {place: Sight(view(mapper, layouts[place]), salt) for place in unseen}
-        changes = seen(changes, sights)
+        excluded = [place for place in unseen if mapper.excludes(layouts[place].name)]
+        sights = {place: Sight(view(mapper, layouts[place]), salt) for place in unseen if place not in excluded}
+        of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))
+        changes = seen(changes.filter(pc.invert(of_excluded)), sights)
         layouts |= {place: one.view.layout for place, one in sights.items()}
     return steps(changes, layouts)

@@ -33,6 +33,7 @@ class Standing:
             sum.
         stuck: the transaction that it stands in front of: ordinal, trans_key, first_key, last_key, touched tables.
         skipped: tables of the master that it is not given, and how many changes that were.
+        excluded: entries of the configuration for tables that it does not get.
     """
 
     source: str
@@ -52,6 +53,7 @@ class Standing:
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stuck: Stuck | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
+    excluded: Sequence[str] = ()
 
     @property
     def well(self) -> bool:
@@ -132,6 +134,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         odd=_by_table(odd),
         stuck=stops.standing(context.store, pair),
         skipped={str(table): one.changes for table, one in skipped.items()},
+        excluded=context.config.slave(pair.slave).mapper.exclusions,
         compared=compared,
         different=different,
         publishing=publishing,

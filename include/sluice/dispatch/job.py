@@ -86,7 +86,7 @@ def drain_of(
         collected=settings.collected,
         salt=salt_of(context.connections, own.salt),
         rejected=partial(keep, context.store, pair),
-        permission=Permission(settings.policies, questions.decided(context.store, pair)),
+        permission=Permission(settings.policies, questions.decided(context.store, pair), slave.mapper.excludes),
         skipped={*left_out, *stops.left_out(context.store, pair)},
     )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sluice.apply.net import Step
 from sluice.control import remedies
 from sluice.errors import SluiceError
 from sluice.log import event
-from sluice.model.action import APPLIED, Command, Policies, Policy
+from sluice.model.action import APPLIED, Action, Command, Policies, Policy
 from sluice.model.asking import Asking
-from sluice.model.names import Pair
+from sluice.model.ddl import TableChange
+from sluice.model.names import Pair, TableName
 
 
 class Undecided(SluiceError):
@@ -29,10 +30,12 @@ class Permission:
 
     Attributes:
         decided: by their keys, commands that somebody decided: whether they are carried out.
+        excludes: whether it gets nothing of a table of the master.
     """
 
     policies: Policies = APPLIED
     decided: Mapping[int, bool] = field(default_factory=dict)
+    excludes: Callable[[TableName], bool] = lambda _: False
 
     def of(self, command: Command) -> Policy:
         """What it does about one of them."""
@@ -45,20 +48,43 @@ class Permission:
 ALL = Permission()
 
 
+def _change(command: Command) -> TableChange | None:
+    try:
+        return None if command.action is Action.STATEMENT else TableChange.from_json(command.text)
+    except ValueError:
+        # Whoever is to carry it out says so.
+        return None
+
+
+def _entering(pair: Pair, before: TableName, after: TableName) -> SluiceError:
+    return SluiceError(
+        227,
+        f"slave {pair.slave} does not get {before}, which is called {after} on the master from here on, and that it "
+        "would get: it has none of its rows",
+        f"trigger initial_update of {pair.slave} with `tables` {after}; or exclude that in the slave's `tables`, and "
+        "unpause",
+    )
+
+
 def permitted(steps: Iterable[Step], pair: Pair, permission: Permission) -> Iterator[Step]:
     """The steps without the commands that are passed over; the others know what to do about a table that is there.
 
     Raises:
         Undecided: SLC-143 in front of one that waits for a decision.
+        SluiceError: SLC-227, a table that the slave does not get becomes another that it gets.
     """
     for step in steps:
         if isinstance(step, Command):
             policy = permission.of(step)
-            table = str(step.layout.name) if step.layout else "a table"
+            change = _change(step)
+            about = (change and (change.before or change.after)) if step.layout is None else step.layout
+            table = str(about.name) if about else "a table"
             if policy is Policy.IGNORE:
                 event("passed over", command=step.action.name, table=table)
                 continue
             if policy is not Policy.APPLY:
                 raise Undecided(pair, Asking(step.ordinal, step.key, step.action, table, step.text), policy)
+            if change and change.before and change.after and permission.excludes(change.before.name):
+                raise _entering(pair, change.before.name, change.after.name)
             step = replace(step, existing=permission.policies.existing)
         yield step

@@ -12,6 +12,7 @@ from sluice.apply.mapper import Mapper
 from sluice.apply.view import Sight, seen, view
 from sluice.changelog.manifest import Manifest
 from sluice.changelog.schema import NO_LAYOUT
+from sluice.dispatch.declining import declined
 from sluice.dispatch.timely import timely
 from sluice.model.layout import Layout
 from sluice.model.manners import Manner
@@ -24,7 +25,7 @@ class Seeing:
 
     Args:
         salt: what hashes are made with.
-        skipped: tables of the master that the slave is not given.
+        skipped: tables of the master that the slave is not given, beside those that the mapper excludes.
         lasting: the slave keeps what rows were before.
 
     Attributes:
@@ -46,21 +47,29 @@ class Seeing:
         self._skipped = skipped
         self._lasting = lasting
         self._sights: dict[int, Sight] = {}
+        self._excluded: set[int] = set()
         self.tables: dict[TableName, Manner] = {}
 
     def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
         """What the slave sees of changes, and of the layouts in them."""
         numbers = layouts_of(changes)
-        if unknown := numbers - self._sights.keys():
+        if unknown := numbers - self._sights.keys() - self._excluded:
             layouts = self._manifest.layouts(unknown)
-            more = {number: view(self._mapper, layout) for number, layout in layouts.items()}
+            self._excluded |= {number for number, layout in layouts.items() if self._mapper.excludes(layout.name)}
+            given = unknown - self._excluded
+            more = {number: view(self._mapper, layouts[number]) for number in given}
             self.tables |= {one.layout.name: self._mapper.manner(one.master.name) for one in more.values()}
             self._sights |= {number: Sight(one, self._salt, lasting=self._lasting) for number, one in more.items()}
-        sights = {number: self._sights[number] for number in numbers}
+        if excluded := numbers & self._excluded:
+            changes = declined(changes, excluded, self._gives)
+        sights = {number: self._sights[number] for number in numbers - excluded}
         if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
             changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))
         changes = timely(changes, {number: one.view.master for number, one in sights.items()})
         return seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
+
+    def _gives(self, table: TableName) -> bool:
+        return not (table in self._skipped or self._mapper.excludes(table))
 
     def left_out(self, changes: pa.Table) -> Counter[TableName]:
         """How many of these changes are of tables that the slave is not given."""

@@ -30,7 +30,8 @@ def told(
     if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
         return set()
     watched, entry = context.watched(source), target.tables.mapper.entry
-    whole = [one for one in tables if set(watched[one.name].actions) == _ALL and not entry(one.name).chooses]
+    ours = [one for one in tables if not (entry(one.name).exclude or entry(one.name).chooses)]
+    whole = [one for one in ours if set(watched[one.name].actions) == _ALL]
     return target.tables.merging(whole, made=made)
 
 

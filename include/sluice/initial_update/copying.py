@@ -10,6 +10,7 @@ from typing import Protocol
 
 from sqlalchemy import func
 
+from sluice.apply.mapper import Mapper
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
@@ -114,12 +115,13 @@ def copy(
     """Copy everything to every target; those that have all of it, and what went wrong with the others, by name."""
     failed: dict[str, SluiceError] = {}
     names = [one.name for one in dumped.definitions]
+    wanted = {target.name: given(target.tables.mapper, dumped.definitions) for target in targets}
     ready = each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
     ready = each(ready, before.begin, failed)
     chunks = before.chunks()
     count = len(chunks)
-    ready = each(ready, lambda target: target.tables.expect(before.expected(target)), failed)
-    ready = each(ready, lambda target: target.tables.prepare(dumped.definitions, before.staying(target)), failed)
+    ready = each(ready, lambda target: target.tables.expect(_expected(target, before)), failed)
+    ready = each(ready, lambda target: target.tables.prepare(wanted[target.name], before.staying(target)), failed)
     job = LoadJob(
         source=source,
         origin=dumped.origin,
@@ -137,13 +139,26 @@ def copy(
     loaded = [target for target in ready if target.name not in failed]
     loaded = each(loaded, lambda target: _whole(target, count), failed)
     loaded = each(loaded, before.catch_up, failed)
-    loaded = each(loaded, lambda target: target.tables.finish(dumped.definitions), failed)
+    loaded = each(loaded, lambda target: target.tables.finish(wanted[target.name]), failed)
     loaded = each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
     return loaded, failed
 
 
+def given(mapper: Mapper, tables: Sequence[TableDefinition]) -> list[TableDefinition]:
+    """Those of these tables that a slave gets."""
+    return [one for one in tables if not mapper.excludes(one.name)]
+
+
+def _expected(target: Target, before: Before) -> list[Expected]:
+    """The chunks as a target expects them: of a table that it does not get nothing is to come."""
+    excludes, chunks = target.tables.mapper.excludes, before.chunks()
+    found = zip(chunks, before.expected(target), strict=True)
+    return [Expected(None, 0) if excludes(chunk.leaf.table) else one for chunk, one in found]
+
+
 def _told(target: Target, dumped: Dumped, merged: Collection[TableName]) -> SlaveLoad:
-    views = {one.name: view(target.tables.mapper, one.layout) for one in dumped.definitions}
+    mapper = target.tables.mapper
+    views = {one.name: view(mapper, one.layout) for one in given(mapper, dumped.definitions)}
     if isinstance(dumped.origin, OfFiles):
         # What shapes rows did so when they were stored.
         views = {name: one.of_shaped_rows for name, one in views.items()}

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update.bringing import bring, told
-from sluice.initial_update.copying import Nothing, Target
+from sluice.initial_update.copying import Nothing, Target, given
 from sluice.initial_update.job import LoadJob, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.programs import Mask, Task, expect_there, filled, poured
 from sluice.model.action import Filled
@@ -68,14 +68,18 @@ class External(Nothing):
         plan, mapper = target.plan, target.tables.mapper
         command = self._context.config.slave(plan.slave).initial_program.command
         importing_ = vendor(plan.vendor).importing
-        names = [one.name for one in self._definitions]
+        names = [one.name for one in given(mapper, self._definitions)]
         if importing_ is None:
             raise _refused(plan.slave, "no program imports into this kind of slave")
         if plan.masters:
             raise _refused(plan.slave, "with `block_loop` a master in its database would hear of the rows")
         if own := [str(name) for name in names if mapper.filled(name) is Filled.MERGE]:
             raise _refused(plan.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
-        bent = [str(name) for name in names if not mapper.whole(name) or mapper.table(name) != name]
+        bent = [
+            str(one.name)
+            for one in self._definitions
+            if not mapper.whole(one.name) or mapper.table(one.name) != one.name
+        ]
         if bent and not command:
             raise _refused(plan.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
         if not self._at_once:
@@ -116,7 +120,8 @@ class External(Nothing):
         Raises:
             SluiceError: SLC-206, a program left nothing; see `bring`.
         """
-        mapper, there = target.tables.mapper, target.tables.imported(self._definitions)
+        mapper = target.tables.mapper
+        there = target.tables.imported(given(mapper, self._definitions))
         rows = {name for name in self._rows if mapper.complete(name)}
         empty = rows - there
         # Of a table that is read at another time all rows may have gone, and others come.

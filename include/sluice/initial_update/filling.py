@@ -58,7 +58,7 @@ def _reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> Abstrac
 
 def _receiver(job: LoadJob, plan: SlaveLoad, connections: Mapping[str, ConnectionInfo], share: Share) -> Receiver:
     if plan.files:
-        return FilesReceiver(job, plan.files, share)
+        return FilesReceiver(job, plan.files, share, plan.views)
     return vendor(plan.vendor).receive(connections[plan.connection], job, plan)
 
 
@@ -105,7 +105,7 @@ class _Slave:
 
     def sees_like(self, other: _Slave, table: TableName) -> bool:
         """Whether the other gets the same rows of a table with the same columns, whatever it calls them."""
-        return self.plan.views[table].reads_like(other.plan.views[table])
+        return table in self.plan.views and self.plan.views[table].reads_like(other.plan.views[table])
 
     def made(self, table: TableName, buffer: bytes) -> tuple[bytes, int]:
         """What it sees of rows of the master, as COPY reads it, and how many rows that is."""

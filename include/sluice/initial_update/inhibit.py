@@ -47,8 +47,8 @@ def inhibit(
     Raises:
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
             hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
-            and SLC-196 if these tables alone cannot be filled, SLC-225, SLC-224 and SLC-099 if these keys cannot; all
-            are left as they were.
+            and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them, SLC-225,
+            SLC-224 and SLC-099 if these keys cannot be filled; all are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -67,6 +67,7 @@ def inhibit(
         if not force:
             _refuse_under_way(context, pair)
         _refuse_paused(context, pair)
+        _refuse_excluded(context, pair, only)
         if only:
             _refuse_inexact(context, pair, only, whole=not keys)
     if between and wanted:
@@ -139,6 +140,16 @@ def _some(context: Context, source: str, tables: Sequence[TableName], keys: Sequ
             f"name the tables as the master calls them: {', '.join(map(str, sorted(watched)))}",
         )
     return frozenset() if only == watched and not keys else only
+
+
+def _refuse_excluded(context: Context, pair: Pair, only: frozenset[TableName]) -> None:
+    """What a slave does not get cannot be filled there, and whoever names it means something else."""
+    if excluded := sorted(filter(context.config.slave(pair.slave).mapper.excludes, only)):
+        raise SluiceError(
+            228,
+            f"slave {pair.slave} does not get {', '.join(map(str, excluded))}: its `tables` exclude that",
+            "nothing was changed; name other tables or slaves, or take `exclude` out of the slave's entry",
+        )
 
 
 def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *, whole: bool) -> None:

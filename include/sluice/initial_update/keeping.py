@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from sluice.apply.view import view
 from sluice.config import at_home
 from sluice.context import Context
 from sluice.control import replications, shelf, transfers, versions
@@ -81,7 +80,7 @@ def _for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position
     mapper = context.mapper(pair)
     for one in versions.of(context, pair.source, version):
         stored = opened(Place(at_home(shelf.place(context))).within(one.name), one, None)
-        seen = fingerprints({table.name: view(mapper, table.layout) for table in map(define, stored.definitions)})
+        seen = fingerprints(mapper, map(define, stored.definitions))
         begins = versions.position(context, one)
         if begins and seen in stored.slaves.values():
             context.manifest(pair.source).ahead("", begins)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from sluice.context import Context
 from sluice.control import rejections, stops, updates
 from sluice.errors import SluiceError
-from sluice.initial_update.copying import Target, each
+from sluice.initial_update.copying import Target, each, given
 from sluice.initial_update.plan import KeyRange
 from sluice.initial_update.resuming import began
 from sluice.initial_update.targets import slave_target
@@ -69,11 +69,13 @@ class Later:
         Raises:
             SluiceError: SLC-099, it cannot get one of them; SLC-088, none.
         """
+        mapper = self._context.mapper(pair)
+        tables = {name for name in self.tables if not mapper.excludes(name)}
         with closing(ranges_of(self._context, pair)) as there:
-            unfit = there.unfit(self._definitions, self.tables, self._sorted)
+            unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted)
         if self._context.wanted(pair.source).drained_into:
-            unfit |= dict.fromkeys(self.tables, "its source does not hear of all that is written to it (`block_loop`)")
-        for name in (name for name, order in self._orders.items() if order is None):
+            unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
+        for name in (name for name in sorted(tables) if self._orders[name] is None):
             unfit[name] = "it has no primary key that is checked at once and sorts its rows"
         if unfit:
             reasons = "; ".join(f"{name} ({why})" for name, why in unfit.items())
@@ -96,9 +98,10 @@ class Later:
     def expect(self, target: Target, update: int) -> None:
         """Write down on a slave what an update is to load."""
         (pair,) = target.pairs
-        seen = self._seen(pair)
+        seen, excludes = self._seen(pair), target.tables.mapper.excludes
+        ranges = [replace(one, seen=seen) for one in self._ranges if not excludes(one.table)]
         with closing(ranges_of(self._context, pair)) as there:
-            there.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
+            there.expect(target.plan.epoch, update, ranges)
 
     def apart(
         self, targets: Sequence[Target], update: int, failed: dict[str, SluiceError], *, resume: bool
@@ -123,10 +126,10 @@ class Later:
         """Take over the ranges that an update left, if its slave's stream lacks nothing since."""
         (pair,) = target.pairs
         target.tables.begin()
-        seen = self._seen(pair)
+        seen, excludes = self._seen(pair), target.tables.mapper.excludes
         with closing(ranges_of(self._context, pair)) as there:
             earlier, ranges, position = there.left()
-            wanted = {(name, order, seen) for name, order in self._orders.items()}
+            wanted = {(name, order, seen) for name, order in self._orders.items() if not excludes(name)}
             if {(one.table, one.order, one.seen) for one in ranges} != wanted:
                 return False
             if not self._followed(pair, earlier, position):

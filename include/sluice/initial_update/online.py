@@ -141,6 +141,7 @@ class _Loading:
     def _look(self) -> None:
         """See how far it is; a table that it is not given any more is left out."""
         self._skipped = stops.left_out(self._context.store, self.pair)
+        self._excludes = self._context.mapper(self.pair).excludes
         self.ranges = self._there.found(self._update)
         self.left = any(map(self._wanted, self.ranges))
         if replaced := {one.table for one in self.ranges if one.replaces}:
@@ -150,7 +151,7 @@ class _Loading:
                 self._given_up(error)
 
     def _wanted(self, within: KeyRange) -> bool:
-        return not within.ended and within.table not in self._skipped
+        return not (within.ended or within.table in self._skipped or self._excludes(within.table))
 
     def _failed(self, within: KeyRange, error: SluiceError) -> None:
         if isinstance(error, TransientError) or error.code == _LOST_SNAPSHOT:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from sluice.apply.view import view
 from sluice.config import at_home
 from sluice.context import Context
 from sluice.control import answers, leases, remedies, shelf, transfers, updates
@@ -12,7 +11,7 @@ from sluice.control.transfers import Transfer
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.checking import check
-from sluice.initial_update.copying import Dumped, Load, Nothing, copy
+from sluice.initial_update.copying import Dumped, Load, Nothing, copy, given
 from sluice.initial_update.job import OfFiles
 from sluice.initial_update.place import Place
 from sluice.initial_update.stored import StoredDump, fingerprints, opened
@@ -117,11 +116,11 @@ def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfe
 def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: Pair) -> None:
     """The stream goes on with what the slave sees now, so its data must be what it saw then."""
     mapper = context.mapper(pair)
-    now = fingerprints({table.name: view(mapper, table.layout) for table in dumped.definitions})
+    now = fingerprints(mapper, dumped.definitions)
     then = stored.slaves.get(pair.slave) or next((seen for seen in stored.slaves.values() if seen == now), {})
     slave = context.slave(pair)
     try:
-        as_text = slave.fit({table.name: table.layout.columns for table in dumped.definitions}).as_text
+        as_text = slave.fit({table.name: table.layout.columns for table in given(mapper, dumped.definitions)}).as_text
     finally:
         slave.close()
     differ = [name for name in now if now[name] != then.get(name)]

@@ -15,7 +15,6 @@ from functools import cached_property
 
 from sqlalchemy import select
 
-from sluice.apply.view import view
 from sluice.context import Context
 from sluice.control import replications
 from sluice.control.store import Store
@@ -209,8 +208,7 @@ class Resumption:
 
     def _shaped(self, target: Target) -> dict[TableName, str]:
         """For each table another text if its rows were moved, or are captured or seen otherwise."""
-        views = {table.name: view(target.tables.mapper, table.layout) for table in self._definitions}
-        seen, found = fingerprints(views), {}
+        seen, found = fingerprints(target.tables.mapper, self._definitions), {}
         for table in self._definitions:
             files = [(leaf.relation, leaf.written_as) for leaf in self._leaves if leaf.table == table.name]
             said = repr((table, files, seen[str(table.name)], target.plan.salt))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sluice.apply.view import TableView
+from sluice.apply.mapper import Mapper
+from sluice.apply.view import TableView, view
 from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
 from sluice.initial_update.packing import Form, Packing
@@ -18,6 +19,7 @@ from sluice.initial_update.plan import Chunk, Leaf
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.vendors.dumping import TableDefinition
 
 MANIFEST = "manifest.json"
 _MORE = 5
@@ -98,16 +100,17 @@ class StoredDump(_Part):
         return self.model_dump_json(indent=1).encode()
 
 
-def fingerprints(views: Views) -> dict[str, str]:
-    """What a slave sees of each table, as a hash: equal for views that make the same rows."""
-    return {str(name): hashlib.sha256(_described(one).encode()).hexdigest() for name, one in views.items()}
+def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str, str]:
+    """What a slave sees of each table, as a hash: equal where that makes the same rows; empty if it does not get it."""
+    return {str(one.name): "" if mapper.excludes(one.name) else _hash(view(mapper, one.layout)) for one in tables}
 
 
-def _described(view: TableView) -> str:
-    """What decides about the rows, and nothing that another version of Sluice would write otherwise."""
-    said = view.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
-    style = view.style.text.hex() if view.style else None
-    return json.dumps([str(view.layout.name), view.read, view.written, said, style], sort_keys=True, default=sorted)
+def _hash(seen: TableView) -> str:
+    """Of what decides about the rows, and nothing that another version of Sluice would write otherwise."""
+    said = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
+    style = seen.style.text.hex() if seen.style else None
+    told = json.dumps([str(seen.layout.name), seen.read, seen.written, said, style], sort_keys=True, default=sorted)
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def opened(place: Place, awaited: Transfer, key_file: str | None) -> StoredDump:

@@ -15,7 +15,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.job import IntoFiles, LoadJob, Share
 from sluice.initial_update.packing import Packing, message
 from sluice.initial_update.place import Place
-from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredFile, Views, fingerprints
+from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredFile, Views
 from sluice.log import event
 from sluice.messages.message import Description
 from sluice.model.names import Pair, TableName
@@ -34,24 +34,35 @@ class Destination:
     """A slave that a directory is for.
 
     Attributes:
+        views: what it sees of the tables that it gets.
+        seen: the same of all tables, see `fingerprints`.
         as_text: tables whose rows it takes as text alone.
     """
 
     pair: Pair
     mapper: Mapper
     views: Views
+    seen: dict[str, str]
     as_text: set[TableName]
 
     def gets_like(self, other: Destination) -> bool:
         """Whether both get the same rows, in the same format."""
-        alike = all(one.reads_like(other.views[name]) for name, one in self.views.items())
-        return alike and self.as_text == other.as_text
+        same = self.views.keys() == other.views.keys() and self.as_text == other.as_text
+        return same and all(one.reads_like(other.views[name]) for name, one in self.views.items())
 
 
 class StoredTables:
     """See `sluice.vendors.dumping.SlaveTables`: what becomes of rows until they are loaded elsewhere."""
 
-    def __init__(self, place: Place, name: str, settings: Outgoing, update: int, slaves: Sequence[Destination]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        name: str,
+        settings: Outgoing,
+        update: int,
+        slaves: Sequence[Destination],
+        tables: Sequence[TableDefinition],
+    ) -> None:
         packing = Packing("xml" if settings.as_xml else "zst", settings.key_file)
         self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", packing.payload(settings.max_bytes), packing)
         self.mapper: Mapper = slaves[0].mapper
@@ -61,6 +72,8 @@ class StoredTables:
         self._name = name
         self._update = update
         self._slaves = slaves
+        self._definitions = tables
+        self._nothing = 0
         self._written = b""
         self._files = 0
 
@@ -73,15 +86,15 @@ class StoredTables:
         return set()
 
     def expect(self, chunks: Sequence[Expected]) -> None:
-        """Tasks share chunks out by their numbers."""
+        """Tasks share chunks out by their numbers; of some there is nothing for these slaves."""
+        self._nothing = sum(one.rows is not None for one in chunks)
 
     def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
         """Make the directory."""
         self._place.make()
 
     def finish(self, tables: Sequence[TableDefinition]) -> None:
-        """How the tables are made is written into the manifest."""
-        self._definitions = tables
+        """How all tables are made is written into the manifest."""
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """No program imports into files."""
@@ -98,7 +111,7 @@ class StoredTables:
             source=self._slaves[0].pair.source,
             update=self._update,
             form=self.into.packing.form,
-            slaves={one.pair.slave: fingerprints(one.views) for one in self._slaves},
+            slaves={one.pair.slave: one.seen for one in self._slaves},
             snapshot=snapshot.text,
             segment=position.segment,
             ordinal=position.ordinal,
@@ -121,7 +134,7 @@ class StoredTables:
     def progress(self) -> tuple[int, int]:
         """Chunks and rows stored so far."""
         done = _done(self._place)
-        return len(done), sum(rows for _, rows in done.values())
+        return len(done) + self._nothing, sum(rows for _, rows in done.values())
 
     def close(self) -> None:
         """Leave nothing behind of a dump that was not ended."""
@@ -133,18 +146,23 @@ class StoredTables:
 
 
 class FilesReceiver:
-    """See `sluice.vendors.dumping.Receiver`: the chunks of one task's share, each in one or several files."""
+    """See `sluice.vendors.dumping.Receiver`: the chunks of one task's share, each in one or several files.
 
-    def __init__(self, job: LoadJob, into: IntoFiles, share: Share) -> None:
+    Args:
+        tables: those of which something is to come.
+    """
+
+    def __init__(self, job: LoadJob, into: IntoFiles, share: Share, tables: Collection[TableName]) -> None:
         self._into = into
         self._place = Place(into.url)
+        self._nothing = [number for number, one in enumerate(job.chunks) if one.leaf.table not in tables]
         self._mine = range(share.number, len(job.chunks), share.of)
         self._chunk = 0
         self._file: _File | None = None
 
     def open(self) -> None:
         """Look what an earlier attempt has done."""
-        self._ended = set(_done(self._place))
+        self._ended = {*_done(self._place), *self._nothing}
 
     def claim_next(self) -> int | None:
         """The next chunk of this task's share."""

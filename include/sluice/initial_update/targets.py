@@ -10,9 +10,10 @@ from sluice.config import at_home
 from sluice.context import Context
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.copying import Target
+from sluice.initial_update.copying import Target, given
 from sluice.initial_update.job import SlaveLoad
 from sluice.initial_update.place import Place
+from sluice.initial_update.stored import fingerprints
 from sluice.initial_update.storing import Destination, StoredTables
 from sluice.log import event
 from sluice.model.names import Pair, TableName
@@ -63,16 +64,23 @@ def directories(
     moments = [f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}" for number in range(len(shared))]
     begin = f"{label}-" if label else ""
     return [
-        _directory(context, update, f"{begin}{moment}", group, log)
+        _directory(context, update, f"{begin}{moment}", group, log, tables)
         for moment, group in zip(moments, shared, strict=True)
     ], failed
 
 
-def _directory(context: Context, update: int, name: str, group: Sequence[Destination], log: str | None) -> Target:
+def _directory(
+    context: Context,
+    update: int,
+    name: str,
+    group: Sequence[Destination],
+    log: str | None,
+    tables: Sequence[TableDefinition],
+) -> Target:
     pairs = tuple(destination.pair for destination in group)
     settings = context.config.source(pairs[0].source).initial_files if log is None else Outgoing(location=log)
     place = Place(at_home(settings.location)).within(name)
-    stored = StoredTables(place, name, settings, update, group)
+    stored = StoredTables(place, name, settings, update, group, tables)
     # Nobody is to be fenced out of a new directory.
     return Target(pairs, stored, plan_of(context, pairs[0], 0, stored))
 
@@ -80,8 +88,9 @@ def _directory(context: Context, update: int, name: str, group: Sequence[Destina
 def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition], *, ask: bool) -> Destination:
     mapper = context.mapper(pair)
     mapper.keep_apart(table.name for table in tables)
-    views = {table.name: view(mapper, table.layout) for table in tables}
-    return Destination(pair, mapper, views, _taken_as_text(context, pair, tables) if ask else set(views))
+    wanted, seen = given(mapper, tables), fingerprints(mapper, tables)
+    views = {table.name: view(mapper, table.layout) for table in wanted}
+    return Destination(pair, mapper, views, seen, _taken_as_text(context, pair, wanted) if ask else set(views))
 
 
 def _taken_as_text(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> set[TableName]:

@@ -82,6 +82,7 @@ def verify(
                 "compared": sum(one.compared for one in tables.values()),
                 "different": sum(one.different for one in tables.values()),
                 "own": sum(one.own for one in tables.values()),
+                "excluded": context.config.slave(slave).mapper.exclusions,
                 "left_out": [str(table) for table in stops.left_out(context.store, Pair(request.source, slave))],
             }
             for slave, tables in results.items()
@@ -173,7 +174,7 @@ def _compare(
                 points.passed(context.store, point.id, slave)
             event("aligned", slave=slave, position=point.position)
             skipped = stops.left_out(context.store, port.pair)
-            for name in [name for name in names if name not in skipped]:
+            for name in [name for name in names if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
                 jobs.append(
                     Comparison(

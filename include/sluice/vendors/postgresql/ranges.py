@@ -59,7 +59,7 @@ class PostgresRanges:
             found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}
         for table in tables:
             for key in table.foreign_keys if self._mapper.complete(table.name) else ():
-                if not silent or table.name not in chosen:
+                if (not silent or table.name not in chosen) and not self._mapper.excludes(key.parent):
                     why = f"the foreign key {key.name} of {table.name} would find rows that come before others"
                     found |= {name: why for name in (table.name, key.parent) if name in chosen}
         return {name: why for name, why in found.items() if why}

@@ -44,6 +44,7 @@ def read(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[Se
 
 def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValue]) -> None:
     """Let the slave's sequences give out nothing that the master's have given out. One that is missing is none."""
+    values = [one for one in values if not mapper.excludes(one.table)]
     if not values:
         return
     wanted = json.dumps([_wanted(number, value, mapper) for number, value in enumerate(values)])

@@ -1,0 +1,232 @@
+"""A slave that declines tables of its source, beside one that gets them all."""
+
+from __future__ import annotations
+
+import pytest
+from support.issuing import execute
+from support.updating import blocks_here, load_here
+from support.world import SOURCE
+
+from sluice.control import answers, status, transfers
+from sluice.control.check import findings
+from sluice.control.statements import awaited
+from sluice.errors import SluiceError
+from sluice.initial_update.online import load_online
+from sluice.initial_update.receive import receive
+from sluice.model.names import TableName
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE payroll (id int PRIMARY KEY, salary int, n bigint GENERATED ALWAYS AS IDENTITY);
+CREATE TABLE staff (id int PRIMARY KEY, paid int REFERENCES payroll ON DELETE CASCADE, v text);
+CREATE TABLE audit_log (id int PRIMARY KEY, v text);
+CREATE TABLE audit_open (id int PRIMARY KEY, v text);
+CREATE TABLE plain (id int PRIMARY KEY, v text);
+INSERT INTO payroll SELECT g, g * 100 FROM generate_series(1, 20) AS g;
+INSERT INTO staff SELECT g, g, 'v' || g FROM generate_series(1, 20) AS g;
+INSERT INTO audit_log VALUES (1, 'a'); INSERT INTO audit_open VALUES (1, 'a'); INSERT INTO plain VALUES (1, 'a');
+"""
+EXCLUDED = {
+    "public.payroll": {"exclude": True},
+    "public.audit_*": {"exclude": True},
+    "public.audit_open": {"exclude": False},
+}
+GIVEN = ("staff", "audit_open", "plain")
+
+
+def there(world, slave="zurich", schema="public"):
+    """The tables of a slave."""
+    wanted = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = %s::regnamespace ORDER BY 1"
+    return [name for (name,) in world.reader(slave).execute(wanted, [schema]) if not name.startswith("sluice_")]
+
+
+@pytest.fixture(params=["batch", "one_to_one"])
+def world(updating, request):
+    """Zurich declines some tables."""
+    made = updating(DDL, {"public.*": {}}, source={"initial_content": True})
+
+    def decline(settings):
+        settings["slaves"]["zurich"]["tables"] = dict(EXCLUDED)
+        settings["replications"][0]["mode"] = request.param
+
+    made.configure(decline)
+    return made
+
+
+@pytest.fixture
+def filled(world):
+    """Both slaves are NORMAL."""
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    return world
+
+
+def same(world, *tables):
+    """Zurich has what the master has."""
+    world.catch_up()
+    assert all(world.rows("master", f"public.{one}") == world.rows("zurich", f"public.{one}") for one in tables)
+
+
+def test_a_slave_gets_neither_table_nor_rows_nor_keys_of_what_it_declines(filled):
+    assert there(filled) == sorted(GIVEN)
+    assert there(filled, "geneva", "branch") == ["audit_log", "audit_open", "payroll", "plain", "staff"]
+    references = "SELECT count(*) FROM pg_constraint WHERE contype = 'f'"
+    assert filled.reader("zurich").execute(references).fetchone() == (0,)
+    assert filled.reader("geneva").execute(references).fetchone() == (1,)
+    # What it has by that name is its own.
+    own = filled.reader("zurich")
+    own.execute("CREATE TABLE payroll (id int PRIMARY KEY, mine text, n bigint GENERATED ALWAYS AS IDENTITY)")
+    own.execute("INSERT INTO payroll VALUES (1, 'mine')")
+    filled.master.execute(
+        """
+        BEGIN; INSERT INTO payroll VALUES (30, 1); UPDATE payroll SET salary = 2; INSERT INTO plain VALUES (2); COMMIT;
+        DELETE FROM payroll WHERE id < 5; INSERT INTO audit_log VALUES (2); INSERT INTO audit_open VALUES (2);
+        TRUNCATE payroll CASCADE; INSERT INTO staff VALUES (1); ALTER TABLE payroll ADD more int, DROP salary;
+        ALTER TABLE staff DROP CONSTRAINT staff_paid_fkey; ALTER TABLE payroll RENAME more TO most;
+        ALTER TABLE staff ADD FOREIGN KEY (paid) REFERENCES payroll
+        """
+    )
+    assert filled.verify() == {"zurich": 0, "geneva": 0}
+    same(filled, *GIVEN)
+    assert own.execute("SELECT * FROM payroll").fetchall() == [(1, "mine", 1)]
+    assert own.execute("SELECT last_value FROM payroll_n_seq").fetchone() == (1,)
+    assert own.execute(references).fetchone() == (0,)
+    filled.master.execute("ALTER TABLE staff DROP CONSTRAINT staff_paid_fkey; DROP TABLE payroll")
+    same(filled, *GIVEN)
+    assert "payroll" in there(filled)
+    assert there(filled, "geneva", "branch") == ["audit_log", "audit_open", "plain", "staff"]
+
+
+def test_tables_made_later_follow_the_entries_as_well(filled):
+    filled.master.execute(
+        """
+        CREATE TABLE audit_more AS SELECT 1 AS id; CREATE TABLE later AS SELECT 2 AS id;
+        INSERT INTO audit_more VALUES (3)
+        """
+    )
+    same(filled, *GIVEN, "later")
+    assert there(filled) == sorted((*GIVEN, "later"))
+    assert "audit_more" in there(filled, "geneva", "branch")
+
+
+def test_a_table_that_gets_such_a_name_is_dropped_and_one_that_loses_it_waits_for_its_rows(filled):
+    filled.master.execute(
+        "INSERT INTO plain VALUES (7); ALTER TABLE plain RENAME TO audit_plain; INSERT INTO audit_plain VALUES (8)"
+    )
+    filled.master.execute("CREATE TABLE plain (id int PRIMARY KEY); INSERT INTO plain VALUES (9)")
+    same(filled, *GIVEN)
+    assert there(filled) == sorted(GIVEN)
+    filled.master.execute("ALTER TABLE audit_log RENAME TO audit_older; INSERT INTO audit_older VALUES (5)")
+    same(filled, *GIVEN)
+    filled.master.execute("INSERT INTO plain VALUES (10)")
+    filled.master.execute("ALTER TABLE audit_older RENAME TO kept; INSERT INTO plain VALUES (11)")
+    filled.master.execute("INSERT INTO kept VALUES (6)")
+    filled.publish()
+    with pytest.raises(SluiceError, match=r"SLC-227: .*does not get public.audit_older, .*called public.kept"):
+        filled.drain("zurich")
+    filled.drain("geneva")
+    assert filled.reader("zurich").execute("SELECT id FROM plain ORDER BY 1").fetchall() == [(9,), (10,)]
+    filled.inhibit("zurich", tables=[TableName("public", "kept")])
+    with filled.running("geneva"):
+        filled.dump("zurich")
+    filled.release("zurich")
+    assert filled.verify("zurich", initial=True) == {"zurich": 0}
+    same(filled, *GIVEN, "kept")
+
+
+def test_a_table_that_goes_by_a_name_obeys_what_is_said_of_drops(filled):
+    filled.configure(lambda settings: settings["replications"][0].update(drops="ignore"))
+    filled.master.execute("ALTER TABLE plain RENAME TO audit_plain; INSERT INTO audit_plain VALUES (8)")
+    filled.catch_up()
+    assert filled.reader("zurich").execute("SELECT id FROM plain").fetchall() == [(1,)]
+    filled.configure(lambda settings: settings["replications"][0].update(drops="stop"))
+    filled.master.execute("ALTER TABLE staff RENAME TO audit_staff")
+    filled.publish()
+    with pytest.raises(SluiceError, match=r"SLC-143: the master's DROP of public.staff .*all its rows"):
+        filled.drain("zurich")
+
+
+def test_statements_that_name_it_are_refused_for_the_slave(filled):
+    for text in ("UPDATE payroll SET salary = 1", "CREATE TABLE audit_x (id int)", "TRUNCATE public.audit_log"):
+        with pytest.raises(SluiceError, match="SLC-103"):
+            execute(filled, text)
+    done = execute(filled, "UPDATE plain SET v = 'said'")
+    filled.catch_up()
+    assert {one.status for one in awaited(filled.context, done.id, 0)} == {answers.Standing.OK}
+    assert filled.verify() == {"zurich": 0, "geneva": 0}
+
+
+def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
+    with pytest.raises(SluiceError, match=r"SLC-228: slave zurich does not get public.payroll"):
+        filled.inhibit(tables=[TableName("public", "payroll"), TableName("public", "plain")])
+    with pytest.raises(SluiceError, match="SLC-228"):
+        filled.inhibit(keys=["public.payroll: 1 .. 5"])
+    assert {filled.status(slave) for slave in filled.slaves} == {Status.NORMAL}
+    filled.inhibit("geneva", tables=[TableName("public", "payroll")])
+    with filled.running("zurich"):
+        filled.dump("geneva")
+    filled.release("geneva")
+    assert filled.verify("geneva", initial=True) == {"geneva": 0}
+    (told,) = status.standings(filled.context, filled.pair("zurich"))
+    assert (told.excluded, told.well) == (["public.audit_*", "public.payroll"], True)
+    looked = {one.subject: one for one in findings(filled.context)}
+    assert looked["slave zurich"].good
+    assert "does not get public.audit_log, public.payroll" in looked["slave zurich"].text
+    assert "does not get" not in looked["slave geneva"].text
+    assert SOURCE not in looked["slave zurich"].text
+
+
+@pytest.mark.parametrize("world", ["batch"], indirect=True)
+def test_blocks_are_loaded_of_what_it_gets(world):
+    world.inhibit()
+    assert world.dump(mode="markers")["failed"] == {}
+    world.release()
+    with world.running():
+        found = load_online(world.context, SOURCE, world.slaves, blocks_here)
+    assert found["rows"] == {"zurich": 22, "geneva": 43}
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    assert there(world) == sorted(GIVEN)
+
+
+@pytest.mark.parametrize("world", ["batch"], indirect=True)
+def test_what_is_carried_by_hand_has_nothing_of_it(world):
+    world.configure(
+        lambda settings: (
+            settings["sources"][SOURCE].update(initial_files={"location": str(world.path / "files")}),
+            settings["slaves"]["zurich"].update(initial_files={"location": str(world.path / "files"), "keep": True}),
+            settings["slaves"]["geneva"].update(initial_files={"location": str(world.path / "files"), "keep": True}),
+        )
+    )
+    world.inhibit()
+    assert world.dump(store=True)["failed"] == {}
+    places = {transfers.awaited(world.context.store, world.pair(slave)).name for slave in world.slaves}
+    assert len(places) == 2
+    # It is to have what nobody stored for it.
+    world.configure(lambda settings: settings["slaves"]["zurich"]["tables"].pop("public.payroll"))
+    with pytest.raises(SluiceError, match=r"SLC-187: .*public.payroll"):
+        receive(world.context, SOURCE, "zurich", load_here)
+    world.configure(lambda settings: settings["slaves"]["zurich"]["tables"].update(EXCLUDED))
+    loaded = {slave: receive(world.context, SOURCE, slave, load_here)["rows"] for slave in world.slaves}
+    assert loaded == {"zurich": 22, "geneva": 43}
+    world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    assert there(world) == sorted(GIVEN)
+
+
+@pytest.mark.parametrize("vendor", ["parquet", "iceberg"])
+def test_files_have_none_of_what_is_excluded(lake, vendor):
+    tables = ["public.payroll", "public.staff", "public.audit_log", "public.audit_open", "public.plain"]
+    there = lake(DDL, tables, vendor=vendor, update=False)
+    world = there.world
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=EXCLUDED))
+    world.update()
+    world.master.execute("INSERT INTO payroll VALUES (31, 1); INSERT INTO staff VALUES (31); DELETE FROM audit_log")
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    named = {slave: {one.rpartition(".")[2] for one in there.version(slave)["tables"]} for slave in world.slaves}
+    assert named == {"zurich": set(GIVEN), "geneva": {*GIVEN, "payroll", "audit_log"}}
+    world.master.execute("ALTER TABLE payroll RENAME TO wages; INSERT INTO wages VALUES (32, 1)")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-227: .*does not get public.payroll"):
+        world.drain("zurich")
