@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from support.issuing import execute
-from support.updating import blocks_here, load_here
+from support.updating import background, blocks_here, compare_here, load_here
 from support.world import SOURCE
 
-from sluice.control import answers, status, transfers
+from sluice.control import answers, rejections, status, transfers
 from sluice.control.check import findings
 from sluice.control.statements import awaited
 from sluice.errors import SluiceError
 from sluice.initial_update.online import load_online
 from sluice.initial_update.receive import receive
+from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
+from sluice.model.tolerance import Rejected
+from sluice.runtime.placement import packaged_binaries
 from sluice.state.replication import Status
+from sluice.verify.job import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -109,6 +115,17 @@ def test_tables_made_later_follow_the_entries_as_well(filled):
     same(filled, *GIVEN, "later")
     assert there(filled) == sorted((*GIVEN, "later"))
     assert "audit_more" in there(filled, "geneva", "branch")
+    # Its rows come and go with the table that it is a part of for a time.
+    filled.master.execute(
+        "CREATE TABLE parted (id int, k int) PARTITION BY LIST (k); CREATE TABLE audit_1 (id int, k int)"
+    )
+    filled.master.execute("INSERT INTO audit_1 VALUES (1, 1), (2, 1)")
+    filled.master.execute("ALTER TABLE parted ATTACH PARTITION audit_1 FOR VALUES IN (1); UPDATE audit_1 SET id = 3")
+    same(filled, "parted")
+    assert filled.rows("zurich", "public.parted").total() == 2
+    filled.master.execute("ALTER TABLE parted DETACH PARTITION audit_1; INSERT INTO audit_1 VALUES (5, 1)")
+    same(filled, "parted")
+    assert there(filled) == sorted((*GIVEN, "later", "parted"))
 
 
 def test_a_table_that_gets_such_a_name_is_dropped_and_one_that_loses_it_waits_for_its_rows(filled):
@@ -168,6 +185,11 @@ def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
     with filled.running("zurich"):
         filled.dump("geneva")
     filled.release("geneva")
+    with filled.running():
+        asked = Request(SOURCE, filled.slaves, (TableName("public", "payroll"),), initial=False)
+        found = verify(filled.context, asked, compare_here, 60)["slaves"]
+    assert (found["zurich"]["compared"], found["zurich"]["excluded"]) == (0, ["public.audit_*", "public.payroll"])
+    assert (found["geneva"]["compared"], found["geneva"]["excluded"]) == (20, [])
     assert filled.verify("geneva", initial=True) == {"geneva": 0}
     (told,) = status.standings(filled.context, filled.pair("zurich"))
     assert (told.excluded, told.well) == (["public.audit_*", "public.payroll"], True)
@@ -230,3 +252,56 @@ def test_files_have_none_of_what_is_excluded(lake, vendor):
     world.publish()
     with pytest.raises(SluiceError, match=r"SLC-227: .*does not get public.payroll"):
         world.drain("zurich")
+
+
+@pytest.mark.parametrize("world", ["batch"], indirect=True)
+def test_an_older_version_is_that_of_the_tables_that_it_gets(world):
+    def version(now):
+        settings = {"messages": {"version": now}, "initial_files": {"versions": ["0.5"]}}
+        world.configure(lambda plain: plain["sources"][SOURCE].update(settings))
+
+    version("0.5")
+    world.update("geneva")
+    version("0.6")
+    world.master.execute("DELETE FROM plain")
+    world.inhibit("zurich")
+    world.dump("zurich", version="REPL_Ver_0.5")
+    assert receive(world.context, SOURCE, "zurich", load_here)["rows"] == 22
+    world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    world.configure(lambda settings: settings["slaves"]["zurich"]["tables"].pop("public.audit_*"))
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match="SLC-194"):
+        world.dump("zurich", version="REPL_Ver_0.5")
+
+
+@pytest.mark.parametrize("world", ["batch"], indirect=True)
+def test_the_databases_own_programs_bring_all_tables_or_none(world, monkeypatch):
+    monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match=r"SLC-204: .*public.audit_log, public.payroll\n"):
+        world.dump("zurich", mode="external")
+
+
+@pytest.mark.parametrize("world", ["batch"], indirect=True)
+def test_a_load_that_broke_off_goes_on_without_it(world):
+    def breaking(job):
+        load_here(job)
+        raise KeyboardInterrupt
+
+    world.inhibit()
+    with pytest.raises(KeyboardInterrupt):
+        world.dump(load=breaking)
+    world.master.execute("INSERT INTO payroll VALUES (40); INSERT INTO staff VALUES (40); DELETE FROM audit_log")
+    with background(world.publish):
+        assert world.dump()["rows"] == 23
+    world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+def test_what_was_kept_of_it_before_is_passed_over(filled):
+    layout = Layout(1, TableName("public", "payroll"), (Column("id", "integer"),), (0,))
+    kept = Rejected(layout, None, "I", 1, 1, ["77"], None, unseen=True)
+    rejections.keep(filled.context.store, filled.pair("zurich"), [kept])
+    assert rejections.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
+    assert rejections.kept(filled.context.store, filled.pair("zurich")) == []

@@ -69,7 +69,7 @@ class Later:
         Raises:
             SluiceError: SLC-099, it cannot get one of them; SLC-088, none.
         """
-        mapper = self._context.mapper(pair)
+        mapper = self._context.config.slave(pair.slave).mapper
         tables = {name for name in self.tables if not mapper.excludes(name)}
         with closing(ranges_of(self._context, pair)) as there:
             unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted)
@@ -98,10 +98,9 @@ class Later:
     def expect(self, target: Target, update: int) -> None:
         """Write down on a slave what an update is to load."""
         (pair,) = target.pairs
-        seen, excludes = self._seen(pair), target.tables.mapper.excludes
-        ranges = [replace(one, seen=seen) for one in self._ranges if not excludes(one.table)]
+        seen = self._seen(pair)
         with closing(ranges_of(self._context, pair)) as there:
-            there.expect(target.plan.epoch, update, ranges)
+            there.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
 
     def apart(
         self, targets: Sequence[Target], update: int, failed: dict[str, SluiceError], *, resume: bool
@@ -126,10 +125,10 @@ class Later:
         """Take over the ranges that an update left, if its slave's stream lacks nothing since."""
         (pair,) = target.pairs
         target.tables.begin()
-        seen, excludes = self._seen(pair), target.tables.mapper.excludes
+        seen = self._seen(pair)
         with closing(ranges_of(self._context, pair)) as there:
             earlier, ranges, position = there.left()
-            wanted = {(name, order, seen) for name, order in self._orders.items() if not excludes(name)}
+            wanted = {(name, order, seen) for name, order in self._orders.items()}
             if {(one.table, one.order, one.seen) for one in ranges} != wanted:
                 return False
             if not self._followed(pair, earlier, position):

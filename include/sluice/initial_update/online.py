@@ -69,6 +69,7 @@ class _Loading:
         self.pair = pair
         self._load = load
         self._settings = context.config.source(pair.source).blocks
+        self._excludes = context.config.slave(pair.slave).mapper.excludes
         self._switch = context.switch(pair)
         self._update = replications.get(context.store, pair).update_id or 0
         self._turns = Turns()
@@ -139,9 +140,8 @@ class _Loading:
         return lag_s <= self._settings.max_lag_s
 
     def _look(self) -> None:
-        """See how far it is; a table that it is not given any more is left out."""
+        """See how far it is; a table that it does not get, or is not given any more, is left out."""
         self._skipped = stops.left_out(self._context.store, self.pair)
-        self._excludes = self._context.mapper(self.pair).excludes
         self.ranges = self._there.found(self._update)
         self.left = any(map(self._wanted, self.ranges))
         if replaced := {one.table for one in self.ranges if one.replaces}:
