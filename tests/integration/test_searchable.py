@@ -75,6 +75,40 @@ def test_of_several_rows_none_is_taken_that_may_be_another(searching, mode):
     assert world.rows("zurich", "public.heap") == world.rows("master", "public.heap")
 
 
+# A base type of somebody's, as those of extensions are: its values can be told apart, and not sorted.
+OF_ITS_OWN = """
+CREATE TYPE own;
+CREATE FUNCTION own_in(cstring) RETURNS own IMMUTABLE STRICT LANGUAGE internal AS 'textin';
+CREATE FUNCTION own_out(own) RETURNS cstring IMMUTABLE STRICT LANGUAGE internal AS 'textout';
+CREATE TYPE own (INPUT = own_in, OUTPUT = own_out, LIKE = text);
+CREATE FUNCTION own_hash(own) RETURNS int IMMUTABLE STRICT LANGUAGE internal AS 'hashvarlena';
+CREATE FUNCTION own_eq(own, own) RETURNS bool IMMUTABLE STRICT LANGUAGE internal AS 'byteaeq';
+CREATE OPERATOR = (LEFTARG = own, RIGHTARG = own, FUNCTION = own_eq, HASHES);
+CREATE OPERATOR CLASS own_ops DEFAULT FOR TYPE own USING hash AS OPERATOR 1 =, FUNCTION 1 own_hash(own);
+CREATE DOMAIN such AS own;
+CREATE TABLE heap (a own, b such, c own[], v text)
+"""
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_rows_are_looked_up_by_values_that_can_be_told_apart_and_not_sorted(build, mode):
+    world = build(OF_ITS_OWN, ["public.heap"], slave={"tables": {"public.heap": {"searchable": ["a", "b", "c"]}}})
+    world.settings["replications"][0]["mode"] = mode
+    world.configure(lambda plain: None)
+    world.master.execute("INSERT INTO heap SELECT n, n, ARRAY[n, NULL], 'x' FROM unnest('{a,b,c}'::own[]) AS n")
+    world.master.execute("INSERT INTO heap VALUES ('d', NULL, '{}', 'x')")
+    world.catch_up()
+    world.reader("zurich").execute("UPDATE heap SET v = 'own'")
+    world.master.execute("UPDATE heap SET v = 'y' WHERE v = 'x' AND a::text IN ('b', 'd')")
+    world.master.execute("UPDATE heap SET b = 'bb' WHERE b = 'b'; DELETE FROM heap WHERE a = 'a'")
+    world.catch_up()
+    assert there(world, "SELECT a::text, b::text, v FROM heap ORDER BY 1") == [
+        ("b", "bb", "y"),
+        ("c", "c", "own"),
+        ("d", None, "y"),
+    ]
+
+
 def test_what_is_odd_about_such_columns_is_told_by_check_and_when_they_are_used(searching, caplog):
     with caplog.at_level(logging.INFO, "sluice"):
         world = searching("batch")

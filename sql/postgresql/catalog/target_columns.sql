@@ -1,6 +1,6 @@
 -- The columns of a table that is written to: name, type beneath its domains, whether the database computes it, whether
--- it alone may number it, and what the type is compared with as a key: the equality of its default B-tree operators,
--- which may be in any schema.
+-- it alone may number it, and what the type is compared with as a key: the equality of its default B-tree operators, or of
+-- those that hash it, if it has no order; they may be in any schema.
 WITH RECURSIVE beneath AS (
     SELECT a.attnum, a.attname, a.attgenerated, a.attidentity, a.atttypid AS type, a.atttypmod AS modifier
     FROM pg_attribute AS a
@@ -18,11 +18,14 @@ JOIN pg_type AS type ON type.oid = b.type AND type.typtype <> 'd'
 LEFT JOIN LATERAL (
     SELECT operator_schema.nspname, operator.oprname
     FROM pg_opclass AS class
-    JOIN pg_am AS method ON method.oid = class.opcmethod AND method.amname = 'btree'
-    JOIN pg_amop AS member ON member.amopfamily = class.opcfamily AND member.amopstrategy = 3
+    JOIN pg_am AS method ON method.oid = class.opcmethod
+    JOIN (VALUES ('btree', 3), ('hash', 1)) AS equality (method, strategy) ON equality.method = method.amname
+    JOIN pg_amop AS member ON member.amopfamily = class.opcfamily AND member.amopstrategy = equality.strategy
         AND member.amoplefttype = b.type AND member.amoprighttype = b.type
     JOIN pg_operator AS operator ON operator.oid = member.amopopr
     JOIN pg_namespace AS operator_schema ON operator_schema.oid = operator.oprnamespace
     WHERE class.opcintype = b.type AND class.opcdefault
+    ORDER BY equality.method
+    LIMIT 1
 ) AS equal ON true
 ORDER BY b.attnum
