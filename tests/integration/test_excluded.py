@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 from support.issuing import execute
@@ -305,3 +306,25 @@ def test_what_was_kept_of_it_before_is_passed_over(filled):
     rejections.keep(filled.context.store, filled.pair("zurich"), [kept])
     assert rejections.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
     assert rejections.kept(filled.context.store, filled.pair("zurich")) == []
+
+
+def test_names_that_are_found_later_come_to_the_same(build, server):
+    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+    world = build("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE audit_log (id int PRIMARY KEY)", {"public.*": {}},
+                  elsewhere={"master": weak})  # fmt: skip
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables={"public.audit*": {"exclude": True}}))
+    # What it has by that name is its own.
+    world.reader("zurich").execute("INSERT INTO audit_log VALUES (7)")
+    for statement in (
+        "INSERT INTO t VALUES (1); INSERT INTO audit_log VALUES (1)",
+        "ALTER TABLE t RENAME TO audit_t; INSERT INTO audit_t VALUES (2)",
+    ):
+        world.master.execute(statement)
+    world.catch_up()
+    assert there(world) == ["audit_log"]
+    world.master.execute("ALTER TABLE audit_log RENAME TO t")
+    world.master.execute("INSERT INTO t VALUES (3)")
+    world.publish()
+    with pytest.raises(SluiceError, match="SLC-227"):
+        world.drain()
+    assert world.reader("zurich").execute("SELECT id FROM audit_log").fetchall() == [(7,)]
