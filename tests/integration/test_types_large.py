@@ -7,6 +7,8 @@ import resource
 import pytest
 from support.world import result
 
+from sluice.errors import SluiceError
+
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 MEGABYTE = 1024 * 1024
@@ -30,6 +32,36 @@ def test_values_of_100_megabytes_are_inserted_changed_moved_and_deleted(build):
     delivered(world, 1)
     assert sums(world, "zurich") == []
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 < MEMORY
+
+
+# What a server says of a COPY that prints a row beyond 1 GB, without such a row.
+TOO_LONG = """
+CREATE FUNCTION printed(image text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    IF image LIKE '%long%' AND current_query() LIKE '%TO STDOUT%' THEN
+        RAISE program_limit_exceeded USING MESSAGE = 'string buffer exceeds maximum allowed length';
+    END IF;
+    RETURN image; END $$;
+ALTER TABLE repl_queue RENAME TO kept;
+CREATE VIEW repl_queue AS
+SELECT ctid, repl_key, trans_key, relid, db_action, printed(content) AS content, oldcontent FROM kept
+"""
+
+
+def test_a_change_that_no_server_prints_is_named_with_what_to_type(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    (key,) = world.queued()
+    world.master.execute(r"INSERT INTO t VALUES (2, E'\x01 long')")
+    ((xid, long),) = world.master.execute("SELECT trans_key, repl_key FROM repl_queue WHERE repl_key <> %s", [key])
+    world.master.execute("INSERT INTO t VALUES (3, 'abcdefghij')")
+    world.master.execute(TOO_LONG)
+    with pytest.raises(SluiceError, match=rf"SLC-234: the change {long} of public\.t in transaction {xid} ") as stopped:
+        world.publish()
+    assert f'DELETE FROM "public"."repl_queue" WHERE repl_key = {long}' in stopped.value.hint
+    assert world.log() == []
+    world.master.execute("DROP VIEW repl_queue; ALTER TABLE kept RENAME TO repl_queue")
+    world.master.execute("DELETE FROM repl_queue WHERE repl_key = %s", [long])
+    assert world.publish()["changes"] == 2
 
 
 def delivered(world, changes):

@@ -121,7 +121,7 @@ class PostgresSweep:
         """The changes in order, `SWEPT` columns, about `BLOCK_BYTES` of text a batch.
 
         Raises:
-            SluiceError: SLC-044, SLC-045 or SLC-058: there is something that nobody can read.
+            SluiceError: SLC-044, SLC-045, SLC-058 or SLC-234: there is something that nobody can read.
         """
         query = composed("publish/sweep", taken=self._slice.taken(self._parts))
         try:
@@ -129,6 +129,8 @@ class PostgresSweep:
             yield from map(self._batch, map(read, CopyOut(self._connection, query, BLOCK_BYTES)))
         except (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter, pa.ArrowInvalid) as error:
             raise self._untranslatable(error) from None
+        except errors.ProgramLimitExceeded as error:
+            raise self._too_long(error) from None
         if self._empty:
             # Somebody has deleted what was there. What is left is looked over again.
             self.backlog = None
@@ -223,6 +225,18 @@ class PostgresSweep:
             f"a change in ITEMS is no text in UTF-8, that with key {key}: {str(error).strip()}",
             f"mend the value in its table, then give the change up by `{self.deletion('repl_key', key)}` on the "
             "source; the slaves lack it until initial_update. If the database is in SQL_ASCII, move it to UTF8",
+        )
+
+    def _too_long(self, error: Exception) -> SluiceError:
+        with connect(self._info, "publish", autocommit=True) as beside:
+            found = beside.execute(composed("publish/longest", **self._parts)).fetchone()
+        key, trans_key, table, megabytes = found or ("?", "?", "?", 0)
+        return SluiceError(
+            234,
+            f"the change {key} of {table} in transaction {trans_key} cannot be read, it has {megabytes} MB of text in "
+            f"ITEMS, and the server prints no row beyond 1 GB: {str(error).strip()}",
+            f"make the value shorter in its table, give the change up by `{self.deletion('repl_key', key)}` on the "
+            "source, and run initial_update for its slaves; until then nothing is published, and nothing is lost",
         )
 
     def _given_up(self, column: str, number: object) -> str:
