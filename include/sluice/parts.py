@@ -147,7 +147,9 @@ class Blocks(Part):
     rows: Annotated[int, Field(ge=1, description="rows of a block")] = 20_000
     share: Annotated[float, Field(gt=0, le=1, description="of the time that blocks take; the rest is paused")] = 1.0
     max_lag_s: Annotated[float, Field(ge=0, description="no block is begun while a slave is further behind")] = 60
-    patience_s: Annotated[float, Field(gt=0, description="how long a slave may take to come to a block's point")] = 120
+    patience_s: Annotated[float, Field(gt=0, description="how long a slave may come no nearer to a block's point")] = (
+        120
+    )
 
 
 class Messages(Part):

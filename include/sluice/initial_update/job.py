@@ -117,7 +117,7 @@ class BlockJob:
         origin: the master as it was at the point.
         at: the point.
         rows: how many a block has, about.
-        patience_s: how long a slave is waited for that is on its way to the point.
+        patience_s: how long a slave is waited for that comes no nearer to the point.
     """
 
     source: str

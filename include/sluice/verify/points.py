@@ -31,12 +31,18 @@ _LOOK_S = 0.1
 
 
 class Waiting:
-    """Waiting for a slave that is on its way to a point of the stream."""
+    """Waiting for a slave that is on its way to a point of the stream.
 
-    def __init__(self, pair: Pair, at: Position, patience_s: float) -> None:
+    Args:
+        nearing: whoever has come nearer is given as much time again.
+    """
+
+    def __init__(self, pair: Pair, at: Position, patience_s: float, *, nearing: bool = False) -> None:
         self._pair = pair
         self._at = at
         self._patience_s = patience_s
+        self._nearing = nearing
+        self._seen: int | None = None
         self._deadline = time.monotonic() + patience_s
 
     def over(self, ordinal: int) -> bool:
@@ -51,11 +57,14 @@ class Waiting:
                 f"slave {self._pair.slave} is at {ordinal}, beyond the point {self._at.ordinal}",
                 "run verify again",
             )
+        if self._nearing and ordinal != self._seen:
+            self._seen = ordinal
+            self._deadline = time.monotonic() + self._patience_s
         if ordinal < self._at.ordinal and time.monotonic() > self._deadline:
             raise TransientError(
                 91,
-                f"slave {self._pair.slave} is at transaction {ordinal} and did not reach {self._at.ordinal} "
-                f"within {self._patience_s:.0f} s",
+                f"slave {self._pair.slave} is at transaction {ordinal} and did not reach {self._at.ordinal}: "
+                f"for {self._patience_s:.0f} s " + ("it came no nearer" if self._nearing else "it was waited for"),
                 "see `./sluice status`: its drain DAG may be paused, on standby, or far behind",
             )
         return ordinal == self._at.ordinal

@@ -167,7 +167,7 @@ class PostgresBlocks:
         self._parts = {name: sql.Identifier(job.slave.schema, f"sluice_{name}") for name in ("position", "ranges")}
         self._names = {"source": job.source, "slave": job.slave.slave}
         pair = Pair(job.source, job.slave.slave)
-        self._waiting = Waiting(pair, job.at, job.patience_s)
+        self._waiting = Waiting(pair, job.at, job.patience_s, nearing=True)
         self._copying = ExitStack()
         with translated(f"loading {job.slave.slave}"):
             self._session = loader(info, pair, in_blocks=True)
