@@ -275,7 +275,8 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
     assert [world.rows("zurich", name) == world.rows("master", name) for name in TABLES] == [True] * 3
 
 
-def test_a_block_that_hangs_in_mid_merge_is_ended_when_its_update_is_cancelled(world):
+def test_a_block_that_hangs_in_mid_merge_is_ended_when_its_update_is_cancelled(world, monkeypatch):
+    monkeypatch.setattr("sluice.vendors.postgresql.ranges._LOCK_WAIT", "120s")
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     begun(world, "zurich")
     with background(world.publish), ThreadPoolExecutor(1) as pool, closing(world.session("zurich")) as somebody:
