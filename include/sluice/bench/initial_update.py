@@ -1,5 +1,5 @@
-"""`bench initial-update`: the dump as Spark tasks, over the wire and by files, against one `psql COPY` piped into
-another, and a whole database against what others fill one with."""
+"""`bench initial-update`: the dump as Spark tasks, over the wire and by files, against `psql COPY` piped into another,
+a table of ten times the rows, and a whole database against what others fill one with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 from sluice.bench import everything, spark
 from sluice.bench.report import Figure, Report, alternating, seconds
@@ -21,20 +22,25 @@ from sluice.initial_update.release import release
 from sluice.model.names import Pair
 from sluice.runtime.progress import Progress
 from sluice.state.replication import Event
+from sluice.vendors.postgresql.session import Connection
 
+_TIMES = 10
 _CREATE = """
-CREATE TABLE readings (id bigint PRIMARY KEY, station integer NOT NULL, taken timestamptz NOT NULL,
+CREATE TABLE {table} (id bigint PRIMARY KEY, station integer NOT NULL, taken timestamptz NOT NULL,
                        value double precision, note text)
 """
 _FILL = """
-INSERT INTO readings SELECT i, i % 500, '2013-01-01Z'::timestamptz + i * interval '1 s', i / 3.0, md5(i::text)
-FROM generate_series(1, %s) AS i
+INSERT INTO {table} SELECT i, i % 500, '2013-01-01Z'::timestamptz + i * interval '1 s', i / 3.0, md5(i::text)
+FROM generate_series(1, {rows}) AS i
 """
+# Halves of the table's blocks, or all of it, as a chunk of ours is: what is in a snapshot is not looked up by a key.
+_PART = "SELECT * FROM readings WHERE ctid >= '({},0)' AND ctid < '({},0)'"
+_BLOCKS = "SELECT pg_relation_size('readings') / current_setting('block_size')::integer"
 
 
 def measure(scale: float, progress: Progress) -> Report:
-    """2 million rows: by a raw pipe, into a table that is there, and into one that is made; then a whole database, with
-    300,000 rows of 30 columns and 200 small tables besides. Spark is warm before."""
+    """2 million rows: by raw pipes, into a table that is there, and into one that is made; then a whole database, with
+    300,000 rows of 30 columns and 200 small tables besides; then 20 million rows. Spark is warm before."""
     rows, mixed, small = (
         max(1_000, round(2_000_000 * scale)),
         max(300, round(300_000 * scale)),
@@ -43,27 +49,31 @@ def measure(scale: float, progress: Progress) -> Report:
     with private_server(progress) as server:
         master = server.database("master")
         with progress.step(f"making {rows:,} rows"), server.connect(master) as session:
-            session.execute(_CREATE)
-            session.execute(_FILL.replace("%s", str(rows)))
+            _make(session, "readings", rows)
         with progress.step(f"making {mixed:,} rows of 30 columns and {small} small tables"):
             everything.add(server, master, mixed, small)
         # Before anything is captured, so that others find no trigger to carry along.
         plain = server.copied(master, "plain")
+        with progress.step(f"making {_TIMES * rows:,} rows"), server.connect(master) as session:
+            _make(session, "tenfold", _TIMES * rows)
         slaves = {name: server.database(name) for name in ("existing", "created", "whole")}
         raw = server.database("raw")
         context = server.context({"public.readings": {}}, slaves)
         for info in (raw, slaves["existing"]):
             with server.connect(info) as session:
-                session.execute(_CREATE)
+                _make(session, "readings")
+        with server.connect(slaves["existing"]) as session:
+            _make(session, "tenfold")
         driver = everything.driver()
         with spark.session(server, context, progress, driver) as load:
             sides = {
-                "rows/s of psql piped into psql": lambda: rows / _piped(server, master, raw),
+                "rows/s of two psql piped into two": lambda: rows / _piped(server, master, raw, 2),
+                "rows/s of psql piped into psql": lambda: rows / _piped(server, master, raw, 1),
                 "rows/s into a table that is there": lambda: rows / _dumped(server, context, "existing", load),
                 "rows/s into a table that is made": lambda: rows / _dumped(server, context, "created", load),
                 "rows/s by files into a table that is there": lambda: rows / _by_files(server, context, load),
             }
-            piped, existing, created, files = alternating(progress, sides).values()
+            two_piped, piped, existing, created, files = alternating(progress, sides).values()
             by_jdbc = partial(everything.by_jdbc, server, master=master, slave=raw, rows=rows)
             jdbc = {
                 "rows/s by Spark's JDBC, tuned": lambda: rows / by_jdbc(tuned=True),
@@ -76,20 +86,30 @@ def measure(scale: float, progress: Progress) -> Report:
             whole = wholes.pop("")
             with progress.step("comparing"):
                 equal = equal and server.hold_the_same((master, slaves["whole"]), everything.TABLES)
+            once_s, once_mb = _measured(server, context, load, "readings", progress)
+            tenfold = _with(server, context, {"public.tenfold": {}})
+            tenfold_s, tenfold_mb = _measured(server, tenfold, load, "tenfold", progress)
+            with progress.step("comparing"):
+                equal = equal and server.hold_the_same((master, slaves["existing"]), ["tenfold"])
     figures: dict[str, Figure] = {
-        "ratio_to_copy": existing / piped,
-        "ratio_to_copy_created": created / piped,
+        "ratio_to_copy": existing / two_piped,
+        "ratio_to_one_copy": existing / piped,
+        "ratio_to_one_copy_created": created / piped,
         "files_ratio": existing / files,
         "rows_per_s": existing,
         "rows_per_s_created": created,
         "rows_per_s_files": files,
-        "rows_per_s_copy": piped,
+        "rows_per_s_copy": two_piped,
+        "rows_per_s_one_copy": piped,
         **{
             name: existing / other
             for name, other in zip(("ratio_to_spark_jdbc", "ratio_to_spark_jdbc_defaults"), jdbcs, strict=False)
         },
         "whole_s": whole,
         **{f"ratio_to_{name}": other / whole for name, other in wholes.items()},
+        "tenfold_ratio": tenfold_s / once_s,
+        "peak_rss_mb": tenfold_mb,
+        "peak_rss_mb_of_a_tenth": once_mb,
         "equal": equal,
     }
     inputs = {"rows": rows, "mixed": mixed, "small_tables": small, "tasks": context.config.bulk_tasks}
@@ -102,7 +122,7 @@ def _whole(
     """Seconds to fill an empty database with all tables, their keys and indexes: ours, under no name, and others'."""
     slave, other = narrow.connection("whole"), server.database("other")
     tables: dict[str, object] = {"public.readings": {}, "public.mixed": {}, "small.*": {}}
-    context = server.context(tables, {name: narrow.connection(name) for name in narrow.config.slaves})
+    context = _with(server, narrow, tables)
 
     def ours() -> float:
         everything.emptied(server, slave)
@@ -118,29 +138,57 @@ def _whole(
     return dict(zip(sides, alternating(progress, told).values(), strict=True))
 
 
-def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo) -> float:
-    """The same rows by psql alone, into a table with its primary key."""
+def _make(session: Connection, table: str, rows: int = 0) -> None:
+    session.execute(_CREATE.format(table=table).encode())
+    session.execute(_FILL.format(table=table, rows=rows).encode())
+
+
+def _with(server: Server, context: Context, tables: dict[str, object]) -> Context:
+    """The same slaves, other tables."""
+    return server.context(tables, {name: context.connection(name) for name in context.config.slaves})
+
+
+def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo, pipes: int) -> float:
+    """The same rows by psql alone, into a table with its primary key: so many pipes at once, each with its share."""
     with server.connect(raw) as session:
         session.execute("TRUNCATE readings")
         session.execute("CHECKPOINT")
+    with server.connect(master) as session:
+        ((blocks,),) = session.execute(_BLOCKS).fetchall()
+    cuts = [number * int(blocks) // pipes for number in range(pipes)] + [int(blocks)]
     psql = [str(server.cluster.bin / "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1", "-c"]
 
-    def pipe() -> None:
-        run = partial(subprocess.Popen, stdin=subprocess.DEVNULL)
-        out = [*psql, "COPY readings TO STDOUT (FORMAT binary)"]
+    def pipe(low: int, high: int) -> list[subprocess.Popen[bytes]]:
+        out = [*psql, f"COPY ({_PART.format(low, high)}) TO STDOUT (FORMAT binary)"]
         into = [*psql, "COPY readings FROM STDIN (FORMAT binary)"]
-        reader = run(out, stdout=subprocess.PIPE, env={**os.environ, **server.environment(master)})
-        with reader, run(into, stdin=reader.stdout, env={**os.environ, **server.environment(raw)}) as writer:
-            codes = (reader.wait(), writer.wait())
+        here, there = ({**os.environ, **server.environment(info)} for info in (master, raw))
+        reader = subprocess.Popen(out, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=here)
+        writer = subprocess.Popen(into, stdin=reader.stdout, env=there)
+        assert reader.stdout
+        reader.stdout.close()
+        return [reader, writer]
+
+    def work() -> None:
+        programs = [program for low, high in pairwise(cuts) for program in pipe(low, high)]
+        codes = [program.wait() for program in programs]
         if any(codes):
             raise everything.failed("psql", f"{codes}")
 
-    return seconds(pipe)
+    return seconds(work)
 
 
-def _dumped(server: Server, context: Context, slave: str, load: spark.Load) -> float:
+def _measured(
+    server: Server, context: Context, load: spark.Load, table: str, progress: Progress
+) -> tuple[float, float]:
+    """Seconds of one dump into a table that is there, and the most memory that the job's processes took, in MB."""
+    with progress.step(f"the table {table}"), spark.peak() as peak:
+        took = _dumped(server, context, "existing", load, table)
+    return took, peak.mb
+
+
+def _dumped(server: Server, context: Context, slave: str, load: spark.Load, table: str = "readings") -> float:
     """The dump alone: the slave's gate is shut before, and opened after."""
-    _begin(server, context, slave, "DROP TABLE IF EXISTS readings" if slave == "created" else "TRUNCATE readings")
+    _begin(server, context, slave, f"DROP TABLE IF EXISTS {table}" if slave == "created" else f"TRUNCATE {table}")
     took = seconds(lambda: dump(context, SOURCE, [slave], load))
     _end(context, slave)
     return took
@@ -160,7 +208,7 @@ def _by_files(server: Server, context: Context, load: spark.Load) -> float:
 def _begin(server: Server, context: Context, slave: str, emptied: str) -> None:
     inhibit(context, SOURCE, [slave])
     with server.connect(context.connection(slave)) as session:
-        session.execute(emptied)
+        session.execute(emptied.encode())
         session.execute("CHECKPOINT")
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 
 from sluice.bench.server import Server
@@ -38,6 +40,38 @@ def session(server: Server, context: Context, progress: Progress, driver: Path |
         yield load
     finally:
         spark().stop()
+
+
+@dataclass
+class Peak:
+    """The most memory of the processes of this job, each at its own time, in MB."""
+
+    mb: float = 0.0
+
+
+@contextmanager
+def peak() -> Iterator[Peak]:
+    """What this process and all below it, Spark's workers and the virtual machine among them, take during the block."""
+    for pid in _of_this_job():
+        # See proc(5): 5 makes VmHWM begin anew.
+        with suppress(OSError):
+            Path(f"/proc/{pid}/clear_refs").write_text("5")
+    found = Peak()
+    yield found
+    found.mb = sum(map(_high_water_mb, _of_this_job()))
+
+
+def _of_this_job() -> list[int]:
+    this = psutil.Process()
+    return [this.pid, *(below.pid for below in this.children(recursive=True))]
+
+
+def _high_water_mb(pid: int) -> float:
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
 
 
 def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,7 @@ data. A target that fails is left out, and the others go on (R8)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -121,7 +122,11 @@ def copy(
     chunks = before.chunks()
     count = len(chunks)
     ready = each(ready, lambda target: target.tables.expect(_expected(target, before)), failed)
-    ready = each(ready, lambda target: target.tables.prepare(wanted[target.name], before.staying(target)), failed)
+    several = Counter(chunk.leaf.table for chunk in chunks)
+    in_parts = {table for table, parts in several.items() if parts > 1}
+    ready = each(
+        ready, lambda target: target.tables.prepare(wanted[target.name], before.staying(target), in_parts), failed
+    )
     job = LoadJob(
         source=source,
         origin=dumped.origin,

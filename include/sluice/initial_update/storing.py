@@ -89,7 +89,12 @@ class StoredTables:
         """Tasks share chunks out by their numbers; of some there is nothing for these slaves."""
         self._nothing = sum(one.rows is not None for one in chunks)
 
-    def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
+    def prepare(
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
+    ) -> None:
         """Make the directory."""
         self._place.make()
 

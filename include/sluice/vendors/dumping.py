@@ -212,15 +212,18 @@ class SlaveTables(Protocol):
         """Write down the chunks, by their numbers, for tasks to claim those that are to come. Nothing is known of
         others from then on."""
 
-    def prepare(self, tables: Sequence[Any], staying: Collection[TableName] = ()) -> None:
+    def prepare(
+        self, tables: Sequence[Any], staying: Collection[TableName] = (), in_parts: Collection[TableName] = ()
+    ) -> None:
         """Create what is missing, refuse what cannot hold the data, empty what is there.
 
         Args:
             staying: tables that keep their rows, and get more.
+            in_parts: those whose rows come from several sessions at once.
         """
 
     def finish(self, tables: Sequence[Any]) -> None:
-        """Keys and indexes of the tables that were made, once every chunk is in."""
+        """Keys and indexes that were left for later, once every chunk is in."""
 
     def imported(self, tables: Sequence[Any]) -> set[TableName]:
         """A program has brought its rows: make primary keys, before what else comes after the data. Which of the

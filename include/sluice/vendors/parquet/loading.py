@@ -59,7 +59,12 @@ class LakeTables:
         """Chunks are claimed by their numbers; of some there is nothing for this slave."""
         self._nothing = [number for number, one in enumerate(chunks) if one.rows is not None]
 
-    def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
+    def prepare(
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
+    ) -> None:
         """Write down what the columns are. What is current stays so for now.
 
         Raises:

@@ -18,7 +18,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.parts import WipeOut
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
-from sluice.vendors.postgresql import catalog, definition, fencing, usertypes
+from sluice.vendors.postgresql import catalog, definition, fencing, indexing, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
 from sluice.vendors.postgresql.echoes import Echoes
@@ -76,6 +76,8 @@ class SlaveTables:
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
         with translated("looking at the slave's tables"), self._connect() as session:
+            # What a load has put off that did not end: it may be what tells rows apart.
+            indexing.build(session, self._slave.parts["indexes"], self._there(tables))
             self._silence(session)
             return {table.name for table in tables if self._merges(session, table, made=made)}
 
@@ -89,9 +91,15 @@ class SlaveTables:
             expected = {**self._values(), "parts": parts, "rows": rows}
             session.execute(composed("initial_update/expect", **self._slave.parts), expected)
 
-    def prepare(self, tables: Sequence[TableDefinition], staying: Collection[TableName] = ()) -> None:
+    def prepare(
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
+    ) -> None:
         """Create what is missing, empty what is there unless it stays, as all does if this load goes on, or its rows
-        are the slave's own. Before that a schema is wiped out, if that is wanted.
+        are the slave's own. Before that a schema is wiped out, if that is wanted. Indexes of what is emptied, and comes
+        in parts, are put off.
 
         Raises:
             SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
@@ -106,8 +114,8 @@ class SlaveTables:
             session.execute(composed("blocks/forget", **self._slave.parts), self._values())
             echoes = Echoes(session, self._slave.masters)
             names = names_of(session, self.mapper)
-            emptied, made = [], []
-            present = catalog.there(session, [self.mapper.table(table.name) for table in tables])
+            emptied, made, keyless = [], [], set()
+            present = catalog.there(session, self._there(tables))
             for table in tables:
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name
@@ -128,7 +136,9 @@ class SlaveTables:
                         self.as_text.add(table.name)
                     self._check_guards(session, name)
                     if self._emptied(session, table, stays=stays):
-                        emptied.append(catalog.rows_of(session, name))
+                        emptied.append(name)
+                    if (name in emptied and table.name in in_parts) or (self._goes_on and table.name not in staying):
+                        keyless.add(name)
                 else:
                     made.append(name)
                     self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
@@ -138,11 +148,15 @@ class SlaveTables:
                     session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
             if emptied:
                 self._empty(session, emptied, delete=bool(staying))
+            indexes = self._slave.parts["indexes"]
+            indexing.forget(session, indexes, made)
+            indexing.build(session, indexes, present - keyless)
+            indexing.put_off(session, indexes, keyless.intersection(emptied))
             echoes.record(made)
             echoes.remove()
 
     def finish(self, tables: Sequence[TableDefinition]) -> None:
-        """Keys, indexes and foreign keys of the tables that we made, and ANALYZE."""
+        """Keys, indexes and foreign keys of the tables that we made, indexes that were put off, and ANALYZE."""
         with self._writing("building keys and indexes") as session:
             echoes = Echoes(session, self._slave.masters)
             session.execute("SET LOCAL maintenance_work_mem = '256MB'")
@@ -152,6 +166,7 @@ class SlaveTables:
                 keyed = bool(catalog.primary_key(session, name))
                 for statement in definition.after_data(made, name, keyed=keyed):
                     session.execute(statement)
+            indexing.build(session, self._slave.parts["indexes"], self._there(tables))
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
             for table in created:
@@ -160,7 +175,7 @@ class SlaveTables:
                 remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
                 session.execute(remark.format(identifier(self.mapper.table(table.name))))
             if tables:
-                analyzed = sql.SQL(", ").join(identifier(self.mapper.table(table.name)) for table in tables)
+                analyzed = sql.SQL(", ").join(map(identifier, self._there(tables)))
                 session.execute(sql.SQL("ANALYZE {}").format(analyzed))
             echoes.record([self.mapper.table(table.name) for table in created])
             echoes.remove()
@@ -196,8 +211,13 @@ class SlaveTables:
         """End the session."""
         self._slave.close()
 
-    def _empty(self, session: Connection, tables: Sequence[sql.Composable], *, delete: bool) -> None:
+    def _there(self, tables: Sequence[TableDefinition]) -> list[TableName]:
+        """What tables are called here."""
+        return [self.mapper.table(table.name) for table in tables]
+
+    def _empty(self, session: Connection, names: Sequence[TableName], *, delete: bool) -> None:
         """Empty tables; row by row if others that keep their rows refer to them, and that is wanted then."""
+        tables = [catalog.rows_of(session, name) for name in names]
         try:
             with session.transaction():
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(tables)))

@@ -52,7 +52,7 @@ class PostgresSlave:
         self.mapper = mapper
         self.lasting = False
         self._schema = schema
-        ours = ("position", "loaded", "ranges")
+        ours = ("position", "loaded", "ranges", "indexes")
         self.parts: dict[str, sql.Composable] = {name: sql.Identifier(schema, f"sluice_{name}") for name in ours}
         self.own_tables = tuple(f"sluice_{name}" for name in ours)
         self._epoch = 0
