@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from support.updating import background, load_here
 from support.world import SOURCE
@@ -200,3 +204,28 @@ def test_rows_that_an_index_of_the_slave_does_not_take_are_told_after_the_data(w
     world.update("zurich")
     assert "few" not in names(world)
     assert names(world) >= PUT_OFF
+
+
+def test_indexes_of_several_tables_are_built_at_the_same_time(world):
+    before = appearance(world)
+    reader, loaded = world.session("zurich"), threading.Event()
+
+    def load(job):
+        done = load_here(job)
+        reader.execute("BEGIN; LOCK TABLE large IN ACCESS SHARE MODE")
+        loaded.set()
+        return done
+
+    world.inhibit("zurich")
+    with ThreadPoolExecutor(1) as thread:
+        dumping = thread.submit(world.dump, "zurich", load=load)
+        assert loaded.wait(60)
+        # One session waits for the reader to let the large table have its key.
+        others, deadline = {"keyed_pkey", "notes", "code_of_referred"}, time.monotonic() + 60
+        while not names(world) >= others and time.monotonic() < deadline:
+            time.sleep(0.02)
+        built = names(world)
+        reader.execute("COMMIT")
+        assert dumping.result(60)["failed"] == {}
+    assert built - KEPT == others
+    assert appearance(world) == before

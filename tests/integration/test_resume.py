@@ -110,7 +110,8 @@ def resumed(world, slaves=("zurich",)):
     return loads
 
 
-def test_a_load_that_broke_off_goes_on_where_it_was_and_once_more(world, monkeypatch):
+@pytest.mark.parametrize("step", ["loading.SlaveTables.finish", "definition.references"])
+def test_a_load_that_broke_off_goes_on_where_it_was_and_once_more(world, monkeypatch, step):
     late = world.session()
     late.execute("BEGIN; UPDATE keyed SET n = -1 WHERE id BETWEEN 1000 AND 1010")
     first = broken_off(world, 5, world.slaves)
@@ -126,11 +127,12 @@ def test_a_load_that_broke_off_goes_on_where_it_was_and_once_more(world, monkeyp
     assert second.whole("keyed")
     world.master.execute(MEANWHILE)
 
-    def killed(*_):
+    def killed(*_, **__):
         raise Broken
 
     with monkeypatch.context() as patch:
-        patch.setattr("sluice.vendors.postgresql.loading.SlaveTables.finish", killed)
+        # Before keys and indexes are built, or when they are, and only foreign keys are to come.
+        patch.setattr(f"sluice.vendors.postgresql.{step}", killed)
         third = broken_off(world, 1000, world.slaves, resume=True)
     world.master.execute(MEANWHILE)
     fourth = resumed(world, world.slaves)

@@ -144,7 +144,8 @@ def copy(
     loaded = [target for target in ready if target.name not in failed]
     loaded = each(loaded, lambda target: _whole(target, count), failed)
     loaded = each(loaded, before.catch_up, failed)
-    loaded = each(loaded, lambda target: target.tables.finish(wanted[target.name]), failed)
+    tasks = context.config.bulk_tasks
+    loaded = each(loaded, lambda target: target.tables.finish(wanted[target.name], tasks), failed)
     loaded = each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
     return loaded, failed
 

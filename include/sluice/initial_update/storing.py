@@ -98,7 +98,7 @@ class StoredTables:
         """Make the directory."""
         self._place.make()
 
-    def finish(self, tables: Sequence[TableDefinition]) -> None:
+    def finish(self, tables: Sequence[TableDefinition], tasks: int) -> None:
         """How all tables are made is written into the manifest."""
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:

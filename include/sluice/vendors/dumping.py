@@ -215,15 +215,14 @@ class SlaveTables(Protocol):
     def prepare(
         self, tables: Sequence[Any], staying: Collection[TableName] = (), in_parts: Collection[TableName] = ()
     ) -> None:
-        """Create what is missing, refuse what cannot hold the data, empty what is there.
+        """Create what is missing, refuse what cannot hold the data, empty what is there, but what is `staying`.
 
         Args:
-            staying: tables that keep their rows, and get more.
-            in_parts: those whose rows come from several sessions at once.
+            in_parts: tables whose rows come from several sessions at once.
         """
 
-    def finish(self, tables: Sequence[Any]) -> None:
-        """Keys and indexes that were left for later, once every chunk is in."""
+    def finish(self, tables: Sequence[Any], tasks: int) -> None:
+        """Keys and indexes that were left for later, of so many tables at once, when every chunk is in."""
 
     def imported(self, tables: Sequence[Any]) -> set[TableName]:
         """A program has brought its rows: make primary keys, before what else comes after the data. Which of the

@@ -119,6 +119,12 @@ def primary_key(connection: Connection, name: TableName) -> tuple[str, ...]:
     return tuple(column for (column,) in rows)
 
 
+def named(connection: Connection, name: TableName) -> set[str]:
+    """What constraints and indexes of a table are called."""
+    rows = connection.execute(composed("catalog/named"), {"schema": name.schema, "table": name.table})
+    return {called for (called,) in rows}
+
+
 def order(connection: Connection, name: TableName) -> KeyOrder | None:
     """How a table's rows are sorted by its primary key, if they can be, and no two bear one at any time."""
     relation = {"relation": sql.Identifier(name.schema, name.table).as_string(connection)}

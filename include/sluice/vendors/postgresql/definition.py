@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -166,15 +166,16 @@ def create_table(table: TableDefinition, name: TableName) -> sql.Composed:
     )
 
 
-def after_data(table: TableDefinition, name: TableName, *, keyed: bool = False) -> Iterator[sql.Composed]:
-    """Keys, checks and indexes, the primary key first, unless the table has that already."""
+def after_data(table: TableDefinition, name: TableName, present: Collection[str] = ()) -> Iterator[sql.Composed]:
+    """Keys, checks and indexes, the primary key first, but for those that the table has already."""
     for constraint, definition in table.constraints:
-        if not (keyed and definition.startswith(_PRIMARY)):
+        if constraint not in present:
             yield _constraint(name, constraint, definition)
     for index, unique, definition in table.indexes:
-        yield sql.SQL("CREATE {}INDEX {} ON {} {}").format(
-            sql.SQL("UNIQUE " if unique else ""), sql.Identifier(index), identifier(name), verbatim(definition)
-        )
+        if index not in present:
+            yield sql.SQL("CREATE {}INDEX {} ON {} {}").format(
+                sql.SQL("UNIQUE " if unique else ""), sql.Identifier(index), identifier(name), verbatim(definition)
+            )
 
 
 def primary_key(table: TableDefinition, name: TableName) -> sql.Composed:

@@ -8,6 +8,7 @@ written down in the same transaction: whatever becomes of the load, the next one
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import psycopg
 from psycopg import sql
@@ -18,6 +19,45 @@ from sluice.vendors.postgresql.definition import identifier, verbatim
 from sluice.vendors.postgresql.session import Connection, composed
 
 
+@dataclass(frozen=True)
+class _Index:
+    """An index that can be built again as it is.
+
+    Attributes:
+        is_key: of the primary key.
+        built: the statement that builds it.
+        constraint, bound: the constraint that it makes, if it does, and how it becomes that again.
+    """
+
+    table: TableName
+    name: str
+    is_key: bool
+    built: str
+    constraint: str | None
+    bound: str | None
+
+    def dropped(self, session: Connection) -> bool:
+        """Drop it, unless something depends on it: a view that groups by the primary key, say."""
+        statement = sql.SQL("DROP INDEX {}").format(sql.Identifier(self.table.schema, self.name))
+        if self.constraint is not None:
+            alter = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
+            statement = alter.format(identifier(self.table), sql.Identifier(self.constraint))
+        try:
+            with session.transaction():
+                session.execute(statement)
+        except psycopg.errors.DependentObjectsStillExist:
+            return False
+        return True
+
+    def binding(self, session: Connection) -> str | None:
+        """The statement that makes it a constraint again."""
+        if self.constraint is None or self.bound is None:
+            return None
+        add = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
+        named = add.format(identifier(self.table), sql.Identifier(self.constraint), verbatim(self.bound))
+        return named.as_string(session)
+
+
 def put_off(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
     """Drop the indexes of empty tables, as far as they can be built again as they are.
 
@@ -25,22 +65,23 @@ def put_off(session: Connection, indexes: sql.Composable, tables: Collection[Tab
         indexes: where they are written down.
     """
     session.execute(composed("indexes/stale", indexes=indexes), _named(tables))
-    found = session.execute(composed("indexes/rebuildable"), _named(tables)).fetchall()
-    for schema, table, name, is_key, built, constraint, bound in found:
-        there = identifier(TableName(schema, table))
-        dropped = sql.SQL("DROP INDEX {}").format(sql.Identifier(schema, name))
-        if constraint is not None:
-            dropped = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(there, sql.Identifier(constraint))
-            add = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
-            bound = add.format(there, sql.Identifier(constraint), verbatim(bound)).as_string(session)
-        try:
-            with session.transaction():
-                session.execute(dropped)
-        except psycopg.errors.DependentObjectsStillExist:
-            # A view that groups by the primary key, say: this one is kept up to date row by row.
-            continue
-        noted = {"schema": schema, "table": table, "name": name, "is_key": is_key, "built": built, "bound": bound}
-        session.execute(composed("indexes/note", indexes=indexes), noted)
+    for index in _rebuildable(session, tables):
+        if index.dropped(session):
+            noted = {"schema": index.table.schema, "table": index.table.table, "name": index.name}
+            said = {"is_key": index.is_key, "built": index.built, "bound": index.binding(session)}
+            session.execute(composed("indexes/note", indexes=indexes), {**noted, **said})
+
+
+def drop(session: Connection, tables: Collection[TableName]) -> None:
+    """Drop the indexes of tables that a load has made, but not their primary keys; it builds them again."""
+    for index in _rebuildable(session, tables):
+        if not index.is_key:
+            index.dropped(session)
+
+
+def lacking(session: Connection, indexes: sql.Composable) -> set[TableName]:
+    """The tables whose indexes were put off."""
+    return {TableName(*row) for row in session.execute(composed("indexes/lacking", indexes=indexes))}
 
 
 def build(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
@@ -59,6 +100,11 @@ def build(session: Connection, indexes: sql.Composable, tables: Collection[Table
 def forget(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
     """These tables have no indexes to come, since they are others now."""
     session.execute(composed("indexes/forget", indexes=indexes), _named(tables))
+
+
+def _rebuildable(session: Connection, tables: Collection[TableName]) -> list[_Index]:
+    rows = session.execute(composed("indexes/rebuildable"), _named(tables)).fetchall()
+    return [_Index(TableName(schema, table), *more) for schema, table, *more in rows]
 
 
 def _named(tables: Collection[TableName]) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -18,26 +18,20 @@ from sluice.model.sequence import SequenceValue
 from sluice.parts import WipeOut
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
-from sluice.vendors.postgresql import catalog, definition, fencing, indexing, usertypes
+from sluice.vendors.postgresql import catalog, definition, fencing, finishing, indexing, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
 from sluice.vendors.postgresql.echoes import Echoes
+from sluice.vendors.postgresql.finishing import Transactions
 from sluice.vendors.postgresql.fitting import fitting, other_types
 from sluice.vendors.postgresql.mapping import mapped
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.telling import UNFINISHED, is_keyed, is_unfinished, merges
 from sluice.vendors.postgresql.wiping import wipe_out
 
 if TYPE_CHECKING:
     from sluice.vendors.postgresql.slave import PostgresSlave
-
-# Keys and indexes come after the data; a dump that finds this on a table makes it again.
-_UNFINISHED = "sluice: keys and indexes are still to come"
-
-
-def is_unfinished(session: Connection, name: TableName) -> bool:
-    """Whether a table was made by a load that has not ended; it is made anew, unless that is gone on with."""
-    return catalog.comment(session, name) == _UNFINISHED
 
 
 class SlaveTables:
@@ -52,6 +46,7 @@ class SlaveTables:
         self._epoch = epoch
         self._earlier = earlier
         self._wiped = wiped
+        self._application = fencing.loading(slave.pair)
         self._goes_on = self._broke_off = False
         self._unfinished: dict[TableName, TableDefinition] = {}
         self.mapper = slave.mapper
@@ -77,9 +72,12 @@ class SlaveTables:
         """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
         with translated("looking at the slave's tables"), self._connect() as session:
             # What a load has put off that did not end: it may be what tells rows apart.
-            indexing.build(session, self._slave.parts["indexes"], self._there(tables))
+            there = self._there(tables)
+            indexing.build(session, self._slave.parts["indexes"], there)
+            # Rows of two times may bear one value of a key until the log has made them rows of one.
+            indexing.drop(session, [name for name in there if is_unfinished(session, name)])
             self._silence(session)
-            return {table.name for table in tables if self._merges(session, table, made=made)}
+            return {table.name for table in tables if merges(session, self.mapper, table, made=made)}
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
@@ -145,7 +143,7 @@ class SlaveTables:
                     for statement in definition.make(self._unfinished[table.name], name):
                         session.execute(statement)
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
-                    session.execute(remark.format(identifier(name), sql.Literal(_UNFINISHED)))
+                    session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
             if emptied:
                 self._empty(session, emptied, delete=bool(staying))
             indexes = self._slave.parts["indexes"]
@@ -155,18 +153,13 @@ class SlaveTables:
             echoes.record(made)
             echoes.remove()
 
-    def finish(self, tables: Sequence[TableDefinition]) -> None:
+    def finish(self, tables: Sequence[TableDefinition], tasks: int) -> None:
         """Keys, indexes and foreign keys of the tables that we made, indexes that were put off, and ANALYZE."""
-        with self._writing("building keys and indexes") as session:
+        there = {self.mapper.table(table.name): self._unfinished.get(table.name) for table in tables}
+        finishing.finish(self._transactions, self._slave.parts["indexes"], self._slave.masters, there, tasks)
+        with self._writing("making foreign keys") as session:
             echoes = Echoes(session, self._slave.masters)
-            session.execute("SET LOCAL maintenance_work_mem = '256MB'")
             created = [table for table in tables if table.name in self._unfinished]
-            for table in created:
-                made, name = self._unfinished[table.name], self.mapper.table(table.name)
-                keyed = bool(catalog.primary_key(session, name))
-                for statement in definition.after_data(made, name, keyed=keyed):
-                    session.execute(statement)
-            indexing.build(session, self._slave.parts["indexes"], self._there(tables))
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
             for table in created:
@@ -174,9 +167,6 @@ class SlaveTables:
                     session.execute(statement)
                 remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
                 session.execute(remark.format(identifier(self.mapper.table(table.name))))
-            if tables:
-                analyzed = sql.SQL(", ").join(map(identifier, self._there(tables)))
-                session.execute(sql.SQL("ANALYZE {}").format(analyzed))
             echoes.record([self.mapper.table(table.name) for table in created])
             echoes.remove()
 
@@ -235,7 +225,7 @@ class SlaveTables:
             numbered = {one.name for one in catalog.target_columns(session, name).values() if one.numbered}
             odd = numbered - set(catalog.primary_key(session, name))
             odd |= {one.name for one in catalog.acting(session, name) if one.kind == "rule"}
-            if odd or not self._keyed(session, table):
+            if odd or not is_keyed(session, self.mapper, table):
                 raise SluiceError(
                     211,
                     f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",
@@ -253,24 +243,6 @@ class SlaveTables:
             )
         return not stays
 
-    def _merges(self, session: Connection, table: TableDefinition, *, made: bool) -> bool:
-        there = view(self.mapper, table.layout).layout
-        acting = any(one.fires or one.kind != "trigger" for one in catalog.acting(session, there.name))
-        return not (there.searched or acting) and self._keyed(session, table, made=made)
-
-    def _keyed(self, session: Connection, table: TableDefinition, *, made: bool = False) -> bool:
-        """Whether a primary key tells its rows apart, which is checked at once, and nothing else."""
-        there = view(self.mapper, table.layout).layout
-        of = {"schema": there.name.schema, "table": there.name.table}
-        unmerged = session.execute(composed("catalog/unmerged"), of).fetchone()
-        if unmerged != (False,) and not (made and unmerged is None):
-            return False
-        if any("DEFERRABLE" in text for _, text in table.constraints) or catalog.late_keys(session, there.name):
-            return False
-        key = {there.columns[place].name for place in there.key}
-        ours = unmerged is None or is_unfinished(session, there.name)
-        return bool(key) and (ours or set(catalog.primary_key(session, there.name)) == key)
-
     def _check_guards(self, session: Connection, name: TableName) -> None:
         if not self._slave.capabilities().silent_triggers:
             for guard in catalog.acting(session, name):
@@ -281,13 +253,25 @@ class SlaveTables:
                 )
 
     def _connect(self) -> Connection:
-        return connect(self._slave.info, fencing.loading(self._slave.pair))
+        return connect(self._slave.info, self._application)
+
+    @contextmanager
+    def _transactions(self, doing: str) -> Iterator[Transactions]:
+        """A session whose transactions are under the fence (R6)."""
+        with translated(doing), closing(connect(self._slave.info, self._application, autocommit=True)) as session:
+
+            @contextmanager
+            def one() -> Iterator[Connection]:
+                with session.transaction():
+                    fencing.hold(session, self._slave.parts["position"], self._slave.pair, self._epoch)
+                    yield session
+
+            yield one
 
     @contextmanager
     def _writing(self, doing: str) -> Iterator[Connection]:
-        """A transaction under the fence (R6)."""
-        with translated(doing), self._connect() as session:
-            fencing.hold(session, self._slave.parts["position"], self._slave.pair, self._epoch)
+        """A transaction under the fence."""
+        with self._transactions(doing) as transaction, transaction() as session:
             yield session
 
     def _silence(self, session: Connection) -> None:

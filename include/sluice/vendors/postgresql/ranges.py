@@ -25,10 +25,10 @@ from sluice.vendors.postgresql.copying import loader, merge
 from sluice.vendors.postgresql.definition import TableDefinition, identifier, listed
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
-from sluice.vendors.postgresql.loading import is_unfinished
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import missing
+from sluice.vendors.postgresql.telling import is_unfinished
 from sluice.verify.points import Waiting
 
 _LOOK_S = 0.02

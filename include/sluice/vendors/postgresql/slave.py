@@ -31,10 +31,11 @@ from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting, losses, other_types
-from sluice.vendors.postgresql.loading import SlaveTables, is_unfinished
+from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
+from sluice.vendors.postgresql.telling import is_unfinished
 from sluice.vendors.postgresql.wiping import wiped
 from sluice.vendors.postgresql.writing import Writer
 from sluice.vendors.protocol import Capabilities, Replayed, StepsOf

@@ -1,0 +1,1 @@
+SELECT DISTINCT "schema", "table" FROM {indexes}
