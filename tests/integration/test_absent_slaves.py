@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,15 +10,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.updating import load_here
+from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
 from sluice.control.status import standings
 from sluice.initial_update.cancel import cancel
+from sluice.initial_update.dump import EXTERNAL, MARKERS, SNAPSHOT
+from sluice.initial_update.online import load_online
 from sluice.initial_update.receive import expected, receive
 from sluice.initial_update.release import abandon
+from sluice.model.names import TableName
 from sluice.publish.retention import trim
+from sluice.runtime.placement import packaged_binaries
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -28,14 +33,19 @@ INSERT INTO t SELECT g, 'note ' || g FROM generate_series(1, 500) AS g;
 """
 
 
-@pytest.fixture
-def world(updating, airflow, monkeypatch):
-    """Of the two slaves zurich keeps what it held; Airflow answers."""
-    made = updating(DDL, ["public.t"])
+def answering(made, airflow, monkeypatch):
+    """A world in which Airflow answers, and a run is at work."""
     made.infos["airflow"] = airflow.info()
     made.configure(lambda settings: settings.update(airflow_api="airflow"))
     monkeypatch.setenv(SEALED_ENV, seal(made.infos))
     monkeypatch.setenv("SLUICE_RUN", "initial_update/batch/task/1")
+    return made
+
+
+@pytest.fixture
+def world(updating, airflow, monkeypatch):
+    """Of the two slaves zurich keeps what it held; Airflow answers."""
+    made = answering(updating(DDL, ["public.t"]), airflow, monkeypatch)
     made.reader("zurich").execute("CREATE TABLE t (id int PRIMARY KEY, note text); INSERT INTO t VALUES (-1, 'kept')")
     return made
 
@@ -145,3 +155,65 @@ def test_when_nobody_can_be_reached_nothing_fails_and_all_wait(world):
         assert world.release() == {"released": []}
         assert world.verify("zurich", "geneva", initial=True) == {}
     assert [world.status(slave) for slave in world.slaves] == [Status.INITIAL] * 2
+
+
+KEYS = "public.t: 100 .. 200"
+SOME = TableName("public", "t")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "mode", "conf"),
+    [
+        ({"tables": [SOME]}, SNAPSHOT, {"tables": ["public.t"]}),
+        ({"keys": [KEYS]}, MARKERS, {"mode": "markers", "key_ranges": [KEYS]}),
+        ({}, MARKERS, {"mode": "markers"}),
+        ({"resume": True}, EXTERNAL, {"mode": "external", "resume": True}),
+    ],
+    ids=["tables", "keys", "blocks", "programs"],
+)
+def test_what_waits_for_it_is_the_update_that_was_asked_for(updating, airflow, monkeypatch, wanted, mode, conf):
+    """So rows that were to stay do, and get each change in between."""
+    ddl = f"{DDL} CREATE TABLE beside (id int PRIMARY KEY, n int); INSERT INTO beside VALUES (1, 1), (2, 2)"
+    world = answering(updating(ddl, ["public.t", "public.beside"], {}), airflow, monkeypatch)
+    # The programs of the server that is under test.
+    monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    world.master.execute("UPDATE beside SET n = 3 WHERE id = 2")
+    world.publish()
+    written = world.reader("zurich").execute("SELECT xmin::text FROM beside WHERE id = 1").fetchall()
+    resume, some = wanted.get("resume", False), (SOME,) if "tables" in conf or "key_ranges" in conf else ()
+
+    def filled(*slaves):
+        """What the tasks of a run do after `inhibit`."""
+        done = world.dump(*slaves, mode=mode, resume=resume)
+        assert done["failed"] == {}
+        world.release(*slaves)
+        with world.running(*(slave for slave in slaves if slave not in done["off_line"])):
+            load_online(world.context, SOURCE, slaves, blocks_here)
+        return done["off_line"]
+
+    with off_line(world, "zurich"):
+        monkeypatch.setenv("SLUICE_RUN", "initial_update/again/task/1")
+        world.inhibit(**wanted)
+        with background(world.publish):
+            assert filled(*world.slaves) == ["zurich"]
+        with world.running("geneva"):
+            assert world.verify(*world.slaves, initial=True, tables=some) == {"geneva": 0}
+        world.master.execute("UPDATE beside SET n = 4 WHERE id = 2; DELETE FROM t WHERE id > 150")
+        world.publish()
+        world.drain("geneva")
+        trimmed = trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9)
+        assert (trimmed > 0) == (not some)
+    world.drain("zurich")
+    (run,) = airflow.runs
+    assert (run["dag_id"], run["conf"]) == ("initial_update", {"source": SOURCE, "slaves": ["zurich"], **conf})
+    monkeypatch.setenv("SLUICE_RUN", f"initial_update/{run['dag_run_id']}/task/1")
+    world.inhibit("zurich", **wanted)
+    with background(world.publish):
+        assert filled("zurich") == []
+    assert world.verify("zurich", initial=True, tables=some) == {"zurich": 0}
+    world.catch_up()
+    assert world.differences() == {}
+    stayed = world.reader("zurich").execute("SELECT xmin::text FROM beside WHERE id = 1").fetchall() == written
+    assert stayed == bool(some)

@@ -31,7 +31,8 @@ def call(context: Context, pair: Pair) -> None:
         return
     if not _reached(context, pair):
         return
-    conf = {"source": pair.source, **({"slaves": [pair.slave]} if off else {"slave": pair.slave})}
+    wanted = {"slaves": [pair.slave], **updates.asked(context.store, known.update_id)} if off else {"slave": pair.slave}
+    conf = {"source": pair.source, **wanted}
     run = f"{pair.source}__{pair.slave}__{known.update_id}"
     Runs(context.airflow_api()).ask_for(UPDATING if off else RECEIVING, run, conf)
 

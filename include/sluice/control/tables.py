@@ -211,8 +211,7 @@ initial_update = Table(
     Column("chunks_done", Integer, nullable=False, server_default="0"),
     Column("rows", BigInteger, nullable=False, server_default="0"),
     Column("cancelled", JSONB, nullable=False, server_default="[]"),
-    Column("tables", JSONB),
-    Column("keys", JSONB),
+    *(Column(name, JSONB) for name in ("tables", "keys", "asked")),
 )
 
 # Initial data on its way to a slave by hand: where it was stored, what its manifest's hash is. Gone when it is loaded.

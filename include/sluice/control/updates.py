@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Connection, Select, case, func, null, select
 
@@ -122,16 +122,32 @@ def cancel(store: Store, known: Replication, why: str, who: str | None) -> bool:
     return happened(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who, also=forget)
 
 
-def put_off(store: Store, pair: Pair, number: int) -> None:
+def put_off(store: Store, pair: Pair, number: int, asked: Mapping[str, object]) -> None:
     """Let a slave wait for an update of its own, which no run is at work on; others of this one go on.
+
+    Args:
+        asked: what else was chosen in the form of the DAG, beside the source, slaves, tables and keys.
 
     Raises:
         SluiceError: SLC-021, its update is another by now.
     """
     values = {"source": pair.source, "state": PUT_OFF, "run": "", "started_at": func.clock_timestamp()}
+    alike = {"tables": initial_update.c.tables, "keys": initial_update.c["keys"]}
+    copied = {name: select(one).where(initial_update.c.id == number).scalar_subquery() for name, one in alike.items()}
+    row = initial_update.insert().values({**values, **copied, "asked": dict(asked)})
     with store.begin() as connection:
-        other = connection.execute(initial_update.insert().values(values).returning(initial_update.c.id)).scalar_one()
+        other = connection.execute(row.returning(initial_update.c.id)).scalar_one()
         hand_over(connection, pair, number, other)
+
+
+def asked(store: Store, number: int | None) -> dict[str, object]:
+    """What was chosen for an update that was put off, in the words of the DAG's form, but for its source and slaves."""
+    with store.begin() as connection:
+        known = select(initial_update.c.asked).where(initial_update.c.id == number)
+        said = dict(connection.execute(known).scalar() or {})
+    if ranges := keys(store, number):
+        return {**said, "key_ranges": ranges}
+    return {**said, "tables": sorted(map(str, only))} if (only := tables(store, number)) else said
 
 
 def is_put_off(store: Store, known: Replication) -> bool:

@@ -86,22 +86,23 @@ def dump(
                 f"{'in blocks' if ranges else 'out of one snapshot of now'}",
                 f"trigger initial_update with mode {how}, without `version` and `store_initial_data`; or for all",
             )
-        if ranges:
-            failed = replace_keys(context, held, update, [Between.parsed(text) for text in ranges], resume=resume)
-            state = "LOADED" if len(failed) < len(held) else "FAILED"
-            return _ended(context, source, update, state, _Filled(failed), {"mode": mode, "key_ranges": ranges})
         if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             state = "STORED" if len(failed) < len(held) else "FAILED"
             return _ended(context, source, update, state, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
-        here, away = ([], held) if store else apart(context, held, update, may_store=asked.storable)
+        here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
             return _ended(context, source, update, updates.PUT_OFF, _Filled({}), off_line=off_line)
+        if ranges:
+            failed = replace_keys(context, here, update, [Between.parsed(text) for text in ranges], resume=resume)
+            state = "LOADED" if len(failed) < len(here) else "FAILED"
+            again = {"mode": mode, "key_ranges": ranges}
+            return _ended(context, source, update, state, _Filled(failed), again, off_line)
         filled = _fill(asked, here, away, stack)
-    state, again = ("STORED", "store_initial_data") if store else ("LOADED", "resume")
-    choices: dict[str, object] = {again: True} if mode == SNAPSHOT else {again: True, "mode": mode}
+    state, goes_on = ("STORED", "store_initial_data") if store else ("LOADED", "resume")
+    choices = {goes_on: True, **asked.choices}
     return _ended(context, source, update, state if filled.well else "FAILED", filled, choices, off_line)
 
 
@@ -128,6 +129,11 @@ class _Asked:
     def storable(self) -> bool:
         """Whether the rows can go into files, too: all of them, in chunks of one snapshot."""
         return self.mode == SNAPSHOT and not self.only
+
+    @property
+    def choices(self) -> dict[str, object]:
+        """What of this is a choice of the form, if the slave gets it over the wire later."""
+        return {**({"mode": self.mode} if self.mode != SNAPSHOT else {}), **({"resume": True} if self.resume else {})}
 
     def every(self, snapshot: DumpSnapshot) -> list[Chunk]:
         """The chunks of a snapshot, for whom nothing stays."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from sluice.context import Context
-from sluice.control import rejections, stops, updates
+from sluice.control import absence, rejections, stops, updates
 from sluice.errors import SluiceError
 from sluice.initial_update.copying import Target, each, given
 from sluice.initial_update.plan import KeyRange
@@ -164,14 +164,17 @@ class Later:
 
 
 def expect_fit(context: Context, pairs: Sequence[Pair], keys: Sequence[Between]) -> None:
-    """See that rows between two keys can be replaced on slaves of one source; nothing is changed.
+    """See that rows between two keys can be replaced on slaves of one source, as far as these can be reached; nothing
+    is changed.
 
     Raises:
         SluiceError: SLC-224, SLC-099, SLC-088.
     """
+    away = absence.absent(context, pairs)
     with _planned(context, pairs[0].source, keys) as (later, _):
         for pair in pairs:
-            later.plan(pair)
+            if pair not in away:
+                later.plan(pair)
 
 
 def replace_keys(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sluice.context import Context
 from sluice.control import absence, leases, losses, remedies, replications, updates
@@ -35,13 +35,17 @@ def hold(context: Context, source: str, slaves: Sequence[str]) -> list[Leased]:
 
 
 def apart(
-    context: Context, held: Sequence[Leased], update: int, *, may_store: bool
+    context: Context, held: Sequence[Leased], update: int, asked: Mapping[str, object], *, may_store: bool
 ) -> tuple[list[Leased], list[Leased]]:
-    """The slaves that can be reached, and those whose data is to wait for them; the update of all others does."""
+    """The slaves that can be reached, and those whose data is to wait for them; the update of all others does.
+
+    Args:
+        asked: see `sluice.control.updates.put_off`.
+    """
     absent = absence.absent(context, [pair for pair, _ in held])
     put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).off_line == "wait"]
     for pair in put_off:
-        updates.put_off(context.store, pair, update)
+        updates.put_off(context.store, pair, update, asked)
     return (
         [one for one in held if one[0] not in absent],
         [one for one in held if one[0] in absent and one[0] not in put_off],

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from sluice.context import Context
 from sluice.control import replications, shelf, updates, versions
+from sluice.control.replications import Replication
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
@@ -17,13 +18,12 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     """Remove old segments; warn if the log is large all the same. Returns how many went.
 
     A slave that is INCONSISTENT or was never set up needs an initial update anyway, and holds nothing back; nor does
-    one whose update is to begin when it can be reached.
+    one whose update is to begin when it can be reached, unless some of its rows are to stay.
     """
     manifest, files = context.manifest(source), context.files()
     known = [replications.get(context.store, Pair(source, slave)) for slave in context.config.slaves_of(source)]
-    needed = [
-        one.position.ordinal for one in known if one.status in _RECEIVING and not updates.is_put_off(context.store, one)
-    ]
+    following = [one for one in known if one.status in _RECEIVING and not _begins_anew(context, one)]
+    needed = [one.position.ordinal for one in following]
     needed += versions.needed(context, source)
     shelf.sweep(context)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
@@ -42,3 +42,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
             needed_from=min(needed, default=0),
         )
     return len(old)
+
+
+def _begins_anew(context: Context, known: Replication) -> bool:
+    return updates.is_put_off(context.store, known) and not updates.tables(context.store, known.update_id)
