@@ -1,7 +1,7 @@
 """DAG `approve_losses`: somebody allows the columns of a slave to lose digits or letters (human in the loop)."""
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
-from airflow.sdk import DAG
+from airflow.sdk import DAG, Param
 
 from sluice import config
 from sluice_airflow import conventions
@@ -10,21 +10,21 @@ from sluice_airflow.operator import SluiceSparkOperator
 DOC = """
 ### Let columns of a slave lose what they do not hold
 
-`initial_update` refuses a slave whose tables have columns too narrow for the master's (SLC-220). The task `losses`
-looks which these are; its XCom has the `report`, as CSV, and says where that is as a `file`. The task `answer` shows
-them (*Required actions*), and waits:
+`initial_update` refuses a slave whose tables have columns too narrow for the master's (SLC-220), and triggers this DAG
+if all that would be lost can be allowed. The task `losses` looks which these are; its XCom has the `report`, as CSV,
+and says where that is as a `file`. The task `answer` shows them (*Required actions*), and waits:
 
 * **Approve**: from the next `initial_update` on the slave gets numbers rounded and texts cut to its columns, in the
-  stream and in comparisons, too, until a column changes
-* **Reject**: nothing changes; alter the slave's tables, or its configuration
-
-Then trigger `initial_update`.
+  stream and in comparisons, too, until a column changes. The update that was refused runs again by itself; if there is
+  none, or another one since, trigger `initial_update`: see `next` in the XCom of `allow`
+* **Reject**: nothing changes; alter the slave's tables, or its configuration, and trigger `initial_update`
 
 * **source**, **slave**: the replication
+* **refused**: the number of the update that was; 0: none
 """
 
 settings = config.load()
-ASKED = conventions.chosen("source", "slave")
+ASKED = conventions.chosen("source", "slave", "refused")
 
 with DAG(
     dag_id="approve_losses",
@@ -32,7 +32,11 @@ with DAG(
     doc_md=DOC,
     tags=["sluice", "approve_losses"],
     schedule=None,
-    params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
+    params={
+        "source": conventions.source_param(settings),
+        "slave": conventions.slave_param(settings),
+        "refused": Param(0, type="integer", minimum=0, description="the update that was; not for people"),
+    },
     **conventions.ASKING_SETTINGS,
 ):
     losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED)

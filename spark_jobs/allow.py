@@ -3,7 +3,7 @@
 import argparse
 
 from sluice.context import Context
-from sluice.control import losses
+from sluice.control import consenting
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
 
@@ -15,12 +15,14 @@ def parser() -> argparse.ArgumentParser:
         "--shown", required=True, help="what was shown, as the job `losses` tells it from anything else"
     )
     options.add_argument("--who", required=True, help="who allows it")
+    options.add_argument("--refused", type=int, default=0, metavar="UPDATE", help="the one that was refused for it")
     return options
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """What was allowed."""
-    return losses.allow(context, Pair(options.source, options.slave), options.shown, options.who)
+    """What was allowed, and what follows."""
+    pair = Pair(options.source, options.slave)
+    return consenting.allow(context, pair, options.shown, options.who, options.refused)
 
 
 if __name__ == "__main__":

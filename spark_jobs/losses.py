@@ -2,15 +2,23 @@
 
 import argparse
 
-from sluice.control import losses
+from sluice.context import Context
+from sluice.control import consenting
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
-    return arguments(__doc__, slaves="1")
+    options = arguments(__doc__, slaves="1")
+    options.add_argument("--refused", type=int, default=0, metavar="UPDATE", help="the one that was refused for it")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """The question as a page shows it."""
+    return consenting.shown(context, Pair(options.source, options.slave), options.refused)
 
 
 if __name__ == "__main__":
-    run(parser(), lambda context, options: losses.shown(context, Pair(options.source, options.slave)))
+    run(parser(), call)

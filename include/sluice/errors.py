@@ -62,5 +62,15 @@ class Unfit(Unready):
     """A table of the slave does not take a batch's rows; perhaps a later command alters it (R7)."""
 
 
+class Lossy(SluiceError):
+    """A slave's columns would lose something.
+
+    Attributes:
+        allowable: whether people can allow all of it.
+    """
+
+    allowable = False
+
+
 class ConfigError(SluiceError):
     """The configuration, or what it names, is not usable as written."""

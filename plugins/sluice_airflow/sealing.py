@@ -18,8 +18,8 @@ from airflow.sdk.log import mask_secret
 from sluice.config import Config
 from sluice.connections import ConnectionInfo, seal
 
-# They look at, or set, the pause switch of a drain's DAG, or runs that are at work.
-JOBS_THAT_ASK_AIRFLOW = frozenset({"blocks", "cancel", "drain", "inhibit", "release", "verify"})
+# They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
+JOBS_THAT_ASK_AIRFLOW = frozenset({"allow", "blocks", "cancel", "drain", "dump", "inhibit", "release", "verify"})
 
 
 def needed_connections(config: Config, job: str, source: str, slaves: Iterable[str] = ()) -> list[str]:

@@ -18,7 +18,7 @@ from sluice.vendors.postgresql.session import _STATES
 
 PROJECT = Path(__file__).resolve().parents[2]
 PLACES = ("include", "plugins", "dags", "spark_jobs")
-ERRORS = {"SluiceError", "TransientError", "FencedError", "ConfigError", "KeyConflict", "Unfit"}
+ERRORS = {"SluiceError", "TransientError", "FencedError", "ConfigError", "KeyConflict", "Unfit", "Lossy"}
 # Codes that are raised in several places, and the words that all of these have in common.
 SHARED = {
     3: "no ",

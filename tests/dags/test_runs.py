@@ -123,9 +123,10 @@ def test_what_a_person_allows_is_what_was_shown(run, deployment, eva):
     said = deployment.path / "said"
     noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
     eva("Approve")
-    state, tasks = run("approve_losses", losses=QUESTION.replace("{", '{"shown": "sha256:07", ', 1), allow=noted)
+    shown = QUESTION.replace("{", '{"shown": "sha256:07", ', 1)
+    state, tasks = run("approve_losses", {"refused": 7}, losses=shown, allow=noted)
     assert (state, tasks) == ("success", dict.fromkeys(["losses", "answer", "allow"], "success"))
-    assert "'--shown=sha256:07', '--who=eva'" in said.read_text()
+    assert "'--refused=7', '--shown=sha256:07', '--who=eva'" in said.read_text()
 
 
 def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment):

@@ -13,7 +13,7 @@ from support.world import SOURCE, result
 from sluice import cli
 from sluice.control import check, losses, replications
 from sluice.errors import SluiceError
-from sluice.state.replication import Event
+from sluice.state.replication import Event, Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -78,7 +78,8 @@ def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_chang
     with pytest.raises(SluiceError, match="SLC-222"):
         losses.allow(world.context, world.pair("zurich"), "what somebody else was shown", "eva")
     said = world.job("allow", "--slave=zurich", f"--shown={shown['shown']}", "--who=eva")
-    assert result(said) == {"allowed": 3}
+    by_hand = f'airflow dags trigger initial_update --conf \'{{"source": "{SOURCE}", "slaves": ["zurich"]}}\''
+    assert result(said) == {"allowed": 3, "next": by_hand}
     world.update("zurich")
     assert world.verify("zurich", initial=True) == {"zurich": 0}
     world.master.execute("INSERT INTO prices VALUES (2, 2.255, 'more of it', 'as it is')")
@@ -128,6 +129,45 @@ def test_a_person_at_a_shell_sees_what_would_be_lost_and_allows_it(world, monkey
     assert values(world) == [("1.26", "long")]
     actors = world.reader("control").execute("SELECT DISTINCT actor FROM audit WHERE event = 'allow'").fetchall()
     assert actors == [("eva",)]
+
+
+def test_people_are_asked_about_an_update_that_was_refused_and_it_runs_again_if_they_allow_it(world, airflow):
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    zurich = world.reader("zurich")
+
+    def refused():
+        number = world.inhibit("zurich")["update"]
+        with pytest.raises(SluiceError, match="SLC-220") as caught:
+            world.dump("zurich", resume=True)
+        return number, caught.value.hint
+
+    def allowed(number):
+        shown = result(world.job("losses", "--slave=zurich", f"--refused={number}"))
+        said = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva", f"--refused={number}")
+        return shown["body"], result(world.job("allow", *said))["next"]
+
+    assert "people are asked" not in refused()[1]
+    assert airflow.runs == [], "nobody can allow that a timestamp becomes a date"
+    zurich.execute("ALTER TABLE codes ALTER stamp TYPE timestamp")
+    number, hint = refused()
+    assert "people are asked in Airflow (Required actions of approve_losses)" in hint
+    assert world.status("zurich") is Status.INCONSISTENT
+    (question,) = airflow.runs
+    asked, name = {"source": SOURCE, "slave": "zurich", "refused": number}, f"{SOURCE}__zurich__{number}"
+    assert (question["dag_id"], question["dag_run_id"], question["conf"]) == ("approve_losses", name, asked)
+    body, following = allowed(number)
+    assert "If you approve, the initial update that was refused runs again at once." in body
+    assert following == f"initial_update/{name}"
+    again = airflow.runs[-1]
+    assert (again["dag_id"], again["dag_run_id"]) == ("initial_update", name)
+    assert again["conf"] == {"source": SOURCE, "slaves": ["zurich"], "resume": True}
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    zurich.execute("ALTER TABLE prices ALTER price TYPE numeric(6,1)")
+    body, following = allowed(number)
+    assert "runs again" not in body
+    assert following.startswith("airflow dags trigger initial_update")
+    assert len(airflow.runs) == 2
 
 
 def test_nobody_is_asked_about_what_cannot_be_allowed(world):

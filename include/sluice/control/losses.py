@@ -17,7 +17,7 @@ from sluice.config import home
 from sluice.control import remedies, replications
 from sluice.control.store import Store
 from sluice.control.tables import allowed_loss, of
-from sluice.errors import SluiceError
+from sluice.errors import Lossy, SluiceError
 from sluice.log import event
 from sluice.model.loss import Loss, page, report
 from sluice.model.names import Pair, TableName
@@ -134,7 +134,7 @@ def allow(context: Context, pair: Pair, asked: str, who: str) -> dict[str, objec
 def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> None:
     known = allowed(context.store, pair)
     if new := [one for one in losses if not is_allowed(one, known)]:
-        raise SluiceError(
+        error = Lossy(
             220,
             f"columns of slave {pair.slave} would lose something of the master's values: {'; '.join(map(str, new))}. "
             f"The report is {_written(pair, losses)}",
@@ -142,6 +142,8 @@ def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> Non
             f"type: {remedies.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
             f"{remedies.update(pair.source, [pair.slave])}",
         )
+        error.allowable = all(one.cast for one in new)
+        raise error
 
 
 def _castable(pair: Pair, losses: Sequence[Loss]) -> list[Loss]:

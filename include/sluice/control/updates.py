@@ -140,8 +140,14 @@ def put_off(store: Store, pair: Pair, number: int, asked: Mapping[str, object]) 
         hand_over(connection, pair, number, other)
 
 
+def keep_asked(store: Store, number: int, asked: Mapping[str, object]) -> None:
+    """Keep what was chosen for an update that may be asked for again; see `put_off`."""
+    with store.begin() as connection:
+        connection.execute(initial_update.update().where(initial_update.c.id == number).values(asked=dict(asked)))
+
+
 def asked(store: Store, number: int | None) -> dict[str, object]:
-    """What was chosen for an update that was put off, in the words of the DAG's form, but for its source and slaves."""
+    """What was chosen for an update that is to be asked for again, as the form has it, beside source and slaves."""
     with store.begin() as connection:
         known = select(initial_update.c.asked).where(initial_update.c.id == number)
         said = dict(connection.execute(known).scalar() or {})

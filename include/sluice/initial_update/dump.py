@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, replications, shelf, transfers, updates, versions
+from sluice.control import answers, consenting, leases, remedies, replications, shelf, transfers, updates, versions
 from sluice.control.bootstrap import reconcile
 from sluice.control.store import Store
 from sluice.crash import CrashPoint, reached
@@ -132,8 +132,10 @@ class _Asked:
 
     @property
     def choices(self) -> dict[str, object]:
-        """What of this is a choice of the form, if the slave gets it over the wire later."""
-        return {**({"mode": self.mode} if self.mode != SNAPSHOT else {}), **({"resume": True} if self.resume else {})}
+        """What of this is a choice of the form, which another run is asked for with."""
+        mode = "" if self.mode == SNAPSHOT else self.mode
+        said = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
+        return {name: choice for name, choice in said.items() if choice}
 
     def every(self, snapshot: DumpSnapshot) -> list[Chunk]:
         """The chunks of a snapshot, for whom nothing stays."""
@@ -147,12 +149,14 @@ class _Filled:
     Attributes:
         failed: what went wrong with slaves.
         well: whether anybody has everything.
+        choices: what was chosen, for those that were refused.
     """
 
     failed: dict[str, SluiceError]
     well: bool = False
     rows: int = 0
     chunks: int = 0
+    choices: Mapping[str, object] = field(default_factory=dict)
 
 
 def _stages(context: Context, source: str) -> Sequence[Sequence[TableName]]:
@@ -212,7 +216,7 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
         keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
     for target in (*targets, *files):
         failed |= {pair.slave: wrong[target.name] for pair in target.pairs if target.name in wrong}
-    return _Filled(failed | unmade, bool(loaded or going_on), rows, count)
+    return _Filled(failed | unmade, bool(loaded or going_on), rows, count, asked.choices)
 
 
 def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: Dumped, later: Later | None) -> Resumption:
@@ -249,7 +253,8 @@ def _ended(
     for slave, error in failed.items():
         event("failed", slave=slave, error=error.said)
         # It may belong to another update by now.
-        replications.happened(context.store, Pair(source, slave), Event.FAIL, error.said, update_id=update)
+        if replications.happened(context.store, Pair(source, slave), Event.FAIL, error.said, update_id=update):
+            consenting.ask(context, Pair(source, slave), update, error, filled.choices)
     updates.finish(context.store, update, state)
     if state == "FAILED":
         facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())

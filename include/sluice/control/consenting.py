@@ -1,0 +1,67 @@
+"""An update that was refused for what columns of a slave would lose: people are asked, and if they allow it, it runs
+again by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sluice.context import Context
+from sluice.control import losses, remedies, replications, updates
+from sluice.control.runs import UPDATING, Runs
+from sluice.errors import Lossy, SluiceError
+from sluice.model.names import Pair
+from sluice.state.replication import Status
+
+
+def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: Mapping[str, object]) -> None:
+    """Have Airflow ask people, once for an update, if they can allow all that it was refused for.
+
+    Args:
+        error: what the update ended with; its HINT says so if people are asked.
+        chosen: see `sluice.control.updates.put_off`.
+    """
+    if not isinstance(error, Lossy) or not error.allowable:
+        return
+    updates.keep_asked(context.store, update, chosen)
+    conf = {"source": pair.source, "slave": pair.slave, "refused": update}
+    if Runs(context.airflow_api()).ask_for(losses.DAG, _run(pair, update), conf):
+        error.hint = (
+            f"people are asked in Airflow (Required actions of {losses.DAG}), and if they approve, the update runs "
+            f"again by itself. Or: {error.hint}"
+        )
+
+
+def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
+    """What people are asked; see `sluice.control.losses.shown`.
+
+    Args:
+        update: the one that was refused, if they are asked because of that.
+    """
+    told = losses.shown(context, pair)
+    if update and _waits(context, pair, update):
+        told["body"] = f"{told['body']}\n\nIf you approve, the initial update that was refused runs again at once."
+    return told
+
+
+def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -> dict[str, object]:
+    """Allow what somebody was shown, see `sluice.control.losses.allow`; `next` is the run that follows, or a command.
+
+    Args:
+        update: the one that was refused, which runs again unless the slave has had another one since.
+    """
+    done = losses.allow(context, pair, asked, who)
+    if update and _waits(context, pair, update):
+        conf = {"source": pair.source, "slaves": [pair.slave], **updates.asked(context.store, update)}
+        if Runs(context.airflow_api()).ask_for(UPDATING, _run(pair, update), conf):
+            return {**done, "next": f"{UPDATING}/{_run(pair, update)}"}
+    return {**done, "next": remedies.update(pair.source, [pair.slave])}
+
+
+def _waits(context: Context, pair: Pair, update: int) -> bool:
+    known = replications.get(context.store, pair)
+    return known.update_id == update and known.status is Status.INCONSISTENT
+
+
+def _run(pair: Pair, update: int) -> str:
+    """The id of the run is that of the update, so that it is asked for once."""
+    return f"{pair.source}__{pair.slave}__{update}"
