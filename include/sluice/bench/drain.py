@@ -85,6 +85,8 @@ def measure(scale: float, progress: Progress) -> Report:
             has_all = backlog.make()
             with native.at_work():
                 _until(sessions["subscriber"], has_all)
+            # What that has written is on its way to the disk; the other side begins without such.
+            sessions["subscriber"].execute("CHECKPOINT")
             with Workers(context, _publish, _drain).ready():
                 return seconds(lambda: _until(sessions[SLAVE], has_all))
 
