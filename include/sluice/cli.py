@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
     status = commands.add_parser("status", help="show slaves, dispatchers, positions and holdback")
     status.add_argument("--json", action="store_true", help="for programs")
+    status.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until it is interrupted")
     status.set_defaults(run=_status)
 
     check = commands.add_parser("check", help="validate the configuration and test every connection")
@@ -163,7 +164,7 @@ def _down(_: argparse.Namespace) -> int:
 def _status(options: argparse.Namespace) -> int:
     from sluice import shell
 
-    return shell.show_status(as_json=options.json)
+    return shell.show_status(as_json=options.json, every_s=options.every)
 
 
 def _check(_: argparse.Namespace) -> int:

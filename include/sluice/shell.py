@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from sluice import config as configuration
@@ -25,12 +27,25 @@ from sluice.runtime.layout import Layout
 from sluice.runtime.up import running
 from sluice.state.question import Answer
 
+# Each look at the store costs it a dozen queries.
+_LEAST_S = 0.1
 
-def show_status(*, as_json: bool) -> int:
-    """Print where every replication stands. 0 if all are NORMAL and active, and no table is left out."""
-    rows = status.standings(_context())
-    print(status.as_json(rows) if as_json else status.as_table(rows))
-    return 0 if all(row.well for row in rows) else 1
+
+def show_status(*, as_json: bool, every_s: float | None = None) -> int:
+    """Print where every replication stands. 0 if all are NORMAL and active, and no table is left out.
+
+    Args:
+        every_s: print it again after so many seconds, without end.
+    """
+    context = _context()
+    while True:
+        rows = status.standings(context)
+        print(status.as_json(rows) if as_json else status.as_table(rows), flush=True)
+        if every_s is None:
+            return 0 if all(row.well for row in rows) else 1
+        time.sleep(max(every_s, _LEAST_S))
+        if not as_json:
+            print(f"\n{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}")
 
 
 def show_check() -> int:

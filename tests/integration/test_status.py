@@ -1,0 +1,33 @@
+"""Where replications stand, as `./sluice status` shows it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from sluice.control import replications
+from sluice.state.replication import Event
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.mark.parametrize("form", [["--json"], []])
+def test_the_status_is_shown_again_and_again_as_it_is_then(updating, form):
+    world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    command = [sys.executable, "-m", "sluice.cli", "status", "--every", "0.1", *form]
+    environment = {**os.environ, **world.environment(), "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as shown:
+
+        def until(status: str) -> None:
+            if not any(status in line for line in shown.stdout):
+                pytest.fail(f"{status} was not shown")
+
+        until("NORMAL")
+        replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
+        until("INCONSISTENT")
+        shown.send_signal(signal.SIGINT)
+        assert shown.wait(30) == 130
