@@ -119,3 +119,17 @@ def test_an_extension_may_be_in_another_schema_of_the_slave(updating):
     world.master.execute("UPDATE t SET v = '{\"[3,4]\",NULL}'")
     world.catch_up()
     assert differences(world) == {}
+
+
+def test_a_value_that_a_type_has_on_the_master_alone_stops_the_slave_until_it_has_it_too(updating):
+    world = updating("CREATE TYPE m AS ENUM ('a'); CREATE TABLE t (id int PRIMARY KEY, m m)", ["public.t"], renamed={})
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    world.master.execute("ALTER TYPE m ADD VALUE 'later'")
+    world.master.execute("INSERT INTO t VALUES (1, 'later')")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"(?s)SLC-235.*ALTER TYPE \.\.\. ADD VALUE"):
+        world.drain("zurich")
+    world.reader("zurich").execute("ALTER TYPE m ADD VALUE 'later'")
+    world.drain("zurich")
+    assert world.rows("zurich", "public.t") == world.rows("master", "public.t")

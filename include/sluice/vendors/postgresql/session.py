@@ -54,6 +54,12 @@ _STATES: dict[str, tuple[int, bool, str]] = {
     "55P03": (36, True, f"another session holds the lock; {AGAIN}"),
     "57P": (30, True, f"the server is starting or stopping; {AGAIN}"),
     "57014": (37, True, f"the statement was cancelled; {AGAIN}"),
+    "22P02": (
+        235,
+        False,
+        "if the value is one that the master's type has got since (`ALTER TYPE ... ADD VALUE` is not carried), run "
+        "that here, too, and unpause; if a column was altered, alter it back, or fill the slave with initial_update",
+    ),
     "25006": (38, False, "this server is read-only, perhaps a standby: point the connection at the primary"),
     "28": (31, False, "mend login and password of the Airflow connection"),
     "3D000": (32, False, "mend the database name (schema) of the Airflow connection"),
