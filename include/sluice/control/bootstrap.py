@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sluice.context import Context
-from sluice.control import leases, replications
+from sluice.control import leases, replications, sharing
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
@@ -45,6 +45,8 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
     try:
         installed = database.is_installed()
         watched, wanted = context.watched(source), context.wanted(source)
+        # Before any row of theirs can get to a slave.
+        sharing.record(context.store, source, watched)
         database.upgrade(wanted)
         unreadable = []
         if database.is_installed():

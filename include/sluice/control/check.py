@@ -6,13 +6,15 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sluice.apply.view import Sight, view
 from sluice.connections import ConnectionInfo, salt_of
 from sluice.context import Context
-from sluice.control import losses
+from sluice.control import losses, sharing
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.model.circles import echoing
@@ -152,6 +154,7 @@ def _slave(context: Context, pair: Pair) -> str:
         losses.expect_none(context, pair)
         warnings = [f"does not get {', '.join(map(str, excluded))}"] if excluded else []
         warnings += slave.fit(columns).warnings
+        warnings += sharing.expect_kept(context, pair, columns, partial(_had, context))
         guarded = slave.guarded(list(columns))
         if wanted := context.wiped(pair):
             gone = slave.wiped(wanted)
@@ -170,6 +173,17 @@ def _slave(context: Context, pair: Pair) -> str:
         style = slave.mapper.stylesheet
         warnings.append(f"messages pass {style.name}" if style else "there is no stylesheet for its messages")
     return "; ".join([f"answers; {quiet}", *warnings])
+
+
+def _had(context: Context, source: str) -> set[TableName]:
+    """The tables that another source has, or had."""
+    found = set()
+    # What is wrong with these is told beside them.
+    with suppress(SluiceError):
+        found |= sharing.recorded(context.store, source)
+    with suppress(SluiceError):
+        found |= context.watched(source).keys()
+    return found
 
 
 def _tables(context: Context, name: str) -> tuple[Mapping[TableName, Sequence[Column]], list[Layout]]:

@@ -20,11 +20,13 @@ from sluice.apply.view import Sight, seen, view
 from sluice.changelog.schema import CHANGES
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.control import answers, replications
+from sluice.control import answers, replications, sharing
 from sluice.control.store import Store
 from sluice.control.tables import of, rejected
+from sluice.dispatch.permitted import expect_kept
 from sluice.dispatch.steps import steps
 from sluice.errors import SluiceError
+from sluice.model.action import Command
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.tolerance import Oddity, Rejected
@@ -168,4 +170,7 @@ def _steps(context: Context, pair: Pair, chosen: Sequence[Kept]) -> Iterator[Ste
         of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))
         changes = seen(changes.filter(pc.invert(of_excluded)), sights)
         layouts |= {place: one.view.layout for place, one in sights.items()}
-    return steps(changes, layouts)
+    for step in steps(changes, layouts):
+        if not isinstance(step, Command):
+            expect_kept(step, partial(sharing.others, context, pair))
+        yield step

@@ -53,6 +53,8 @@ layout = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("body", JSONB, nullable=False),
 )
+# A table that a source watches, or did: slaves may have rows of it.
+watched = Table("watched", metadata, *_key("source", "schema", "table"))
 
 # The manifest: a segment exists if and only if it is listed here (R2).
 segment = Table(
@@ -254,7 +256,7 @@ answer = Table(
     _moment("at", required=True),
 )
 
-# A request for a point at which both sides can be compared, and the publisher's answer (R10).
+# A request for a point to compare both sides at, and the publisher's answer (R10); a slave that stops there meanwhile.
 point = Table(
     "point",
     metadata,
@@ -266,8 +268,6 @@ point = Table(
     Column("ordinal", BigInteger),
     Column("closed", Boolean, nullable=False, server_default="false"),
 )
-
-# A slave that must stop at a point until it has been read there.
 barrier = Table(
     "barrier",
     metadata,

@@ -249,7 +249,7 @@ class Drain:
         return batches(self._files, segments, self.position, self._snapshot, size, most, in_parts=in_parts, whole=whole)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
-        changes, layouts = self._seeing.seen(batch.changes)
+        changes, layouts = self._permission.keeping(*self._seeing.seen(batch.changes))
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
         patient = {number: one for number, one in layouts.items() if not self._manners.of(one.name).by_row}
         begin = self.position

@@ -10,7 +10,18 @@ from functools import partial
 
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.control import absence, answers, cascades, leases, questions, rejections, remedies, replications, stops
+from sluice.control import (
+    absence,
+    answers,
+    cascades,
+    leases,
+    questions,
+    rejections,
+    remedies,
+    replications,
+    sharing,
+    stops,
+)
 from sluice.control.leases import Lease
 from sluice.control.news import News
 from sluice.control.store import Store
@@ -86,7 +97,12 @@ def drain_of(
         collected=settings.collected,
         salt=salt_of(context.connections, own.salt),
         rejected=partial(keep, context.store, pair),
-        permission=Permission(settings.policies, questions.decided(context.store, pair), slave.mapper.excludes),
+        permission=Permission(
+            settings.policies,
+            questions.decided(context.store, pair),
+            slave.mapper.excludes,
+            partial(sharing.others, context, pair),
+        ),
         skipped={*left_out, *stops.left_out(context.store, pair)},
     )
 

@@ -15,7 +15,7 @@ from sluice.apply.mapper import Mapper
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import updates
+from sluice.control import sharing, updates
 from sluice.control.store import Store
 from sluice.control.tables import initial_update
 from sluice.errors import SluiceError
@@ -118,6 +118,8 @@ def copy(
     names = [one.name for one in dumped.definitions]
     wanted = {target.name: given(target.tables.mapper, dumped.definitions) for target in targets}
     ready = each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
+    # What goes into files is loaded later, and looked at then.
+    ready = each(ready, lambda target: None if target.plan.files else _expect_kept(context, target, names), failed)
     ready = each(ready, before.begin, failed)
     chunks = before.chunks()
     count = len(chunks)
@@ -169,6 +171,11 @@ def _told(target: Target, dumped: Dumped, merged: Collection[TableName]) -> Slav
         # What shapes rows did so when they were stored.
         views = {name: one.of_shaped_rows for name, one in views.items()}
     return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
+
+
+def _expect_kept(context: Context, target: Target, names: Sequence[TableName]) -> None:
+    for pair in target.pairs:
+        sharing.expect_kept(context, pair, names)
 
 
 def _whole(target: Target, chunks: int) -> None:

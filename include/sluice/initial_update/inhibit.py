@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import cascades, leases, remedies, replications, standby, stops, transfers, updates
+from sluice.control import cascades, leases, remedies, replications, sharing, standby, stops, transfers, updates
 from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
@@ -47,8 +47,9 @@ def inhibit(
     Raises:
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
             hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
-            and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them, SLC-225,
-            SLC-224 and SLC-099 if these keys cannot be filled; all are left as they were.
+            and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them, SLC-230 if it
+            would take rows that others bring, SLC-225, SLC-224 and SLC-099 if these keys cannot be filled; all are left
+            as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -63,11 +64,13 @@ def inhibit(
     following = cascades.parsed(context, cascade)
     number, there = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in there]
+    filled = only or context.watched(source).keys()
     for pair in wanted:
         if not force:
             _refuse_under_way(context, pair)
         _refuse_paused(context, pair)
         _refuse_excluded(context, pair, only)
+        sharing.expect_kept(context, pair, filled)
         if only:
             _refuse_inexact(context, pair, only, whole=not keys)
     if between and wanted:

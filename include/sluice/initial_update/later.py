@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from sluice.context import Context
-from sluice.control import absence, rejections, stops, updates
+from sluice.control import absence, rejections, sharing, stops, updates
 from sluice.errors import SluiceError
 from sluice.initial_update.copying import Target, each, given
 from sluice.initial_update.plan import KeyRange
@@ -67,10 +67,11 @@ class Later:
         """Look whether a slave can get them so; nothing is changed.
 
         Raises:
-            SluiceError: SLC-099, it cannot get one of them; SLC-088, none.
+            SluiceError: SLC-099, it cannot get one of them; SLC-088, none; SLC-230, rows of others would go.
         """
         mapper = self._context.config.slave(pair.slave).mapper
         tables = {name for name in self.tables if not mapper.excludes(name)}
+        sharing.expect_kept(self._context, pair, self.tables)
         with closing(ranges_of(self._context, pair)) as there:
             unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted)
         if self._context.wanted(pair.source).drained_into:

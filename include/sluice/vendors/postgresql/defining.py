@@ -165,7 +165,8 @@ class _Defining:
                 141,
                 f"the slave has a table {name} with rows already, which is made on the master only now",
                 "drop, rename or empty it there; or set `overwrite_tables: true` (its rows are deleted), "
-                "`recreate_tables: true` (it is dropped) or `creates: ignore` (it stays) for this replication",
+                "`recreate_tables: true` (it is dropped) or `creates: ignore` (it stays, as where others fill it) "
+                "for this replication",
             )
 
     def _refer(self, table: definition.TableDefinition) -> None:

@@ -103,7 +103,8 @@ class SlaveTables:
             SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
                 foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
                 missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
-                to have any, SLC-211 nothing tells which of its rows are the master's; see `wipe_out`.
+                to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
+                that was not made to its end; see `wipe_out`.
         """
         with self._writing("preparing the slave's tables") as session:
             if self._wiped and not (self._goes_on or staying):
@@ -126,6 +127,7 @@ class SlaveTables:
                         session.execute(definition.primary_key(self._unfinished[table.name], name))
                 elif unfinished:
                     # Ours, and perhaps of another shape than the master's table is now.
+                    self._expect_ours(session, table.name, name)
                     session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
                     present.remove(name)
                 if name in present:
@@ -242,6 +244,19 @@ class SlaveTables:
                 "nothing was changed; look whose they are, and empty it, or set another `on_filled`",
             )
         return not stays
+
+    def _expect_ours(self, session: Connection, table: TableName, name: TableName) -> None:
+        """See that no rows are in it that others may have brought there meanwhile, and that are to stay."""
+        if self.mapper.filled(table) is not Filled.MERGE:
+            return
+        session.execute(sql.SQL("LOCK TABLE {}").format(identifier(name)))
+        if catalog.filled(session, {name: name}):
+            raise SluiceError(
+                232,
+                f"{name} of the slave was made by an initial update that has not ended, and its rows are to stay",
+                "nothing was changed; let the one that is under way end, or trigger the one that broke off again with "
+                "`resume`. If none of the rows is needed there, drop the table by hand",
+            )
 
     def _check_guards(self, session: Connection, name: TableName) -> None:
         if not self._slave.capabilities().silent_triggers:
