@@ -186,7 +186,7 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
 
     def noted(job):
         asked.append(job.slave.slave)
-        told.append(standings(world.context, world.pair("zurich"))[0].loaded)
+        told.append(standings(world.context, world.pair("zurich"))[0])
         if len(asked) == 2:
             replications.happen(store, geneva, Event.CANCEL)
             replications.lift(store, world.pair("zurich"), Hold.INITIAL, "a test")
@@ -196,7 +196,9 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
         loaded(world, load=noted)
     assert asked[:3] == ["geneva", "geneva", "zurich"]
     assert set(asked[2:]) == {"zurich"}
-    assert re.fullmatch(r"[1-9][0-9,]* rows in blocks", told[-1])
+    assert re.fullmatch(r"[1-9][0-9,]* rows in blocks", told[-1].loaded)
+    assert told[-1].loading.rows_per_s > 0
+    assert told[-1].loading.rows > 600, "it is told of who was given up"
     assert standings(world.context, world.pair("zurich"))[0].loaded == ""
     assert world.verify("zurich", initial=True) == {"zurich": 0}
     assert world.status("geneva") is Status.INCONSISTENT

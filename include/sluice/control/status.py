@@ -16,6 +16,7 @@ from sluice.control.store import Store
 from sluice.control.tables import comparison, initial_update, of, segment
 from sluice.control.transfers import Transfer
 from sluice.model.names import Pair
+from sluice.model.progress import Progress
 from sluice.model.stuck import Stuck
 from sluice.model.tolerance import Tolerated
 from sluice.state.dispatcher import Dispatcher, Hold, shown
@@ -31,6 +32,7 @@ class Standing:
         publishing: the same of its source.
         odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
+        loading: how far it is in being filled, if it is.
         stuck: the transaction that it stands in front of: ordinal, trans_key, first_key, last_key, touched tables.
         skipped: tables of the master that it is not given, and how many changes that were.
         excluded: entries of the configuration for tables that it does not get.
@@ -52,6 +54,7 @@ class Standing:
     publishing: str = ""
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stuck: Stuck | None = None
+    loading: Progress | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     excluded: Sequence[str] = ()
 
@@ -95,6 +98,7 @@ def as_table(rows: Sequence[Standing]) -> str:
     widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
     said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
+    said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
     said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
 
@@ -111,7 +115,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     holdback, lag_s = behind(context.store, pair)
     with context.store.begin() as connection:
         compared, different = _compared(connection, pair)
-        loaded = _loaded(connection, known)
+        loaded, loading = _loaded(connection, known, awaited)
     return Standing(
         source=pair.source,
         slave=pair.slave,
@@ -130,6 +134,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         holdback=holdback,
         lag_s=lag_s,
         loaded=loaded,
+        loading=loading,
         tolerated=odd.total(),
         odd=_by_table(odd),
         stuck=stops.standing(context.store, pair),
@@ -183,8 +188,14 @@ def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | Non
     return (None, None) if compared is None else (int(compared), int(different))
 
 
-def _loaded(connection: Connection, known: Replication) -> str:
+def _loaded(connection: Connection, known: Replication, awaited: Transfer | None) -> tuple[str, Progress | None]:
+    """How far the load of a slave is, if it has begun: of blocks; of chunks, or of files that had been carried."""
     row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
-    if row and row.state == updates.LOADING and known.status is Status.TRANSITION:
-        return f"{row.rows:,} rows in blocks"
-    return f"{row.chunks_done}/{row.chunks} chunks" if row and row.chunks and known.status is Status.INITIAL else ""
+    if row is None or not row.chunks:
+        return "", None
+    found = updates.progress(row)
+    if row.state == updates.LOADING and known.status is Status.TRANSITION:
+        return f"{found.rows:,} rows in blocks", found
+    if known.status is Status.INITIAL or (awaited and awaited.epoch is not None):
+        return f"{found.chunks_done}/{found.chunks} chunks", found
+    return "", None

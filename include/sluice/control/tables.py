@@ -209,9 +209,9 @@ initial_update = Table(
     Column("snapshot", Text),
     Column("segment", BigInteger),
     Column("ordinal", BigInteger),
-    Column("chunks", Integer, nullable=False, server_default="0"),
-    Column("chunks_done", Integer, nullable=False, server_default="0"),
+    *(Column(name, Integer, nullable=False, server_default="0") for name in ("chunks", "chunks_done")),
     Column("rows", BigInteger, nullable=False, server_default="0"),
+    *(Column(name, BigInteger) for name in ("bytes", "bytes_planned", "rows_per_s", "seconds_left")),
     Column("cancelled", JSONB, nullable=False, server_default="[]"),
     *(Column(name, JSONB) for name in ("tables", "keys", "asked")),
 )

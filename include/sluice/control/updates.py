@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
 
-from sqlalchemy import Connection, Select, case, func, null, select
+from sqlalchemy import Connection, Row, Select, case, func, null, select
 
 from sluice.control import transfers
 from sluice.control.replications import Replication, actor, hand_over, happened
@@ -13,6 +15,7 @@ from sluice.control.tables import initial_update, replication
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.model.progress import Progress
 from sluice.state.replication import UNDER_WAY, Event, Status
 
 CANCELLED = "CANCELLED"
@@ -176,11 +179,22 @@ def goes_on(store: Store, number: int) -> bool:
         return connection.execute(under_way(number).limit(1)).scalar() is not None
 
 
-def loading(store: Store, number: int, ranges: int, rows: int, ended: int) -> None:
+def report(store: Store, number: int, found: Progress) -> None:
+    """How far an update is."""
+    with store.begin() as connection:
+        connection.execute(initial_update.update().where(initial_update.c.id == number).values(asdict(found)))
+
+
+def loading(store: Store, number: int, found: Progress) -> None:
     """How far an update in blocks is."""
     this = initial_update.update().where(initial_update.c.id == number, under_way(number).exists())
     with store.begin() as connection:
-        connection.execute(this.values(state=LOADING, chunks=ranges, chunks_done=ended, rows=rows))
+        connection.execute(this.values(state=LOADING, **asdict(found)))
+
+
+def progress(row: Row[Any]) -> Progress:
+    """How far an update is, as its row says."""
+    return Progress(**{one.name: getattr(row, one.name) for one in fields(Progress)})
 
 
 def begun(store: Store, number: int, snapshot: Snapshot, position: Position) -> None:

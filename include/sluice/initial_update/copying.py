@@ -21,7 +21,7 @@ from sluice.control.tables import initial_update
 from sluice.errors import SluiceError
 from sluice.initial_update.job import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
-from sluice.initial_update.progress import Progress
+from sluice.initial_update.progress import Reporting
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -138,8 +138,8 @@ def copy(
         slaves=tuple(_told(target, dumped, before.staying(target)) for target in ready),
         tasks=context.config.bulk_tasks,
     )
-    _progress(context.store, update, dumped, count)
-    with Progress(context.store, update, [target.tables for target in ready], count):
+    _begun(context.store, update, dumped)
+    with Reporting(context.store, update, [target.tables for target in ready], chunks):
         for done in load(job) if ready else []:
             if done.error:
                 failed.setdefault(done.slave, done.error)
@@ -179,7 +179,7 @@ def _expect_kept(context: Context, target: Target, names: Sequence[TableName]) -
 
 
 def _whole(target: Target, chunks: int) -> None:
-    done, _ = target.tables.progress()
+    done = len(target.tables.progress())
     if done != chunks:
         raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
 
@@ -204,7 +204,7 @@ def each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict
         return [target for target in pool.map(attempt, targets) if target]
 
 
-def _progress(store: Store, update: int, dumped: Dumped, count: int) -> None:
+def _begun(store: Store, update: int, dumped: Dumped) -> None:
     # If the source turned out to have lost changes, they are INCONSISTENT by now, and nothing is to be resumed.
     with store.begin() as connection:
         connection.execute(
@@ -215,8 +215,6 @@ def _progress(store: Store, update: int, dumped: Dumped, count: int) -> None:
                 snapshot=dumped.snapshot.text,
                 segment=dumped.position.segment,
                 ordinal=dumped.position.ordinal,
-                chunks=count,
-                chunks_done=0,
                 started_at=func.clock_timestamp(),
             )
         )

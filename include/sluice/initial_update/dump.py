@@ -209,7 +209,7 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
         every = asked.every(snapshot)
         stored, others = copy(context, source, update, dumped, files, load, Nothing(every))
         loaded, wrong, count = loaded + stored, wrong | others, len(every)
-    rows = loaded[0].tables.progress()[1] if loaded else 0
+    rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)
     loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
     if asked.storable:

@@ -23,6 +23,7 @@ from sluice.initial_update.targets import plan_of
 from sluice.initial_update.turns import Turns
 from sluice.log import event
 from sluice.model.names import Pair
+from sluice.model.progress import Progress
 from sluice.state.replication import Event, Status
 from sluice.verify import points
 
@@ -44,11 +45,12 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
     with ExitStack() as stack:
         loads = [_Loading(context, Pair(source, slave), load, stack) for slave in slaves]
         while left := [one for one in loads if one.left]:
-            updates.loading(context.store, *min(one.progress for one in loads if one.ranges))
+            _report(context, loads)
             loaded = [one.round() for one in left]
             if not any(loaded):
                 time.sleep(_LOOK_S)
-        for number in {one.progress[0] for one in loads if one.ranges and not one.error}:
+        _report(context, loads)
+        for number in {one.update for one in loads if one.ranges and not one.error}:
             updates.finish(context.store, number, "LOADED")
         failed = [one.error for one in loads if one.error]
         if failed and len(failed) == len(loads):
@@ -56,10 +58,18 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
         return {"rows": {one.pair.slave: sum(within.rows for within in one.ranges) for one in loads}}
 
 
+def _report(context: Context, loads: Sequence[_Loading]) -> None:
+    """Write down how far each update is where it is furthest behind."""
+    for number in {one.update for one in loads if one.going_on}:
+        ours = [one.progress for one in loads if one.update == number and one.going_on]
+        updates.loading(context.store, number, min(ours, key=lambda found: found.rows))
+
+
 class _Loading:
     """One slave on its way to all rows.
 
     Attributes:
+        update: the number of its update.
         left: whether there is something to be done yet.
         error: what it failed on.
     """
@@ -71,8 +81,9 @@ class _Loading:
         self._settings = context.config.source(pair.source).blocks
         self._excludes = context.config.slave(pair.slave).mapper.excludes
         self._switch = context.switch(pair)
-        self._update = replications.get(context.store, pair).update_id or 0
+        self.update = replications.get(context.store, pair).update_id or 0
         self._turns = Turns()
+        self._began, self._came = time.monotonic(), 0
         self.ranges: list[KeyRange] = []
         self.error: SluiceError | None = None
         self.left = self._ours()
@@ -81,10 +92,17 @@ class _Loading:
             self._look()
 
     @property
-    def progress(self) -> tuple[int, int, int, int]:
-        """The number of the update; how many ranges there are, how many rows and how many whole ranges are in."""
+    def going_on(self) -> bool:
+        """Whether it has all of it, or comes to it."""
+        return bool(self.ranges) and (self.left or not any(map(self._wanted, self.ranges)))
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is; its rate is that of this run."""
+        rows = sum(one.rows for one in self.ranges)
+        rate = self._came / (time.monotonic() - self._began) if self._came else None
         ended = sum(one.ended for one in self.ranges)
-        return self._update, len(self.ranges), sum(one.rows for one in self.ranges), ended
+        return Progress(len(self.ranges), ended, rows, rows_per_s=None if rate is None else int(rate))
 
     def round(self) -> bool:
         """Load the next blocks, as many at once as there may be tasks; False if that cannot be now."""
@@ -107,6 +125,7 @@ class _Loading:
                 self._turns.done(within)
         busy = time.monotonic() - began
         rows = sum(one.rows for one in done)
+        self._came += rows
         reached = "; ".join(f"{one.table} beyond {', '.join(one.reached)}" for one in self.ranges if one.reached)
         event("blocks", slave=self.pair.slave, rows=rows, rows_per_s=int(rows / busy), reached=reached)
         time.sleep(busy / self._settings.share - busy)
@@ -116,7 +135,7 @@ class _Loading:
         context, source = self._context, self._context.config.source(self.pair.source)
         return BlockJob(
             source=self.pair.source,
-            update=self._update,
+            update=self.update,
             origin=OfMaster(source.vendor, source.connection, point.snapshot_id),
             sealed=sealed_text(),
             slave=plan_of(context, self.pair, 0),
@@ -129,7 +148,7 @@ class _Loading:
 
     def _ours(self) -> bool:
         known = replications.get(self._context.store, self.pair)
-        return known.status is Status.TRANSITION and known.update_id == self._update
+        return known.status is Status.TRANSITION and known.update_id == self.update
 
     def _ready(self) -> bool:
         """Whether its drain is at work, and near enough."""
@@ -142,11 +161,11 @@ class _Loading:
     def _look(self) -> None:
         """See how far it is; a table that it does not get, or is not given any more, is left out."""
         self._skipped = stops.left_out(self._context.store, self.pair)
-        self.ranges = self._there.found(self._update)
+        self.ranges = self._there.found(self.update)
         self.left = any(map(self._wanted, self.ranges))
         if replaced := {one.table for one in self.ranges if one.replaces}:
             try:
-                updates.expect_exact(self._context.store, self._update, replaced, self.pair.slave)
+                updates.expect_exact(self._context.store, self.update, replaced, self.pair.slave)
             except SluiceError as error:
                 self._given_up(error)
 
@@ -163,4 +182,4 @@ class _Loading:
     def _given_up(self, error: SluiceError) -> None:
         self.left, self.error = False, error
         event("failed", slave=self.pair.slave, error=error.said)
-        replications.happened(self._context.store, self.pair, Event.FAIL, error.said, update_id=self._update)
+        replications.happened(self._context.store, self.pair, Event.FAIL, error.said, update_id=self.update)

@@ -41,6 +41,12 @@ class Chunk:
     high: int | None
     since: int | None = None
 
+    @property
+    def bytes(self) -> int:
+        """How large it is where it is read, about; 0 if it is read for its newer rows alone."""
+        high = self.leaf.blocks if self.high is None else self.high
+        return 0 if self.since is not None else max(high - self.low, 0) * BLOCK_BYTES
+
 
 # The values of a row's key, as texts.
 Key = tuple[str, ...]

@@ -66,7 +66,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
                 f"not all of {place.url} is in: {wrong.said}",
                 f"{wrong.hint}. What is in stays, and receive_initial_files, triggered again, loads the rest",
             )
-        rows = target.tables.progress()[1]
+        rows = sum(target.tables.progress().values())
         reached(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
     answers.covered(context.store, pair, dumped.snapshot)

@@ -15,7 +15,7 @@ from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
 from sluice.initial_update.packing import Form, Packing
 from sluice.initial_update.place import Place
-from sluice.initial_update.plan import Chunk, Leaf
+from sluice.initial_update.plan import BLOCK_BYTES, Chunk, Leaf
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -88,8 +88,10 @@ class StoredDump(_Part):
 
     @property
     def plan(self) -> list[Chunk]:
-        """The chunks as they are claimed."""
-        return [Chunk(number, Leaf(one.table, one.table, 0), 0, None) for number, one in enumerate(self.chunks)]
+        """The chunks as they are claimed, about as large as their files."""
+        sizes = (-(-sum(file.bytes for file in one.files) // BLOCK_BYTES) for one in self.chunks)
+        leaves = (Leaf(one.table, one.table, size) for one, size in zip(self.chunks, sizes, strict=True))
+        return [Chunk(number, leaf, 0, None) for number, leaf in enumerate(leaves)]
 
     def values(self) -> list[SequenceValue]:
         """How far the master's sequences had come."""

@@ -73,7 +73,7 @@ class StoredTables:
         self._update = update
         self._slaves = slaves
         self._definitions = tables
-        self._nothing = 0
+        self._nothing: list[int] = []
         self._written = b""
         self._files = 0
 
@@ -87,7 +87,7 @@ class StoredTables:
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Tasks share chunks out by their numbers; of some there is nothing for these slaves."""
-        self._nothing = sum(one.rows is not None for one in chunks)
+        self._nothing = [number for number, one in enumerate(chunks) if one.rows is not None]
 
     def prepare(
         self,
@@ -136,10 +136,10 @@ class StoredTables:
         sha256 = hashlib.sha256(self._written).hexdigest()
         return Transfer(pair, self._update, self._place.url, self._name, sha256, self._files)
 
-    def progress(self) -> tuple[int, int]:
-        """Chunks and rows stored so far."""
-        done = _done(self._place)
-        return len(done) + self._nothing, sum(rows for _, rows in done.values())
+    def progress(self) -> dict[int, int]:
+        """The chunks that are stored, and how many rows each has."""
+        rows = {number: rows for number, (_, rows) in _done(self._place).items()}
+        return dict.fromkeys(self._nothing, 0) | rows
 
     def close(self) -> None:
         """Leave nothing behind of a dump that was not ended."""

@@ -234,8 +234,8 @@ class SlaveTables(Protocol):
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """From here on the stream, without what the snapshot saw."""
 
-    def progress(self) -> tuple[int, int]:
-        """Chunks and rows committed so far."""
+    def progress(self) -> Mapping[int, int]:
+        """The chunks that are in, by their numbers, and how many rows each has."""
 
     def close(self) -> None:
         """End the session."""

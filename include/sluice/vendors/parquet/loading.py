@@ -111,24 +111,24 @@ class LakeTables:
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: it is current from here on, and the stream follows."""
         files: dict[TableName, list[File]] = {}
-        for done in self._done():
+        for done in self._done().values():
             if done["rows"]:
                 files.setdefault(TableName(*done["table"]), []).append(File(**done["file"]))
         tables = [Table(table.name, table.columns, tuple(files.get(name, ()))) for name, table in self._tables.items()]
         self._slave.begin_update(position, snapshot, tables)
         shutil.rmtree(self._loading, ignore_errors=True)
 
-    def progress(self) -> tuple[int, int]:
-        """Chunks and rows committed so far."""
-        done = self._done()
-        return len(done), sum(one["rows"] for one in done)
+    def progress(self) -> dict[int, int]:
+        """The chunks that are in, and how many rows each has."""
+        return {number: done["rows"] for number, done in self._done().items()}
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _done(self) -> list[dict[str, Any]]:
+    def _done(self) -> dict[int, dict[str, Any]]:
         with reachable("looking at the load"):
-            return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self._loading.glob("*.done"))]
+            paths = sorted(self._loading.glob("*.done"))
+            return {int(path.stem): json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 class LakeReceiver:

@@ -193,11 +193,10 @@ class SlaveTables:
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
         self._slave.make_durable()
 
-    def progress(self) -> tuple[int, int]:
-        """Chunks and rows committed so far."""
+    def progress(self) -> dict[int, int]:
+        """The chunks that are in, and how many rows each has."""
         with translated("looking at the load"), self._connect() as session:
-            row = session.execute(composed("initial_update/progress", **self._slave.parts), self._values()).fetchone()
-        return (int(row[0]), int(row[1])) if row else (0, 0)
+            return dict(session.execute(composed("initial_update/progress", **self._slave.parts), self._values()))
 
     def close(self) -> None:
         """End the session."""

@@ -1,0 +1,39 @@
+"""How far the load of an initial update is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far it is on the slave that is furthest behind.
+
+    Attributes:
+        chunks, chunks_done: how many there are, and are in; with blocks, ranges of keys.
+        rows: how many are in.
+        bytes, bytes_planned: of the chunks that are in, and of all, about; None if nobody knows.
+        rows_per_s: since whoever loads now began.
+        seconds_left: as it went since then; None if nobody can tell.
+    """
+
+    chunks: int
+    chunks_done: int
+    rows: int
+    bytes: int | None = None
+    bytes_planned: int | None = None
+    rows_per_s: int | None = None
+    seconds_left: int | None = None
+
+    @property
+    def said(self) -> str:
+        """For people: all of it but the chunks."""
+        told = [f"{self.rows:,} rows"]
+        if self.bytes is not None and self.bytes_planned is not None:
+            told.append(f"{self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB")
+        if self.rows_per_s is not None:
+            told.append(f"{self.rows_per_s:,} rows/s")
+        if self.seconds_left:
+            told.append(f"{timedelta(seconds=self.seconds_left)} left")
+        return ", ".join(told)

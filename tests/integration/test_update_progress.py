@@ -1,0 +1,141 @@
+"""How far a load is can be seen while it runs: in the task's log, in the control store and in `./sluice status`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from support.updating import load_here
+from support.world import SOURCE
+
+from sluice.control import transfers
+from sluice.control.status import as_json, as_table, standings
+from sluice.initial_update import plan, progress
+from sluice.initial_update.dump import dump
+from sluice.initial_update.receive import receive
+from sluice.initial_update.release import abandon
+from sluice.vendors.postgresql.copying import PostgresReceiver
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE t (id int PRIMARY KEY, note text);
+CREATE TABLE none (id int PRIMARY KEY);
+INSERT INTO t SELECT g, repeat('x', 700) FROM generate_series(1, 3000) AS g;
+"""
+SIZE = "SELECT sum(pg_relation_size(name)) FROM unnest(ARRAY['t', 'none']) AS name"
+
+
+class Broken(Exception):
+    """What a load breaks off with."""
+
+
+@pytest.fixture
+def world(updating, monkeypatch, tmp_path):
+    """A table of several chunks, looked at often; slaves of files have places of their own."""
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 64 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(progress, "SECONDS", 0.05)
+    made = updating(DDL, ["public.t", "public.none"])
+
+    def carried(settings):
+        settings["sources"][SOURCE]["initial_files"] = {"location": str(tmp_path / "stored")}
+        settings["slaves"]["zurich"]["initial_files"] = {"location": str(tmp_path / "arrived")}
+
+    made.configure(carried)
+    made.arrived = tmp_path / "arrived"
+    return made
+
+
+def standing(world):
+    return standings(world.context, world.pair("zurich"))[0]
+
+
+@pytest.fixture
+def watched(world, monkeypatch):
+    """A load that is looked at after each chunk: what was seen, and ``load(most)``, which breaks off after so many."""
+    seen = []
+
+    def load(most=1000):
+        def slowly(job):
+            end, number = PostgresReceiver.end, iter(range(1, most))
+
+            def noted(receiver, chunk, rows):
+                end(receiver, chunk, rows)
+                deadline, known = time.monotonic() + 10, seen[-1].loading.chunks_done if seen else 0
+                time.sleep(0.2)
+                while (now := standing(world)).loading.chunks_done == known and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                seen.append(now)
+                if next(number, None) is None:
+                    raise Broken
+
+            with monkeypatch.context() as patch:
+                patch.setattr(PostgresReceiver, "end", noted)
+                return load_here(job)
+
+        return slowly
+
+    return seen, load
+
+
+def test_a_load_says_how_far_it_is_while_it_runs(world, watched, caplog):
+    seen, load = watched
+    planned = world.master.execute(SIZE).fetchone()[0]
+    with caplog.at_level(logging.INFO, logger="sluice"):
+        world.inhibit("zurich")
+        world.dump("zurich", load=load())
+    loading = [one.loading for one in seen]
+    assert len(loading) > 4
+    assert {one.bytes_planned for one in loading} == {planned}
+    assert [one.bytes for one in loading] == sorted(one.bytes for one in loading)
+    assert (loading[-1].bytes, loading[-1].rows) == (planned, 3000)
+    assert all(one.rows_per_s > 0 for one in loading)
+    assert loading[0].seconds_left > loading[-1].seconds_left == 0
+    half = seen[len(seen) // 2]
+    assert json.loads(as_json([half]))[0]["loading"]["bytes"] == half.loading.bytes
+    assert re.search(r"INITIAL \d+/\d+ chunks", as_table([half]))
+    assert re.search(r"slave zurich of flights: [0-9,]+ rows, \d\.\d of 2\.\d MB, [0-9,]+ rows/s", as_table([half]))
+    told = [record.getMessage() for record in caplog.records if "progress" in record.getMessage()]
+    assert re.search(r"rows=3000 mb=(2\.\d)/\1 rows_per_s=\d+ seconds_left=0", told[-1])
+    world.release("zurich")
+    assert standing(world).loading is None
+
+
+def test_a_load_that_goes_on_counts_what_it_brings_itself_as_its_rate(world, watched, caplog):
+    _, load = watched
+    world.inhibit("zurich")
+    with pytest.raises(Broken):
+        world.dump("zurich", load=load(3))
+    before = standing(world).loading
+    assert (before.chunks_done, before.seconds_left) == (3, None)
+    abandon(world.context, SOURCE, ["zurich"])
+    with caplog.at_level(logging.INFO, logger="sluice"):
+        world.inhibit("zurich", resume=True)
+        world.publish()
+        world.dump("zurich", load=load_here, resume=True)
+    told = [record.getMessage() for record in caplog.records if "progress" in record.getMessage()]
+    assert f"rows={before.rows} " in told[0]
+    assert "rows_per_s=0 seconds_left=?" in told[0]
+
+
+def test_files_that_are_loaded_say_how_far_they_are(world, watched):
+    seen, load = watched
+    world.inhibit("zurich")
+    dump(world.context, SOURCE, ["zurich"], load_here, store=True)
+    world.release("zurich")
+    assert standing(world).loading is None
+    awaited = transfers.awaited(world.context.store, world.pair("zurich"))
+    stored = sum(path.stat().st_size for path in Path(awaited.url).glob("*.zst"))
+    shutil.copytree(awaited.url, world.arrived / awaited.name)
+    receive(world.context, SOURCE, "zurich", load())
+    assert all("chunks" in one.loaded for one in seen)
+    last = seen[-1].loading
+    assert last.rows == 3000
+    # In whole blocks, chunk by chunk.
+    assert stored <= last.bytes == last.bytes_planned < stored + (last.chunks + 1) * plan.BLOCK_BYTES
+    assert standing(world).loading is None
