@@ -30,7 +30,9 @@ SLAVES = ["--slave", "zurich", "--slave", "geneva"]
 
 @pytest.fixture(params=["connect", "submit"])
 def job(request, java, tmp_path):
-    """Runs a file of spark_jobs/ in one of the two ways."""
+    """Runs a file of spark_jobs/ in one of these ways."""
+    if request.param == "cluster":
+        return runner(request.getfixturevalue("spark_cluster").submit(), java, tmp_path)
     if request.param == "connect":
         server = request.getfixturevalue("spark_server")
         there = {"SPARK_REMOTE": server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
@@ -89,3 +91,21 @@ def test_on_a_cluster_a_dump_goes_on_where_it_broke_off(updating, spark_cluster,
     assert spark_cluster.imported() == [True, True]
     world.release()
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+@pytest.mark.parametrize("job", ["connect", "cluster"], indirect=True)
+def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
+    tables = {"public.t": {}, "public.heap": {"in_blocks": False}}
+    world = updating(DDL, tables, source={"blocks": {"rows": 900, "patience_s": 60}})
+    world.inhibit()
+    done, _ = job(world, "dump", *SLAVES, "--mode", "markers")
+    assert done.returncode == 0, done.stderr
+    world.release()
+    assert world.rows("zurich", "public.t").total() == 0
+    with background(lambda: world.master.execute("UPDATE t SET amount = amount + 1 WHERE id % 7 = 0")), world.running():
+        done, loaded = job(world, "blocks", *SLAVES)
+        assert done.returncode == 0, done.stderr
+        assert all(rows > 1000 for rows in loaded["rows"].values()), loaded
+        done, _ = job(world, "verify", *SLAVES, "--initial")
+    assert done.returncode == 0, done.stderr
+    assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
