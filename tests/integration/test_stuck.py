@@ -160,7 +160,7 @@ def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("SELECT 'sec\"ret'::int", 'invalid input syntax for type integer: "..." [SQLSTATE 22P02]'),
+        ("SELECT 'sec\"ret'::int", 'invalid input syntax for type integer: "..."'),
         ("SELECT '2024-13-99'::date", 'date/time field value out of range: "..." [SQLSTATE 22008]'),
         (
             "INSERT INTO pg_temp.t VALUES (1), (1)",
