@@ -182,6 +182,18 @@ def test_a_load_that_goes_on_has_them_first_and_keeps_what_is_in(world):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+def test_what_tells_rows_apart_is_there_before_a_load_of_another_kind_looks_for_it(world):
+    before = appearance(world)
+    broken_off(world)
+    world.reader("zurich").execute("DELETE FROM keyed; INSERT INTO keyed VALUES (7, 'seven'), (70000, 'its own')")
+    world.configure(
+        lambda settings: settings["slaves"]["zurich"].update(tables={"public.keyed": {"on_filled": "merge"}})
+    )
+    world.update("zurich")
+    assert appearance(world) == before
+    assert "its own" in str(world.rows("zurich", "public.keyed"))
+
+
 def test_tables_that_were_dropped_meanwhile_or_get_fewer_rows_are_whole(world):
     broken_off(world)
     zurich = world.reader("zurich")

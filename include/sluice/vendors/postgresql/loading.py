@@ -113,6 +113,9 @@ class SlaveTables:
             session.execute(composed("blocks/forget", **self._slave.parts), self._values())
             echoes = Echoes(session, self._slave.masters)
             names = names_of(session, self.mapper)
+            indexes = self._slave.parts["indexes"]
+            merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
+            indexing.build(session, indexes, self._there(merged))
             emptied, made, keyless = [], [], set()
             present = catalog.there(session, self._there(tables))
             for table in tables:
@@ -148,7 +151,6 @@ class SlaveTables:
                     session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
             if emptied:
                 self._empty(session, emptied, delete=bool(staying))
-            indexes = self._slave.parts["indexes"]
             indexing.forget(session, indexes, made)
             indexing.build(session, indexes, present - keyless)
             indexing.put_off(session, indexes, keyless.intersection(emptied))

@@ -19,7 +19,7 @@ from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.dumping import Sorted
-from sluice.vendors.postgresql import catalog, fencing
+from sluice.vendors.postgresql import catalog, fencing, indexing
 from sluice.vendors.postgresql.bounds import between
 from sluice.vendors.postgresql.copying import loader, merge
 from sluice.vendors.postgresql.definition import TableDefinition, identifier, listed
@@ -44,7 +44,9 @@ class PostgresRanges:
         self._info = info
         self._pair = pair
         self._mapper = mapper
-        self._position, self._ranges = (sql.Identifier(schema, f"sluice_{name}") for name in ("position", "ranges"))
+        self._position, self._ranges, self._indexes = (
+            sql.Identifier(schema, f"sluice_{name}") for name in ("position", "ranges", "indexes")
+        )
         self._session: Connection | None = None
 
     def unfit(
@@ -54,6 +56,9 @@ class PostgresRanges:
         with translated("looking at the slave's tables"):
             role = "SELECT current_setting('session_replication_role') = 'replica'"
             silent = self._open().execute(role).fetchone() == (True,)
+            with self._open().transaction():
+                # What another load has put off that did not end: it may be what tells rows apart.
+                indexing.build(self._open(), self._indexes, [self._mapper.table(name) for name in chosen])
             found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
             of = {table.name: view(self._mapper, table.layout) for table in tables}
             found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}
