@@ -50,9 +50,9 @@ _SMALL = """
 DO $$
 BEGIN
     FOR turn IN 1 .. {transactions} LOOP
-        UPDATE accounts SET balance = balance + turn WHERE id = 11 + abs(hashint4(turn) % 20);
-        UPDATE accounts SET balance = balance + turn WHERE id = 1 + turn % 10;
-        UPDATE accounts SET balance = balance + turn WHERE id = 31 + abs(hashint4(turn) % ({accounts} - 30));
+        UPDATE accounts SET balance = balance + turn % 1000 WHERE id = 11 + abs(hashint4(turn) % 20);
+        UPDATE accounts SET balance = balance + turn % 1000 WHERE id = 1 + turn % 10;
+        UPDATE accounts SET balance = balance + turn % 1000 WHERE id = 31 + abs(hashint4(turn) % ({accounts} - 30));
         INSERT INTO history (account, delta, at) VALUES (turn, -turn, clock_timestamp());
         COMMIT;
     END LOOP;
