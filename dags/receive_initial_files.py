@@ -7,6 +7,7 @@ from sluice import config
 from sluice_airflow import conventions, pools
 from sluice_airflow.arrival import ArrivalSensor
 from sluice_airflow.operator import SluiceSparkOperator
+from sluice_airflow.reactivation import Reactivation
 
 DOC = """
 ### The other half of a manual transfer
@@ -18,17 +19,20 @@ DOC = """
 | `expected` | tells which directory the slave waits for, and how many files | TRANSITION, dispatcher STANDBY |
 | `arrived` | waits until all are there and have settled; takes no worker's slot, for as long as it takes | the same |
 | `receive` | checks every file, then loads them; does not ask the master | the same |
+| `approve` | asks somebody (*Required actions*), if the slave's `reactivation` is `approval` | the same |
 | `release` | opens the gate: changes newer than the dump are delivered | TRANSITION, dispatcher ACTIVE |
 | `verify` | compares value by value at one point of the stream | NORMAL |
 
 Trigger it before the files are there, and it starts with them; or afterwards, when you want it to start. Whatever fails
 here leaves the slave waiting: mend the cause and trigger it again. What is loaded already is not loaded again.
+So it is with a slave that somebody left waiting in `approve`: triggered again, this DAG asks again.
 
 * **source**, **slave**: which one
 """
 
 settings = config.load()
 SLAVE = conventions.chosen("source", "slave")
+LOADED, ANSWER = "ti.xcom_pull(task_ids='receive')", "ti.xcom_pull(task_ids='approve')"
 
 with DAG(
     dag_id="receive_initial_files",
@@ -39,16 +43,31 @@ with DAG(
     params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
     **conventions.beside(settings),
 ):
+    approved = {
+        "approved": f"{{{{ {LOADED}['update'] }}}}",
+        "who": f"{{{{ {ANSWER}['responded_by_user']['name'] if {ANSWER} else '' }}}}",
+    }
     expected, receive, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments=SLAVE, pool=pool)
-        for job, pool in (("expected", pools.RESERVED), ("receive", pools.BULK), ("release", pools.RESERVED))
+        SluiceSparkOperator(task_id=job, job=job, arguments=SLAVE | more, pool=pool)
+        for job, pool, more in (
+            ("expected", pools.RESERVED, {}),
+            ("receive", pools.BULK, {}),
+            ("release", pools.RESERVED, approved),
+        )
     )
     arrived = ArrivalSensor(
         task_id="arrived",
         expected="{{ ti.xcom_pull(task_ids='expected') }}",
         timeout=conventions.IN_THE_POST,
     )
+    approve = Reactivation(
+        task_id="approve",
+        only_if=f"{{{{ {LOADED}['ask'] }}}}",
+        subject=f"{{{{ {LOADED}['subject'] }}}}",
+        body=f"{{{{ {LOADED}['body'] }}}}",
+        response_timeout=conventions.ANSWERED_WITHIN,
+    )
     verify = conventions.ending_verification(SLAVE)
     finished = EmptyOperator(task_id="finished")
 
-    expected >> arrived >> receive >> release >> verify >> finished
+    expected >> arrived >> receive >> approve >> release >> verify >> finished

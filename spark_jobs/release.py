@@ -2,14 +2,23 @@
 
 import argparse
 
+from sluice.context import Context
 from sluice.initial_update.release import release
 from sluice.spark.job import arguments, run
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
-    return arguments(__doc__, slaves="+")
+    options = arguments(__doc__, slaves="+")
+    options.add_argument("--approved", type=int, default=0, metavar="UPDATE", help="the one that nobody refused")
+    options.add_argument("--who", default="", help="who was asked about it")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """The release that the arguments stand for."""
+    return release(context, options.source, options.slaves, options.approved, options.who)
 
 
 if __name__ == "__main__":
-    run(parser(), lambda context, options: release(context, options.source, options.slaves))
+    run(parser(), call)

@@ -38,7 +38,7 @@ from sluice.parts import (
     WatchedTable,
     WipeOut,
 )
-from sluice.spelling import Identifier, Name, Prefix
+from sluice.spelling import Identifier, Location, Name, Prefix
 from sluice.yamlfile import StrictLoader, place, reason
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -164,7 +164,7 @@ class Slave(Part):
 class Config(Part):
     """The whole file."""
 
-    change_log: Annotated[str, Field(description="directory or Hadoop URL; relative to SLUICE_HOME")] = "changelog"
+    change_log: Annotated[Location, Field(description="directory or Hadoop URL; relative to SLUICE_HOME")] = "changelog"
     control: Annotated[str, Field(description="connection of the control store")] = "sluice_control"
     spark: Annotated[str, Field(description="connection of type spark_connect or spark")] = "sluice_spark"
     airflow_api: Annotated[str, Field(description="connection of Airflow's REST API")] = "sluice_airflow_api"

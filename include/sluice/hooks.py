@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 from collections.abc import Callable
 from importlib import import_module
 from threading import Thread
@@ -9,8 +10,10 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 
-# For how long one call is waited for.
+# For how long one call is waited for; and how much longer by a process in which nothing else can run any more.
 PATIENCE_S = 300.0
+MORE_S = 60.0
+_STDERR = 2
 
 
 class Unusable(ValueError):
@@ -49,7 +52,11 @@ def usable(make: Callable[[], _T]) -> _T:
 
 
 def asked(call: Callable[[], _T]) -> _T:
-    """What the call answers, or raises. Raises TimeoutError if it does neither in time; it then goes on by itself."""
+    """What the call answers, or raises. Raises TimeoutError if it does neither in time; it then goes on by itself.
+
+    A call that lets nothing else of Python run, as a search by `re` does, cannot be left alone: then the process ends
+    with exit code 1, and says in which line each of its threads was.
+    """
     answers: list[_T] = []
     errors: list[BaseException] = []
 
@@ -60,8 +67,13 @@ def asked(call: Callable[[], _T]) -> _T:
             errors.append(error)
 
     thread = Thread(target=run, daemon=True, name="hook")
-    thread.start()
-    thread.join(PATIENCE_S)
+    # There is one such watch in a process: of two calls at the same time the later one has it.
+    faulthandler.dump_traceback_later(PATIENCE_S + MORE_S, exit=True, file=_STDERR)
+    try:
+        thread.start()
+        thread.join(PATIENCE_S)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     if errors:
         raise errors[0] if isinstance(errors[0], Exception) else RuntimeError(f"it ended by {errors[0]!r}")
     if not answers:

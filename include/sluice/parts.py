@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sluice.model.action import Existing, Filled, Policies, Policy
 from sluice.model.tolerance import Way
-from sluice.spelling import Actions, Identifier, Label, TableAlias
+from sluice.spelling import Actions, Identifier, Label, Location, TableAlias
 
 # Masks that are no constant.
 HASH, REDACT = "hash", "redact"
@@ -146,6 +146,9 @@ class Blocks(Part):
 
     rows: Annotated[int, Field(ge=1, description="rows of a block")] = 20_000
     share: Annotated[float, Field(gt=0, le=1, description="of the time that blocks take; the rest is paused")] = 1.0
+    max_active: Annotated[
+        int | None, Field(ge=0, description="no block is begun while more sessions of others are active on the master")
+    ] = None
     max_lag_s: Annotated[float, Field(ge=0, description="no block is begun while a slave is further behind")] = 60
     patience_s: Annotated[float, Field(gt=0, description="how long a slave may come no nearer to a block's point")] = (
         120
@@ -171,12 +174,16 @@ class Messages(Part):
 
 # On every machine that stores or loads, Spark's among them, whose home is nobody's.
 KeyFile = Annotated[str | None, Field(pattern="^/", description="the key that files are encrypted with, if they are")]
+PrivateKey = Annotated[str | None, Field(pattern="^/", description="the private key that they are signed with, if so")]
+PublicKey = Annotated[
+    str | None, Field(pattern="^/", description="the public key of whom they have to be signed by, if so")
+]
 
 
 class Outgoing(Part):
     """Where a master's initial data is stored that is carried to slaves by hand."""
 
-    location: Annotated[str, Field(description="directory or URL; relative to SLUICE_HOME")] = "initial_files"
+    location: Annotated[Location, Field(description="directory or URL; relative to SLUICE_HOME")] = "initial_files"
     max_bytes: Annotated[
         int, Field(ge=1, le=2**30, description="most bytes of a file, before it is compressed; larger: fewer files")
     ] = 1_048_576
@@ -186,19 +193,25 @@ class Outgoing(Part):
     ] = frozenset()
     as_xml: Annotated[bool, Field(description="files are messages of XML, with their content in base64")] = False
     key_file: KeyFile = None
+    sign_with: PrivateKey = None
 
 
 class Incoming(Part):
     """Where a slave finds initial data that was carried to it by hand."""
 
     location: Annotated[
-        str, Field(description="directory or URL, as jobs for the slave see it; relative to SLUICE_HOME")
+        Location, Field(description="directory or URL, as jobs for the slave see it; relative to SLUICE_HOME")
     ] = "initial_files"
     keep: Annotated[bool, Field(description="what was loaded is not deleted")] = False
     settle_s: Annotated[
         float, Field(ge=0, le=86_400, description="seconds without any change until a copy is taken for ended")
     ] = 10
     key_file: KeyFile = None
+    signed_by: PublicKey = None
+    reactivation: Annotated[
+        Literal["automatic", "approval"],
+        Field(description="approval: when all is loaded, changes follow as soon as somebody says so in Airflow"),
+    ] = "automatic"
 
 
 class WipeOut(Part):

@@ -1,4 +1,4 @@
-"""How names, prefixes and actions are written in the configuration."""
+"""How names, prefixes, actions and locations are written in the configuration."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from sluice.model.wanted import split_name
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
+# user:password@, or an option that is one.
+_KEY = re.compile(r"://[^/?]*:[^/?]*@|[?&][^=]*(secret|token|password|sig)[^=]*=", re.IGNORECASE)
 
 
 def _name(value: str) -> str:
@@ -52,10 +54,20 @@ def _alias(value: str) -> str:
     return value
 
 
+def _location(value: str) -> str:
+    if "://" in value and _KEY.search(value):
+        raise ValueError(
+            "a URL must not have a password or another secret, since it stands in logs, in the control store and in "
+            "Airflow; the environment of the processes that open it may (include/docs/stores.md)"
+        )
+    return value
+
+
 Identifier = Annotated[str, AfterValidator(_identifier)]
 Name = Annotated[str, AfterValidator(_name)]
 Prefix = Annotated[str, AfterValidator(_prefix)]
 TableAlias = Annotated[str, AfterValidator(_alias)]
 Actions = Annotated[str, AfterValidator(_actions)]
+Location = Annotated[str, AfterValidator(_location)]
 # No database keeps a NUL in a text.
 Label = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]

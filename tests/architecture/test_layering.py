@@ -16,6 +16,8 @@ STAGES = {"capture", "publish", "changelog", "dispatch", "apply", "initial_updat
 OFFERED = {
     "apply.grouping",
     "apply.copied",
+    "apply.dividing",
+    "apply.effects",
     "apply.mapper",
     "apply.net",
     "apply.order",

@@ -78,6 +78,7 @@ def test_every_task_is_listed_here(bag):
         *TASKS,
         *nothing,
         ("receive_initial_files", "arrived"),
+        ("receive_initial_files", "approve"),
         ("decide", "answer"),
         ("approve_losses", "answer"),
     }

@@ -88,7 +88,7 @@ def eva(database):
     from airflow.utils.session import create_session
     from sqlalchemy import select
 
-    waiting = select(TaskInstance).where(TaskInstance.task_id == "answer", TaskInstance.state == "awaiting_input")
+    waiting = select(TaskInstance).where(TaskInstance.state == "awaiting_input")
     over = Event()
 
     def answer(option: str) -> None:
@@ -127,6 +127,42 @@ def test_what_a_person_allows_is_what_was_shown(run, deployment, eva):
     state, tasks = run("approve_losses", {"refused": 7}, losses=shown, allow=noted)
     assert (state, tasks) == ("success", dict.fromkeys(["losses", "answer", "allow"], "success"))
     assert "'--refused=7', '--shown=sha256:07', '--who=eva'" in said.read_text()
+
+
+@pytest.fixture
+def receive(run, deployment):
+    """A run for files that are there: how it and its tasks end, and what `release` was told, if it ran."""
+    there = f"""print('{{"url": "{deployment.path.as_uri()}", "files": 0, "settle_s": 0}}')"""
+    said = deployment.path / "said"
+    noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
+
+    def receive(ask: str):
+        loaded = f"""print('{{"update": 7, "ask": {ask}, "subject": "Let it go on", "body": "* rows: 12"}}')"""
+        state, tasks = run("receive_initial_files", expected=there, receive=loaded, release=noted)
+        return state, tasks, said.read_text() if said.exists() else ""
+
+    return receive
+
+
+def test_files_that_are_loaded_are_released_at_once_unless_somebody_is_to_be_asked(receive):
+    state, tasks, said = receive("false")
+    assert (state, set(tasks.values()), len(tasks)) == ("success", {"success"}, 7)
+    assert "'--approved=7'" in said
+    assert "--who" not in said
+
+
+def test_an_administrator_releases_a_slave_whose_files_are_loaded(receive, eva):
+    eva("Release")
+    state, tasks, said = receive("true")
+    assert (state, set(tasks.values())) == ("success", {"success"})
+    assert "'--approved=7', '--who=eva'" in said
+
+
+def test_a_slave_that_an_administrator_leaves_waiting_is_not_released_and_not_compared(receive, eva):
+    eva("Leave it waiting")
+    state, tasks, said = receive("true")
+    left = {name: "skipped" if name in ("release", "verify", "finished") else "success" for name in tasks}
+    assert (state, tasks, said) == ("success", left, "")
 
 
 def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment):

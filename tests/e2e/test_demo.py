@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -21,51 +21,17 @@ import psycopg
 import pytest
 from pyspark.sql.connect.proto.base_pb2 import ConfigRequest
 from pyspark.sql.connect.proto.base_pb2_grpc import SparkConnectServiceStub
+from support.launcher import clean, ours, sluice, standing, wait_until
 
 from sluice import config, shell
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo
 from sluice.control.airflow_api import AirflowApi
+from sluice.demo.airflow import trigger
 from sluice.runtime.handle import Runtime
 from sluice.runtime.up import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.airflow]
 DRAIN = "/api/v2/dags/drain__flights__geneva"
-
-
-def sluice(*words: str, seconds: int = 600) -> subprocess.CompletedProcess[str]:
-    """One command of the launcher, as a user types it."""
-    command = [str(config.PROJECT / "sluice"), *words]
-    return subprocess.run(command, env=clean(), capture_output=True, text=True, timeout=seconds, check=False)
-
-
-def clean() -> dict[str, str]:
-    """The environment without what other rings set for themselves."""
-    gone = ("AIRFLOW", "PYSPARK", "SPARK", "PYTHONPATH", "SLUICE_SEAL", "JAVA_HOME")
-    return {name: value for name, value in os.environ.items() if not name.startswith(gone)}
-
-
-def ours(home: Path) -> list[psutil.Process]:
-    """The processes that belong to this home."""
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        try:
-            if process.environ().get("SLUICE_RUNTIME", "").startswith(str(home)):
-                found.append(process)
-        except (psutil.Error, OSError):
-            continue
-    return found
-
-
-def wait_until(true: Callable[[], bool], what: str, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
-        time.sleep(0.5)
-
-
-def standing(slave: str) -> dict[str, object]:
-    rows = json.loads(sluice("status", "--json").stdout)
-    return next(row for row in rows if row["slave"] == slave)
 
 
 def asking(file: Path) -> Path:
@@ -257,14 +223,91 @@ def test_a_command_that_a_slave_asks_about_is_decided_in_airflow_and_the_slave_g
     assert "founded" in detail["body"]
     wait_until(lambda: founded("zurich", "public") == [(1930,)], "the other slave")
     assert founded("geneva", "branch") == [(None,)]
-    answer = f"{runs}/{quote(run['dag_run_id'])}/taskInstances/answer"
-    wait_until(lambda: api.ask(answer)["state"] == "awaiting_input", "the task that lets go of its slot")
-    # No person is faster than that, and Airflow's executor does not take a task back while it still lets go of it.
-    time.sleep(3)
-    api.ask(f"{answer}/-1/hitlDetails", "PATCH", {"chosen_options": ["Approve"]})
+    answer(api, f"{runs}/{quote(run['dag_run_id'])}/taskInstances/answer", "Approve")
     wait_until(lambda: founded("geneva", "branch") == [(1930,)], "the ALTER", seconds=180)
     wait_until(lambda: standing("geneva")["dispatcher"] == "ACTIVE", "the gate open again")
     wait_until(lambda: api.ask(f"{runs}/{quote(run['dag_run_id'])}")["state"] == "success", "the end of its run")
+
+
+def answer(api: AirflowApi, task: str, option: str) -> None:
+    """Answer what a task asks, as a person does."""
+    wait_until(lambda: api.ask(task)["state"] == "awaiting_input", "the task that lets go of its slot", seconds=240)
+    # No person is faster than that, and Airflow's executor does not take a task back while it still lets go of it.
+    time.sleep(3)
+    api.ask(f"{task}/-1/hitlDetails", "PATCH", {"chosen_options": [option]})
+
+
+def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(runtime, api, home):
+    file = home / "replication.yaml"
+    before = file.read_text()
+    asking = "{location: initial_files/geneva, reactivation: approval}"
+    file.write_text(before.replace("{location: initial_files/geneva}", asking))
+
+    def ended(dag: str, run: str) -> str:
+        wait_until(
+            lambda: api.ask(f"/api/v2/dags/{dag}/dagRuns/{quote(run)}")["state"] in ("success", "failed"), run, 240
+        )
+        tasks = api.ask(f"/api/v2/dags/{dag}/dagRuns/{quote(run)}/taskInstances")["task_instances"]
+        return next(task["state"] for task in tasks if task["task_id"] == "release")
+
+    def received(option: str) -> tuple[str, str]:
+        run = trigger(api, "receive_initial_files", {"source": "flights", "slave": "geneva"})
+        answer(api, f"/api/v2/dags/receive_initial_files/dagRuns/{quote(run)}/taskInstances/approve", option)
+        return run, ended("receive_initial_files", run)
+
+    def loaded(run: str) -> dict[str, object]:
+        place = f"/api/v2/dags/receive_initial_files/dagRuns/{quote(run)}/taskInstances/receive"
+        return dict(api.ask(f"{place}/xcomEntries/return_value?deserialize=true")["value"])
+
+    stored = {"source": "flights", "slaves": ["geneva"], "store_initial_data": True}
+    assert ended("initial_update", trigger(api, "initial_update", stored)) == "success"
+    (directory,) = (home / "initial_files" / "flights").iterdir()
+    shutil.copytree(directory, home / "initial_files" / "geneva" / directory.name)
+    run, release = received("Leave it waiting")
+    assert (release, bool(loaded(run)["chunks"])) == ("skipped", True)
+    left = standing("geneva")
+    assert (left["status"], left["dispatcher"]) == ("TRANSITION", "STANDBY (INITIAL)")
+    assert "Manual Data transfer: LOADED" in str(left["why"])
+    run, release = received("Release")
+    assert (release, loaded(run)["chunks"]) == ("success", 0)
+    now = standing("geneva")
+    assert (now["status"], now["dispatcher"], now["different"]) == ("NORMAL", "ACTIVE", 0)
+    file.write_text(before)
+
+
+def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, api):
+    pool = "/api/v2/pools/sluice_bulk"
+    before = api.ask(pool)["slots"]
+
+    def give(slots: int) -> None:
+        api.ask(pool, "PATCH", {"pool": "sluice_bulk", "slots": slots, "include_deferred": False})
+
+    def state(dag: str, run: str, task: str) -> str | None:
+        return api.ask(f"/api/v2/dags/{dag}/dagRuns/{quote(run)}/taskInstances/{task}")["state"]
+
+    api.ask(DRAIN, "PATCH", {"is_paused": True})
+    wait_until(lambda: "STANDBY (ADMIN)" in str(standing("geneva")["dispatcher"]), "the standby")
+    with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
+        master.execute("UPDATE airlines SET name = name || '.' WHERE carrier = 'AA'")
+    # One slot is easier filled than two: by a comparison that waits for a slave which does not come.
+    give(1)
+    try:
+        verifying = trigger(api, "verify", {"source": "flights", "slaves": ["geneva"]})
+        wait_until(lambda: state("verify", verifying, "verify") == "running", "the comparison")
+        update = trigger(api, "initial_update", {"source": "flights", "slaves": ["zurich"]})
+        wait_until(lambda: state("initial_update", update, "dump") == "scheduled", "the dump that waits for a slot")
+        assert api.ask(pool)["open_slots"] == 0
+        trigger(api, "cancel_update", {"source": "flights", "slaves": ["zurich"]})
+        wait_until(lambda: standing("zurich")["status"] == "INCONSISTENT", "the cancellation", seconds=60)
+        run = f"/api/v2/dags/initial_update/dagRuns/{quote(update)}"
+        wait_until(lambda: api.ask(run)["state"] == "failed", "the end of its run", seconds=60)
+        assert state("verify", verifying, "verify") == "running", "there was a slot"
+    finally:
+        give(before)
+        api.ask(DRAIN, "PATCH", {"is_paused": False})
+    wait_until(lambda: state("verify", verifying, "verify") == "success", "the comparison of a slave that came", 240)
+    trigger(api, "initial_update", {"source": "flights", "slaves": ["zurich"]})
+    wait_until(lambda: standing("zurich")["status"] == "NORMAL", "an update that nobody cancels", 240)
 
 
 def test_a_second_up_is_quick_and_changes_nothing(runtime, home):

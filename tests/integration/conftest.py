@@ -1,6 +1,7 @@
 """The small world for every test here."""
 
 from support.airflow import airflow
+from support.carrying import carried
 from support.lake import lake
 from support.several import several
 from support.sparkcluster import spark_cluster
@@ -8,4 +9,4 @@ from support.sparkserver import java, spark_server
 from support.updating import updating
 from support.world import build
 
-__all__ = ["airflow", "build", "java", "lake", "several", "spark_cluster", "spark_server", "updating"]
+__all__ = ["airflow", "build", "carried", "java", "lake", "several", "spark_cluster", "spark_server", "updating"]

@@ -21,7 +21,7 @@ BENCHES = [
     pytest.param(
         "initial-update",
         0.005,
-        {"ratio_to_copy", "files_ratio", "ratio_to_pg_dump", "equal"},
+        {"ratio_to_copy", "files_ratio", "ratio_to_pg_dump", "tenfold_ratio", "peak_rss_mb", "equal"},
         id="initial-update",
         marks=pytest.mark.spark,
     ),

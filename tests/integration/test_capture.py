@@ -287,3 +287,24 @@ def test_check_warns_of_triggers_that_run_before_the_capture(build, name, warned
     assert told.good
     assert ("Again on public.t: runs before the capture" in told.text) is warned
     assert "Before on" not in told.text
+
+
+def test_a_check_at_the_commit_is_waited_for_before_the_last_key_is_drawn(build):
+    """The value is free once the other transaction has ended, so that one comes first (R1)."""
+    world = build("CREATE TABLE t (id int PRIMARY KEY, u int UNIQUE DEFERRABLE INITIALLY DEFERRED)", ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 5)")
+    world.catch_up()
+    first, second = world.session(), world.session()
+    first.execute("BEGIN; DELETE FROM t WHERE id = 1")
+    second.execute("BEGIN; INSERT INTO t VALUES (2, 5)")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(second.execute, "COMMIT")
+        wait_until_blocked(world, second)
+        first.execute("INSERT INTO t VALUES (3, 7); COMMIT")
+        waiting.result()
+    ended = "SELECT trans_key FROM repl_queue GROUP BY trans_key ORDER BY max(repl_key)"
+    deleting = "SELECT trans_key FROM repl_queue WHERE db_action ^@ 'D'"
+    (earlier,), _ = world.master.execute(ended).fetchall()
+    assert world.master.execute(deleting).fetchall() == [(earlier,)]
+    world.catch_up()
+    assert world.differences() == {}

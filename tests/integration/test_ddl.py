@@ -27,7 +27,7 @@ def world(build):
 def stream(world):
     """What ITEMS holds, in order: actions with the row's first value, or the command's content."""
     found = world.master.execute(
-        "SELECT db_action::text, coalesce(content, oldcontent) FROM repl_queue ORDER BY repl_key"
+        "SELECT left(db_action, 1), coalesce(content, oldcontent) FROM repl_queue ORDER BY repl_key"
     ).fetchall()
     return [(action, json.loads(text) if action in "NAX" else text) for action, text in found]
 

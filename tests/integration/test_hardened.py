@@ -20,7 +20,7 @@ CREATE TABLE part2 PARTITION OF parted FOR VALUES FROM (1000) TO (2000);
 INSERT INTO parted VALUES (1);
 """
 COMMIT_MARKS = (
-    "SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname LIKE '%\\_c' AND tgenabled = 'A'"
+    "SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname LIKE 'V\\_%' AND tgenabled = 'A'"
 )
 
 
@@ -59,6 +59,35 @@ def test_a_type_that_a_writer_makes_is_not_ours(build, role, schema):
     assert found == (False,)
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_operators_that_a_writer_makes_are_not_ours(build, role):
+    """Also where a change cannot be put in order, and that is noted."""
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("DROP FUNCTION repl_overtaken; INSERT INTO t VALUES (1, 'a')")
+    writer = role(world, "writer_of_operators")
+    world.master.execute(f"GRANT ALL ON t TO {writer}; CREATE SCHEMA evil AUTHORIZATION {writer}")
+    session = world.session()
+    session.execute(f"SET ROLE {writer}")
+    types = ("varchar", "text", "oid", "int4", "tid", "xid", "bool")
+    for kind in types:
+        session.execute(
+            f"CREATE FUNCTION evil.gain({kind}, {kind}) RETURNS bool LANGUAGE plpgsql AS"
+            f" $$ BEGIN EXECUTE 'ALTER ROLE {writer} SUPERUSER'; RETURN true; END $$;"
+            f"CREATE OPERATOR evil.= (LEFTARG = {kind}, RIGHTARG = {kind}, FUNCTION = evil.gain);"
+            f"CREATE OPERATOR evil.<> (LEFTARG = {kind}, RIGHTARG = {kind}, FUNCTION = evil.gain)"
+        )
+    session.execute("SET search_path = evil, pg_catalog, public")
+    world.master.execute(
+        "CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN UPDATE public.t SET v = v || 'x'; RETURN NULL; END $$;"
+        "CREATE TRIGGER again AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION again()"
+    )
+    session.execute("INSERT INTO public.t VALUES (2, 'b'), (3, 'c')")
+    session.close()
+    assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("LOST",)]
+    found = world.master.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [writer]).fetchone()
+    assert found == (False,)
 
 
 def test_functions_that_were_generated_before_are_mended_by_the_next_run(build):

@@ -113,3 +113,44 @@ def test_a_history_takes_new_columns_and_wider_types_and_refuses_others(lake):
     with pytest.raises(SluiceError, match=r"SLC-198: Iceberg cannot keep public\.keyed .*more: int -> string"):
         world.drain("geneva")
     assert there.version("geneva")["tables"] == before["tables"]
+
+
+def test_a_table_follows_columns_by_their_numbers_and_older_snapshots_have_those_of_their_time(lake):
+    """Also where who committed a version died before Iceberg was told; until a name comes to mean another column."""
+    there = lake(
+        "CREATE TABLE keyed (id int PRIMARY KEY, note text, n int, gone int); INSERT INTO keyed VALUES (1, 'a', 2, 3)",
+        TABLES[:1],
+        vendor="iceberg",
+    )
+    world = there.world
+    table = opened(there, "zurich", "public.keyed")
+    numbers, first = {field.name: field.field_id for field in table.schema().fields}, table.current_snapshot()
+    world.master.execute("ALTER TABLE keyed RENAME note TO said; ALTER TABLE keyed DROP gone, ADD more int DEFAULT 5")
+    world.master.execute("ALTER TABLE keyed ALTER n TYPE bigint; ALTER TABLE keyed RENAME said TO told")
+    world.publish()
+    killed = world.job("drain", "--slave", "zurich", "--once", crash_at=CrashPoint.COMMITTED)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    world.let_leases_expire()
+    world.drain("zurich")
+    world.master.execute("INSERT INTO keyed VALUES (2, 'b', 5000000000, 6)")
+    assert world.verify() == {"zurich": 0, "geneva": 0}
+    found = opened(there, "zurich", "public.keyed")
+    fields = {field.name: (field.field_id, str(field.field_type)) for field in found.schema().fields}
+    assert {name: fields[name] for name in ("id", "told", "n")} == {
+        "id": (numbers["id"], "int"),
+        "told": (numbers["note"], "string"),
+        "n": (numbers["n"], "long"),
+    }
+    assert fields["more"][0] not in numbers.values()
+    rows = found.scan(row_filter="told >= 'a'").to_arrow().sort_by("id").to_pylist()
+    assert [tuple(row[name] for name in ("id", "told", "n", "more")) for row in rows] == [
+        (1, "a", 2, 5),
+        (2, "b", 5000000000, 6),
+    ]
+    (row,) = found.scan(snapshot_id=first.snapshot_id).to_arrow().to_pylist()
+    assert row == {"id": 1, "note": "a", "n": 2, "gone": 3, "sluice_text": None}
+    world.master.execute("ALTER TABLE keyed ADD note text DEFAULT 'new'")
+    assert world.verify() == {"zurich": 0, "geneva": 0}
+    anew = opened(there, "zurich", "public.keyed")
+    assert anew.scan(selected_fields=("note",)).to_arrow().to_pylist() == [{"note": "new"}] * 2
+    assert first.snapshot_id not in [one.snapshot_id for one in anew.snapshots()]

@@ -76,7 +76,7 @@ def pinned(world):
 
 
 def images(world):
-    query = "SELECT content FROM repl_queue WHERE db_action IN ('I', 'U') ORDER BY repl_key"
+    query = "SELECT content FROM repl_queue WHERE left(db_action, 1) IN ('I', 'U') ORDER BY repl_key"
     return [image for (image,) in world.master.execute(query)]
 
 

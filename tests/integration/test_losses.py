@@ -8,11 +8,15 @@ import re
 from pathlib import Path
 
 import pytest
+from support.updating import blocks_here
 from support.world import SOURCE, result
 
 from sluice import cli
 from sluice.control import check, losses, replications
 from sluice.errors import SluiceError
+from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.online import load_online
+from sluice.model.names import TableName
 from sluice.state.replication import Event, Status
 
 pytestmark = [pytest.mark.postgres]
@@ -168,6 +172,85 @@ def test_people_are_asked_about_an_update_that_was_refused_and_it_runs_again_if_
     assert "runs again" not in body
     assert following.startswith("airflow dags trigger initial_update")
     assert len(airflow.runs) == 2
+
+
+PARTS = {
+    "some tables": ({"tables": [TableName("public", "prices")]}, {}, {"tables": ["public.prices"]}),
+    "some keys": (
+        {"keys": ["public.prices: 1 .. 2"]},
+        {"mode": MARKERS},
+        {"key_ranges": ["public.prices: 1 .. 2"], "mode": MARKERS},
+    ),
+}
+
+
+@pytest.mark.parametrize("wiped", [False, True], ids=["", "of-a-slave-that-whole-updates-wipe-out"])
+@pytest.mark.parametrize(("part", "how", "again"), PARTS.values(), ids=PARTS)
+def test_an_update_of_a_part_is_refused_like_one_of_all_before_its_first_row(world, airflow, part, how, again, wiped):
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    zurich = world.reader("zurich")
+    zurich.execute("DROP TABLE prices, codes")
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    if wiped:
+        wipe_out = {"schema": "public"}
+        world.configure(lambda settings: settings["slaves"]["zurich"].update(wipe_out=wipe_out))
+    zurich.execute("ALTER TABLE prices ALTER price TYPE numeric(6,1), ALTER title TYPE varchar(4) USING 'odd'")
+    before = values(world)
+    update = world.inhibit("zurich", **part)["update"]
+    with pytest.raises(SluiceError, match=r"SLC-220: .*public.prices.title"):
+        world.dump("zurich", **how)
+    assert (values(world), world.status("zurich")) == (before, Status.INCONSISTENT)
+    (question,) = airflow.runs
+    assert question["dag_id"] == "approve_losses"
+    shown = result(world.job("losses", "--slave=zurich", f"--refused={update}"))
+    said = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva", f"--refused={update}")
+    assert result(world.job("allow", *said))["next"].startswith("initial_update/")
+    assert airflow.runs[-1]["conf"] == {"source": SOURCE, "slaves": ["zurich"], **again}
+    world.inhibit("zurich", **part)
+    with world.running("zurich"):
+        assert world.dump("zurich", **how)["failed"] == {}
+        world.release("zurich")
+        if how:
+            load_online(world.context, SOURCE, ["zurich"], blocks_here)
+    assert world.verify("zurich", initial=True, tables=(TableName("public", "prices"),)) == {"zurich": 0}
+    assert values(world) == [("1.3", "long")]
+
+
+def test_the_next_run_of_the_drain_asks_if_airflow_did_not_answer_when_an_update_was_refused(world, airflow):
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    world.reader("zurich").execute("ALTER TABLE codes ALTER stamp TYPE timestamp")
+    world.reader("geneva").execute("CREATE SCHEMA branch; CREATE TABLE branch.codes (other int)")
+    airflow.refuses = True
+    update = world.inhibit()["update"]
+    with pytest.raises(SluiceError, match=r"SLC-080: .*SLC-220") as caught:
+        world.dump(mode=MARKERS)
+    assert "people are asked" not in caught.value.hint
+    world.drain("zurich")
+    airflow.refuses = False
+    airflow.runs.clear()
+    for _ in range(2):
+        for slave in world.slaves:
+            world.drain(slave)
+    (question,) = airflow.runs
+    conf = {"source": SOURCE, "slave": "zurich", "refused": update}
+    assert (question["dag_id"], question["conf"]) == ("approve_losses", conf)
+
+
+def test_nobody_asks_later_about_an_update_that_another_took_the_place_of(world, airflow):
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    zurich = world.reader("zurich")
+    zurich.execute("ALTER TABLE codes ALTER stamp TYPE timestamp")
+    airflow.refuses = True
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match="SLC-220"):
+        world.dump("zurich")
+    airflow.refuses = False
+    airflow.runs.clear()
+    zurich.execute("DROP TABLE prices, codes")
+    world.update("zurich")
+    world.drain("zurich")
+    assert airflow.runs == []
 
 
 def test_nobody_is_asked_about_what_cannot_be_allowed(world):

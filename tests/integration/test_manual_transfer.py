@@ -3,96 +3,31 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 from support import traffic
+from support.carrying import KEPT, LIMIT, ROWS, TABLES, Carried
 from support.lake import CHANGES
-from support.updating import UpdatingWorld, background, load_here
+from support.updating import background, load_here
 from support.world import SOURCE
 
-from sluice.control import status, transfers
+from sluice.control import status
 from sluice.errors import SluiceError
 from sluice.initial_update import plan
-from sluice.initial_update.dump import dump
-from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.receive import expected, receive
+from sluice.initial_update.receive import expected
 from sluice.messages.reading import parse
 from sluice.publish.retention import trim
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
-
-LIMIT = 20_000
-ROWS = """
-CREATE TABLE rows (id int PRIMARY KEY, note text, day date);
-INSERT INTO rows SELECT g, repeat(md5(g::text), 3), '2024-01-01'::date + g FROM generate_series(1, 3000) AS g;
-INSERT INTO rows VALUES (0, E'a\\tb\\\\c\\n' || repeat('long', 20000), NULL);
-CREATE TABLE others (a int, b text);
-INSERT INTO others SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 400) AS g;
-"""
-TABLES = ["public.rows", "public.others"]
-KEPT = "CREATE TABLE rows (id int PRIMARY KEY, note text, day date); INSERT INTO rows VALUES (-1, 'kept', NULL)"
-
-
-class Carried:
-    """A world whose slaves have places of their own, and what a person does between them and the master's."""
-
-    def __init__(self, world: UpdatingWorld, path: Path) -> None:
-        self.world = world
-        self.stored = path / "stored"
-        self.arrived = {slave: path / slave for slave in world.slaves}
-        world.configure(self._configured)
-
-    def _configured(self, settings: dict[str, Any]) -> None:
-        settings["sources"][SOURCE]["initial_files"] = {"location": str(self.stored), "max_bytes": LIMIT}
-        for slave, location in self.arrived.items():
-            # A path, or a URL.
-            named = location.as_uri() if slave == "geneva" else str(location)
-            settings["slaves"][slave]["initial_files"] = {"location": named, "keep": True}
-
-    def store(self, *slaves: str, force: bool = False) -> dict[str, Any]:
-        """An initial update up to where somebody has to carry it."""
-        inhibit(self.world.context, SOURCE, slaves or self.world.slaves, force=force)
-        done = dump(self.world.context, SOURCE, slaves or self.world.slaves, load_here, store=True)
-        self.world.release(*slaves)
-        return done
-
-    def awaited(self, slave: str) -> transfers.Transfer:
-        found = transfers.awaited(self.world.context.store, self.world.pair(slave))
-        assert found
-        return found
-
-    def carry(self, slave: str) -> Path:
-        """Copy what a slave waits for to where it waits; the copy."""
-        awaited = self.awaited(slave)
-        there = self.arrived[slave] / awaited.name
-        shutil.rmtree(there, ignore_errors=True)
-        return Path(shutil.copytree(awaited.url, there))
-
-    def receive(self, slave: str, load: Any = load_here) -> dict[str, Any]:
-        done = receive(self.world.context, SOURCE, slave, load)
-        self.world.release(slave)
-        return done
-
-    def holds_everything(self) -> None:
-        """Every slave is what the master is, when all changes are delivered."""
-        self.world.catch_up()
-        assert self.world.differences() == {}
-
-
-@pytest.fixture
-def carried(updating, tmp_path, monkeypatch) -> Iterator[Callable[..., Carried]]:
-    """Makes such worlds, in which small tables are several chunks: ``carried(ROWS, TABLES)``."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
-    return lambda ddl, tables, **more: Carried(updating(ddl, tables, **more), tmp_path)
 
 
 def unpacked(directory: Path) -> dict[str, bytes]:
@@ -142,10 +77,14 @@ def test_a_slave_that_waits_keeps_its_data_its_gate_shut_and_its_place_in_the_lo
     carried.holds_everything()
 
 
-def test_files_are_small_sort_in_the_order_of_delivery_and_are_shared_by_slaves_that_get_the_same_rows(carried):
+def test_files_are_small_sort_in_the_order_of_delivery_and_are_shared_by_slaves_that_get_the_same_rows(
+    carried, tmp_path
+):
     carried = carried(ROWS, TABLES)
+    elsewhere = {"location": str(tmp_path / "elsewhere"), "max_bytes": LIMIT}
+    carried.world.configure(lambda settings: settings["sources"][SOURCE].update(initial_files=elsewhere))
     done = carried.store()
-    (directory,) = carried.stored.iterdir()
+    (directory,) = (tmp_path / "elsewhere").iterdir()
     assert carried.awaited("zurich").url == carried.awaited("geneva").url == str(directory)
     files = unpacked(directory)
     assert set(files) == {path.name for path in directory.iterdir()} - {"manifest.json"}
@@ -265,6 +204,18 @@ def harms(old: str, name: str) -> Iterator[tuple[int, str, Callable[[Path], obje
     yield 185, name, lambda copy: shutil.copytree(old, copy / name)
 
 
+def counted():
+    """How many rows each load brings that is called so."""
+    loaded: list[int] = []
+
+    def counting(job):
+        done = load_here(job)
+        loaded.append(sum(one.rows for one in done))
+        return done
+
+    return loaded, counting
+
+
 def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
     carried = carried(ROWS, TABLES)
     world = carried.world
@@ -272,16 +223,11 @@ def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
     copy = carried.carry("zurich")
     last = sorted(copy.glob("*.zst"))[-1]
     content = last.read_bytes()
-    loaded: list[int] = []
+    loaded, counting = counted()
 
     def breaking(job):
         last.unlink()
         return load_here(job)
-
-    def counting(job):
-        done = load_here(job)
-        loaded.append(sum(one.rows for one in done))
-        return done
 
     with pytest.raises(SluiceError, match="SLC-180"):
         carried.receive("zurich", load=breaking)
@@ -346,4 +292,38 @@ def test_slaves_of_files_are_filled_in_the_same_way(lake, tmp_path):
         carried.carry(slave)
         carried.receive(slave)
     world.master.execute(CHANGES)
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+@pytest.mark.parametrize("goes_on", [True, False], ids=["the same", "another column"])
+def test_a_load_into_files_that_broke_off_goes_on_with_the_files_that_are_there(lake, tmp_path, monkeypatch, goes_on):
+    """A history begins anew, since its rows say when they came."""
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
+    carried = Carried(lake(ROWS, TABLES, update=False).world, tmp_path / "by_hand")
+    world = carried.world
+    carried.store()
+
+    for slave, stays in (("zurich", goes_on), ("geneva", False)):
+        copy = carried.carry(slave)
+        last = sorted(copy.glob("*.zst"))[-1]
+        content = last.read_bytes()
+
+        def breaking(job, last=last):
+            last.unlink()
+            return load_here(job)
+
+        with pytest.raises(SluiceError, match="SLC-180"):
+            carried.receive(slave, load=breaking)
+        last.write_bytes(content)
+        loading = tmp_path / "lake" / slave / SOURCE / "loading"
+        there = sum(json.loads(done.read_text())["rows"] for done in loading.glob("*/*.done"))
+        assert there
+        if not goes_on:
+            (plan_of,) = loading.glob("*/plan.json")
+            plan_of.write_text("{}")
+        loaded, counting = counted()
+        rows = carried.receive(slave, load=counting)["rows"]
+        assert loaded == [rows - (there if stays else 0)]
+        assert not list(loading.iterdir())
+    world.master.execute("DELETE FROM rows WHERE id < 100")
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}

@@ -46,7 +46,7 @@ def keyed(build):
 
 def queued(world):
     """Actions in the queue, and whether they have an old image."""
-    rows = world.master.execute("SELECT db_action, oldcontent IS NOT NULL FROM repl_queue ORDER BY repl_key")
+    rows = world.master.execute("SELECT left(db_action, 1), oldcontent IS NOT NULL FROM repl_queue ORDER BY repl_key")
     return [(action, there) for action, there in rows if action in "IUDT"]
 
 

@@ -160,7 +160,7 @@ def parts(monkeypatch):
     def counted(slave, steps, *rest):
         def passed():
             for step in steps:
-                found.append(sum(len(changes) for _, changes in step))
+                found.append(sum(len(one) for effect in step for one in effect.changes()))
                 yield step
 
         return apply(slave, passed(), *rest)

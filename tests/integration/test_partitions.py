@@ -11,6 +11,7 @@ from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
 from sluice.errors import ConfigError
 from sluice.state.replication import Status
+from sluice.vendors.postgresql import snapshot
 
 pytestmark = [pytest.mark.postgres]
 
@@ -255,3 +256,23 @@ def test_an_alter_that_computes_nothing_sends_no_row(build):
         "ALTER TABLE w ADD n int DEFAULT 5; ALTER TABLE w ALTER v TYPE text; ALTER TABLE w SET UNLOGGED"
     )
     assert rows(world) == []
+
+
+def test_a_partition_that_is_attached_while_a_dump_begins_comes_once(updating, monkeypatch):
+    world = updating(
+        "CREATE TABLE t (id int, v text) PARTITION BY RANGE (id); CREATE TABLE p (id int, v text)", ["public.t"]
+    )
+    world.master.execute("CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10); INSERT INTO t VALUES (1, 'a')")
+    world.master.execute("INSERT INTO p VALUES (11, 'x'), (11, 'x')")
+
+    def exported(session):
+        made = snapshot_exported(session)
+        world.master.execute("ALTER TABLE t ATTACH PARTITION p FOR VALUES FROM (10) TO (20)")
+        return made
+
+    snapshot_exported = snapshot.exported
+    monkeypatch.setattr(snapshot, "exported", exported)
+    world.update()
+    monkeypatch.undo()
+    world.catch_up()
+    assert world.differences() == {}

@@ -165,6 +165,22 @@ def test_what_was_listed_and_not_purged_is_purged_by_its_keys_alone(world, monke
     assert world.differences() == {}
 
 
+def test_a_master_that_went_back_to_before_the_last_segment_is_noticed_and_loses_nothing(world):
+    """As a snapshot of its volumes has it: on the same timeline. Its keys are given out again."""
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    known = world.master.execute("SELECT segment, sha256, last_value FROM repl_state, repl_seq").fetchone()
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    world.master.execute("UPDATE repl_state SET (segment, sha256) = (%s, %s)", known[:2])
+    world.master.execute("SELECT setval('repl_seq', %s)", known[2:])
+    world.master.execute("INSERT INTO t VALUES (3, 'c')")
+    with pytest.raises(SluiceError, match="SLC-048"):
+        world.publish()
+    assert world.queued() == {change["repl_key"] for change in world.log(after=1)}, "the same key is another change"
+    assert world.status("zurich") is Status.INCONSISTENT
+
+
 def test_slaves_have_the_first_part_of_a_sweep_while_the_others_are_still_published(build, monkeypatch):
     world = bounded(build, 16)
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'a'), (3, 'a')")

@@ -187,23 +187,23 @@ def test_a_table_that_is_debugged_leaves_a_line_for_each_change_until_it_is_not(
     assert world.master.execute(query).fetchall() == lines
 
 
-@pytest.mark.parametrize("suffix", ["", "_t", "_c"])
-def test_a_trigger_of_the_application_keeps_its_name(build, suffix):
+@pytest.mark.parametrize("name", ["zcap", "zcap_t", "V_zcap"])
+def test_a_trigger_of_the_application_keeps_its_name(build, name):
     """Each name that we need is looked at, not the row trigger's alone."""
     world = build(PLAIN, {"public.t": {"actions": "none"}})
     world.master.execute("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
-    event = "TRUNCATE ON t FOR EACH STATEMENT" if suffix == "_t" else "INSERT ON t FOR EACH ROW"
-    world.master.execute(f"CREATE TRIGGER zcap{suffix} AFTER {event} EXECUTE FUNCTION own()")
-    with pytest.raises(ConfigError, match=f"SLC-041: public.t has a trigger zcap{suffix} of its own"):
+    event = "TRUNCATE ON t FOR EACH STATEMENT" if name == "zcap_t" else "INSERT ON t FOR EACH ROW"
+    world.master.execute(f'CREATE TRIGGER "{name}" AFTER {event} EXECUTE FUNCTION own()')
+    with pytest.raises(ConfigError, match=f"SLC-041: public.t has a trigger {name} of its own"):
         configured(world, t={"trigger": "zcap"})
-    assert own_triggers(world) == [f"zcap{suffix}"]
+    assert own_triggers(world) == [name]
 
 
 def test_the_longest_name_is_taken_and_another_one_takes_its_place(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY DEFERRABLE)", {"public.t": {"trigger": "z" * 61}})
-    assert own_triggers(world) == ["z" * 61, "z" * 61 + "_c", "z" * 61 + "_t"]
+    assert own_triggers(world) == ["V_" + "z" * 61, "z" * 61, "z" * 61 + "_t"]
     configured(world, t={"trigger": "Über uns"})
-    assert own_triggers(world) == ["Über uns", "Über uns_c", "Über uns_t"]
+    assert own_triggers(world) == ["V_Über uns", "Über uns", "Über uns_t"]
 
 
 def test_a_renamed_trigger_is_not_doubled(build):

@@ -154,3 +154,18 @@ def test_a_directory_that_cannot_be_made_loses_nothing(files: SegmentFiles, tmp_
     (tmp_path / "log").write_text("a file stands where the directory should be")
     with pytest.raises(SluiceError, match="SLC-046"):
         files.write("src-1-1-a", [changes(1, 4)])
+
+
+def test_a_filesystem_that_cannot_be_used_is_told_with_its_reason(spark: object) -> None:
+    """As one whose jars are not there, or whose server does not answer."""
+    from sluice.spark.segments import HadoopDirectory
+
+    log = HadoopDirectory("nosuch://host/log")
+    for code, fails in (
+        ("SLC-046", lambda: log.write("src-1-1-a", [changes(1, 4)])),
+        ("SLC-053", lambda: read(log, Written("src-1-1-a", "", 0))),
+        ("SLC-053", log.names),
+        ("SLC-053", lambda: log.remove("src-1-1-a")),
+    ):
+        with pytest.raises(TransientError, match=f"{code}: .*nosuch://host/log.*No FileSystem for scheme"):
+            fails()

@@ -66,6 +66,7 @@ def test_an_alter_is_done_between_the_rows_of_before_and_after(both):
     )
     for statement in (
         "ALTER TABLE t ADD at timestamptz NOT NULL DEFAULT now(), ADD l int[] DEFAULT '{1,2}'",
+        "ALTER TABLE t ADD b box DEFAULT '(2,2),(1,1)', ADD bs box[] DEFAULT '{(2,2),(1,1);(4,4),(3,3)}'",
         "ALTER TABLE t ADD e text DEFAULT 'a''{b}\\'",
         "ALTER TABLE t ADD late int, ALTER late SET DEFAULT 5",
         "ALTER TABLE t ADD r float DEFAULT random(), ADD o serial",

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from itertools import islice
 
 import pytest
 
@@ -20,10 +21,16 @@ def test_the_status_is_shown_again_and_again_as_it_is_then(updating, form):
     world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
     command = [sys.executable, "-m", "sluice.cli", "status", "--every", "0.1", *form]
     environment = {**os.environ, **world.environment(), "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as shown:
+
+    def heeds() -> None:
+        # Who runs tests in the background of a shell has them ignore it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    how = {"stdout": subprocess.PIPE, "text": True, "preexec_fn": heeds}
+    with subprocess.Popen(command, env=environment, **how) as shown:
 
         def until(status: str) -> None:
-            if not any(status in line for line in shown.stdout):
+            if not any(status in line for line in islice(shown.stdout, 2000)):
                 pytest.fail(f"{status} was not shown")
 
         until("NORMAL")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import shutil
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,9 +19,10 @@ from support.world import SOURCE
 from sluice.control import transfers
 from sluice.control.status import as_json, as_table, standings
 from sluice.initial_update import plan, progress
-from sluice.initial_update.dump import dump
+from sluice.initial_update.dump import EXTERNAL, dump
 from sluice.initial_update.receive import receive
 from sluice.initial_update.release import abandon
+from sluice.runtime.placement import packaged_binaries
 from sluice.vendors.postgresql.copying import PostgresReceiver
 
 pytestmark = [pytest.mark.postgres]
@@ -138,4 +142,47 @@ def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     assert last.rows == 3000
     # In whole blocks, chunk by chunk.
     assert stored <= last.bytes == last.bytes_planned < stored + (last.chunks + 1) * plan.BLOCK_BYTES
+    assert standing(world).loading is None
+
+
+HALF = """
+import os, subprocess, sys, time
+rows = sys.stdin.buffer.read()
+words = ["pg_restore", "--data-only", "--single-transaction", "-d", sys.argv[1]]
+restore = subprocess.Popen(words, stdin=subprocess.PIPE)
+restore.stdin.write(rows[: len(rows) // 2])
+restore.stdin.flush()
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.02)
+restore.stdin.write(rows[len(rows) // 2 :])
+restore.stdin.close()
+sys.exit(restore.wait())
+"""
+
+
+def test_what_programs_have_brought_is_told_before_they_commit_it(world, tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
+    go, planned = tmp_path / "go", world.master.execute(SIZE).fetchone()[0]
+    program = {"command": [sys.executable, "-c", HALF, "{database}", str(go)]}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(initial_program=program))
+    world.inhibit("zurich")
+    with caplog.at_level(logging.INFO, logger="sluice"), ThreadPoolExecutor(1) as pool:
+        loading = pool.submit(world.dump, "zurich", mode=EXTERNAL)
+        try:
+            end = time.monotonic() + 30
+            while not (
+                (now := standing(world)).loading and now.loading.bytes > planned / 4 and now.loading.seconds_left
+            ):
+                assert time.monotonic() < end, "nobody says how far it is"
+                time.sleep(0.05)
+        finally:
+            go.touch()
+        assert loading.result(60)["failed"] == {}
+    assert now.loading.bytes < planned == now.loading.bytes_planned
+    assert "INITIAL by programs" in as_table([now])
+    assert re.search(r"slave zurich of flights: \d\.\d of 2\.\d MB, \d:\d\d:\d\d left", as_table([now]))
+    assert standing(world).loading.bytes == planned
+    told = [record.getMessage() for record in caplog.records if record.getMessage().startswith("progress mb=")]
+    assert re.fullmatch(r"progress mb=(2\.\d)/\1 seconds_left=0", told[-1])
+    world.release("zurich")
     assert standing(world).loading is None

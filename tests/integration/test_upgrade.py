@@ -83,6 +83,51 @@ def test_the_key_of_an_older_queue_goes_when_no_transaction_holds_it(old, monkey
     assert old.master.execute(key).fetchone() == (0,)
 
 
+# As version 16 had it: a trigger cut the action to a letter, and the queue kept that.
+LETTERS = """
+DROP VIEW repl_items;
+ALTER TABLE repl_queue ALTER db_action TYPE "char" USING db_action::"char";
+DO $$ BEGIN
+    EXECUTE replace(replace(pg_get_functiondef(('repl_capture_' || 't'::regclass::oid)::regproc),
+                            'TG_OP,', 'TG_OP::pg_catalog."char",'),
+                    'RETURN nothing', 'RETURN NULL');
+END $$;
+UPDATE repl_state SET version = 16
+"""
+KEPT = "SELECT data_type FROM information_schema.columns WHERE table_name = 'repl_queue' AND column_name = 'db_action'"
+CUT = """SELECT prosrc LIKE '%RETURN NULL%' FROM pg_proc WHERE proname = 'repl_capture_' || 't'::regclass::oid"""
+
+
+@pytest.mark.parametrize("viewed", [False, True])
+def test_actions_stay_whole_after_an_upgrade_whatever_the_queue_keeps_meanwhile(build, monkeypatch, viewed):
+    monkeypatch.setattr(triggers, "_LOCK_TRIES", 1)
+    world = build(DDL, ["public.t"])
+    world.master.execute(LETTERS)
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'); DELETE FROM t WHERE id = 1")
+    assert world.master.execute(CUT).fetchone() == (True,)
+    writer = world.session()
+    with writer.transaction():
+        writer.execute("UPDATE t SET v = 'c'")
+        with pytest.raises(TransientError, match="SLC-036"):
+            bootstrap(world.context, SOURCE)
+        assert [world.master.execute(query).fetchone() for query in (CUT, KEPT)] == [(False,), ('"char"',)]
+        writer.execute("UPDATE t SET v = 'd'")
+    world.master.execute("GRANT SELECT ON repl_items TO PUBLIC")
+    if viewed:
+        world.master.execute("CREATE VIEW mine AS SELECT db_action FROM repl_queue")
+    bootstrap(world.context, SOURCE)
+    assert world.master.execute(KEPT).fetchone() == ('"char"' if viewed else "text",)
+    assert world.master.execute(
+        "SELECT relacl::text LIKE '%,=r/%' FROM pg_class WHERE relname = 'repl_items'"
+    ).fetchone() == (True,)
+    world.master.execute("INSERT INTO t VALUES (3, 'e'); TRUNCATE t; INSERT INTO t VALUES (4, 'f')")
+    told = [action for (action,) in world.master.execute("SELECT db_action FROM repl_items ORDER BY repl_key")]
+    assert told == ["INSERT", "INSERT", "DELETE", "UPDATE", "UPDATE", "INSERT", "TRUNCATE", "INSERT"]
+    world.catch_up()
+    assert [change["action"] for change in world.log()] == [action[0] for action in told]
+    assert world.differences() == {}
+
+
 def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
     world = build(DDL, ["public.t"])
     world.master.execute(

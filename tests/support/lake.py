@@ -80,8 +80,10 @@ def lake(
 ) -> Callable[..., Lake]:
     """Makes such worlds, with the initial update done."""
 
-    def made(ddl: str = DDL, tables: Sequence[str] = TABLES, *, vendor: str = "parquet", update: bool = True) -> Lake:
-        world = updating(ddl, tables)
+    def made(
+        ddl: str = DDL, tables: Sequence[str] = TABLES, *, vendor: str = "parquet", update: bool = True, **more: Any
+    ) -> Lake:
+        world = updating(ddl, tables, **more)
         path = tmp_path / "lake"
         path.mkdir()
         for name in ("zurich", "geneva"):

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pyarrow as pa
 
+from sluice.apply.effects import Effect, Netted
 from sluice.apply.net import CountedNet, net
 from sluice.changelog.schema import CHANGES
 from sluice.model.layout import Column, Layout
@@ -48,13 +49,19 @@ def changes(*transactions):
 def applied(table: Counter[Row], layout: Layout, *transactions) -> Counter[Row]:
     """A slave's table after a batch, by what the net effect says alone."""
     batch = changes(*transactions)
-    found = net(layout, batch)
-    rows = Counter() if found.emptied else Counter(table)
-    if isinstance(found, CountedNet):
-        for image, a, b in found.effects:
-            rows[tuple(image)] = max(rows[tuple(image)] + a, b)
-        return +rows
-    new, old = batch["new"].to_pylist(), batch["old"].to_pylist()
-    images = [tuple(new[place]) for place in (*found.changed, *found.fresh)]
-    touched = {old[place][0] for place in found.gone} | {image[0] for image in images}
-    return Counter([row for row in rows.elements() if row[0] not in touched] + images)
+    return written(table, Netted(net(layout, batch), batch))
+
+
+def written(table: Counter[Row], effect: Effect) -> Counter[Row]:
+    """A slave's table after an effect, whose pieces have no key in common."""
+    rows = Counter() if effect.emptied else Counter(table)
+    for found, batch in effect.nets():
+        if isinstance(found, CountedNet):
+            for image, a, b in found.effects:
+                rows[tuple(image)] = max(rows[tuple(image)] + a, b)
+            continue
+        new, old = batch["new"].to_pylist(), batch["old"].to_pylist()
+        images = [tuple(new[place]) for place in (*found.changed, *found.fresh)]
+        touched = {old[place][0] for place in found.gone} | {image[0] for image in images}
+        rows = Counter([row for row in rows.elements() if row[0] not in touched] + images)
+    return +rows

@@ -6,7 +6,12 @@ from types import SimpleNamespace
 
 from sluice_airflow.operator import SluiceSparkOperator
 
-ANSWERED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "7", "name": "eva"}, "shown": "sha256:07"}
+ANSWERED = {
+    "chosen_options": ["Approve"],
+    "responded_by_user": {"id": "7", "name": "eva"},
+    "shown": "sha256:07",
+    "update": 7,
+}
 
 
 def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:

@@ -25,10 +25,18 @@ class Restartable:
 
     def restart(self, mode):
         """As `pg_ctl restart -m MODE`, on the same port."""
-        port, leader = self.cluster.port, psutil.Process(self.cluster.service().pid)
+        self.stop(mode)
+        self.start()
+
+    def stop(self, mode):
+        """As `pg_ctl stop -m MODE`."""
+        self._port, leader = self.cluster.port, psutil.Process(self.cluster.service().pid)
         os.kill(leader.pid, MODES[mode])
         psutil.wait_procs([leader], 30)
-        self._server.start(first=port)
+
+    def start(self):
+        """On the port where it was."""
+        self._server.start(first=self._port)
 
 
 @pytest.fixture(scope="module")

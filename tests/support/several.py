@@ -122,7 +122,8 @@ class Several:
 
     def queued(self, name: str) -> list[str]:
         """The actions that wait in ITEMS."""
-        return [action for (action,) in self.at(name).execute("SELECT db_action FROM repl_queue ORDER BY repl_key")]
+        query = "SELECT left(db_action, 1) FROM repl_queue ORDER BY repl_key"
+        return [action for (action,) in self.at(name).execute(query)]
 
     def rows(self, name: str, table: str = "public.t") -> Rows:
         """The rows of a table as texts, counted."""

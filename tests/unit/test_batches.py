@@ -76,7 +76,7 @@ def test_batches_hold_whole_transactions_each_once(segments, size, whole, monkey
     monkeypatch.setattr("sluice.dispatch.batches.PART", 4)
     files, listed = log(*segments)
     parts = list(batches(files, listed, START, None, size, in_parts=not whole))
-    assert all(part.last if whole else len(part.changes) <= 2 * size for part in parts)
+    assert all(len(part.changes) <= (4 if whole else 2 * size) for part in parts)
     found = together(parts)
     every = [ordinal for records in segments for record in records for (ordinal, *_) in record]
     delivered = [batch.changes["ordinal"].to_pylist() for batch in found]
@@ -134,6 +134,17 @@ def test_a_batch_of_wide_rows_ends_with_the_record_in_which_it_is_large_enough()
     files, listed = log([sizes(1, 2, 1)], [[(4,), (4,)], [(4,), (5,)]])
     found = [batch.changes["ordinal"].to_pylist() for batch in batches(files, listed, START, None, 1000, 1)]
     assert found == [[1, 2, 2, 3], [4, 4, 4], [5]]
+
+
+def test_nothing_is_read_beyond_the_last_transaction_that_is_wanted():
+    files, listed = log([sizes(1, 2, 1)], [[(4,), (4,)], [(5,), (6,)]], [[(7,)]])
+    for until in range(1, 7):
+        found = together(batches(files, listed, START, None, 1000, until=until))
+        assert [(one.end.ordinal, one.end.segment) for one in found] == [(until, 1 if until < 4 else 2)]
+
+
+def test_a_log_without_a_segment_has_no_batch():
+    assert not list(batches(Kept(), [], START, None, 1000))
 
 
 def test_what_the_slave_has_is_not_delivered_again():

@@ -28,7 +28,7 @@ def test_a_command_parts_what_came_before_from_what_comes_after() -> None:
     assert command == Command(Action.ALTER, AFTER, "ALTER", 1, 1)
     assert not isinstance(first, Command)
     assert not isinstance(second, Command)
-    assert [first[0][0].layout, second[0][0].layout] == [BEFORE, AFTER]
+    assert [first[0].layout, second[0].layout] == [BEFORE, AFTER]
 
 
 def test_commands_alone_leave_no_empty_run() -> None:

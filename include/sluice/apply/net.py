@@ -12,7 +12,7 @@ or absent), so the last one says it all. Three kinds of tables need three ways t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sluice.model.action import Command
 from sluice.model.layout import Layout
 from sluice.taking import taken
 
@@ -60,9 +59,6 @@ class CountedNet:
 
 
 Net = KeyedNet | CountedNet
-# Of tables that have one layout each: the net effect on each, and the changes that its places point into.
-Run = Sequence[tuple[Net, pa.Table]]
-Step = Run | Command
 
 
 def net(layout: Layout, changes: pa.Table) -> Net:
@@ -94,7 +90,7 @@ def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
     inserts, updates, deletes, truncates = (
         pc.equal(changes["action"], action).to_numpy() for action in ("I", "U", "D", "T")
     )
-    new, old = _numbered(changes, layout.key)
+    new, old = numbered(changes, layout.key)
     # An update without its old image has left the key as it was.
     moves = updates & (new != old) & changes["old"].is_valid().to_numpy()
     emptied = bool(truncates.any())
@@ -127,7 +123,7 @@ def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
     )
 
 
-def _numbered(changes: pa.Table, key: Sequence[int]) -> tuple[Numbers, Numbers]:
+def numbered(changes: pa.Table, key: Sequence[int]) -> tuple[Numbers, Numbers]:
     """The keys of the new and of the old images, as numbers that are equal where the keys are."""
     numbers = np.zeros(2 * len(changes), np.int64)
     for place in key:
@@ -145,31 +141,54 @@ def _by_image(layout: Layout, changes: pa.Table, new: list[Key], old: list[Key])
     last: dict[Key, tuple[int, bool]] = {}
     fresh: set[Key] = set()
     emptied = False
+    for rows in transactions(changes, new, old):
+        if rows.emptied is not None:
+            emptied = True
+            last.clear()
+            fresh.clear()
+        rows.end(last, fresh)
+    return _keyed(layout, emptied, last, fresh)
+
+
+def transactions(changes: pa.Table, new: list[Key], old: list[Key]) -> Iterator[Transaction]:
+    """Each transaction among changes of one table, as it is at its end, or as far as these go."""
     ordinals = changes["ordinal"].to_pylist()
-    rows = _Transaction(changes["new"].to_pylist(), changes["old"].to_pylist())
+    news, olds = (changes[side].combine_chunks() for side in ("new", "old"))
+    rows = Transaction(news, olds)
     for place, action in enumerate(changes["action"].to_pylist()):
         if place and ordinals[place] != ordinals[place - 1]:
-            rows.end(last, fresh)
+            yield rows
+            rows = Transaction(news, olds)
         if action in "UD":
             rows.take(old[place], place)
         if action in "UI":
             rows.put(new[place], place)
         elif action == "T":
-            emptied = True
-            for state in (last, fresh, rows.put_there, rows.taken):
-                state.clear()
-    rows.end(last, fresh)
-    return _keyed(layout, emptied, last, fresh)
+            rows.empty(place)
+    yield rows
 
 
-class _Transaction:
-    """Rows on their way within one transaction, at whose end no two bear one key any more."""
+class Transaction:
+    """Rows on their way within one transaction, at whose end no two bear one key any more.
 
-    def __init__(self, news: list[Row], olds: list[Row]) -> None:
+    Attributes:
+        emptied: the place of its last TRUNCATE.
+        put_there: of each key the places of rows that came to it and are there.
+        taken: of each key the place at which a row went that had not come to it.
+    """
+
+    def __init__(self, news: pa.Array, olds: pa.Array) -> None:
         self._news = news
         self._olds = olds
+        self.emptied: int | None = None
         self.put_there: dict[Key, list[int]] = {}
         self.taken: dict[Key, int] = {}
+
+    def empty(self, place: int) -> None:
+        """All rows go."""
+        self.emptied = place
+        self.put_there.clear()
+        self.taken.clear()
 
     def put(self, key: Key, place: int) -> None:
         """A row comes to a key, perhaps beside another."""
@@ -178,7 +197,8 @@ class _Transaction:
     def take(self, key: Key, place: int) -> None:
         """A row goes: one that came before and looks like it, else the one that was there."""
         bearers = self.put_there.get(key, [])
-        twin = next((one for one in bearers if self._news[one] == self._olds[place]), None)
+        gone = self._olds[place] if bearers else None
+        twin = next((one for one in bearers if self._news[one].equals(gone)), None)
         if twin is None:
             self.taken[key] = place
         else:
@@ -193,8 +213,6 @@ class _Transaction:
                 if key not in last:
                     fresh.add(key)
                 last[key] = (bearers[-1], True)
-        self.put_there.clear()
-        self.taken.clear()
 
 
 def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> KeyedNet:

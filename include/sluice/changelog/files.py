@@ -55,10 +55,10 @@ class SegmentFiles(Protocol):
         """
 
     def names(self) -> list[str]:
-        """Every file that is there, listed or not."""
+        """Every file that is there, listed or not. Raises TransientError SLC-053 if nobody can say."""
 
     def remove(self, name: str) -> None:
-        """Delete a file that no slave needs any more; silently if it is gone."""
+        """Delete a file that no slave needs any more; silently if it is gone. May raise TransientError SLC-053."""
 
 
 class PlainDirectory:
@@ -125,7 +125,8 @@ class PlainDirectory:
         self._path(name).unlink(missing_ok=True)
 
     def _identity(self) -> tuple[int, int]:
-        found = self._directory.stat()
+        # With the slash: a file that stands in its place is no directory, whatever its number.
+        found = os.stat(f"{self._directory}/")  # noqa: PTH116 - a Path drops it
         return found.st_dev, found.st_ino
 
     def _path(self, name: str) -> Path:
@@ -165,7 +166,10 @@ def altered(name: str, fact: str) -> SluiceError:
 def absent(fact: str) -> TransientError:
     """Nothing of the log is there: a disk that is not mounted, not one to begin on."""
     return TransientError(
-        53, fact, "no change is lost; mount the directory, the next run goes on. See the runbook if it is lost for good"
+        53,
+        fact,
+        "no change is lost; mount the directory or mend the filesystem, the next run goes on. See the runbook if it is "
+        "lost for good",
     )
 
 

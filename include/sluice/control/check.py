@@ -17,6 +17,7 @@ from sluice.context import Context
 from sluice.control import losses, sharing
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
+from sluice.initial_update.courtesy import active
 from sluice.model.circles import echoing
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
@@ -42,6 +43,7 @@ def findings(context: Context) -> Iterator[Finding]:
     yield _try("change log", lambda: _change_log(context.config.change_log_url))
     for name in context.config.sources:
         yield _try(f"source {name}", lambda name=name: _source(context, name))  # type: ignore[misc]
+        yield from _activity(context, name)
         if transformer := context.config.source(name).messages.transformer:
             yield _try(f"transformer of {name}", lambda name=name, by=transformer: _transformer(by, name))  # type: ignore[misc]
     yield _try("replications", lambda: _circles(context))
@@ -119,6 +121,13 @@ def _source(context: Context, name: str) -> str:
     )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     return "; ".join(["answers", f"DbResources {made}", ddl, *remarks])
+
+
+def _activity(context: Context, name: str) -> Iterator[Finding]:
+    most = context.config.source(name).blocks.max_active
+    if most is not None:
+        text = "active sessions of others: {}; an initial update begins no block while there are more than {}"
+        yield _try(f"blocks of {name}", lambda: text.format(active(context, name), most))
 
 
 def _circles(context: Context) -> str:

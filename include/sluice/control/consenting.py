@@ -23,12 +23,22 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
     if not isinstance(error, Lossy) or not error.allowable:
         return
     updates.keep_asked(context.store, update, chosen)
-    conf = {"source": pair.source, "slave": pair.slave, "refused": update}
-    if Runs(context.airflow_api()).ask_for(losses.DAG, _run(pair, update), conf):
+    updates.to_ask(context.store, update, pair.slave, still=True)
+    if _asked(context, pair, update):
         error.hint = (
             f"people are asked in Airflow (Required actions of {losses.DAG}), and if they approve, the update runs "
             f"again by itself. Or: {error.hint}"
         )
+
+
+def ask_again(context: Context, pair: Pair) -> None:
+    """Have people asked about the update that a slave had last, if Airflow did not answer when it was refused; once.
+
+    Without an answer of Airflow the next run of its drain tries again.
+    """
+    known = replications.get(context.store, pair)
+    if known.update_id is not None and updates.is_to_ask(context.store, known):
+        _asked(context, pair, known.update_id)
 
 
 def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
@@ -55,6 +65,14 @@ def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -
         if Runs(context.airflow_api()).ask_for(UPDATING, _run(pair, update), conf):
             return {**done, "next": f"{UPDATING}/{_run(pair, update)}"}
     return {**done, "next": remedies.update(pair.source, [pair.slave])}
+
+
+def _asked(context: Context, pair: Pair, update: int) -> bool:
+    conf = {"source": pair.source, "slave": pair.slave, "refused": update}
+    if not Runs(context.airflow_api()).ask_for(losses.DAG, _run(pair, update), conf):
+        return False
+    updates.to_ask(context.store, update, pair.slave, still=False)
+    return True
 
 
 def _waits(context: Context, pair: Pair, update: int) -> bool:

@@ -9,6 +9,7 @@ def grants(context: Context, source: str) -> str:
     """The script, for the role of the source's connection and the tables that are watched today."""
     database = context.source(source)
     try:
-        return database.grants(list(context.watched(source)))
+        activity = context.config.source(source).blocks.max_active is not None
+        return database.grants(list(context.watched(source)), activity=activity)
     finally:
         database.close()

@@ -40,6 +40,16 @@ def of_transfer(awaited: Transfer, location: str) -> str:
     )
 
 
+def of_loaded(loaded: Transfer) -> str:
+    """That all of it is in, and the gate shut still."""
+    conf = json.dumps({"source": loaded.pair.source, "slave": loaded.pair.slave})
+    return (
+        f"Manual Data transfer: LOADED ({loaded.rows:,} rows, stored on '{loaded.url}'), and not released. {_KEPT}.\n"
+        f"HINT: answer what receive_initial_files asks in Airflow (Required actions). To be asked again, type: "
+        f"airflow dags trigger receive_initial_files --conf '{conf}'"
+    )
+
+
 def of_log(awaited: Transfer | None) -> str:
     """That a slave is filled when it can be reached.
 

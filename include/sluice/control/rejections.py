@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, Select, null, select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.apply.net import Step
+from sluice.apply.effects import Step
 from sluice.apply.view import Sight, seen, view
 from sluice.changelog.schema import CHANGES
 from sluice.connections import salt_of

@@ -15,8 +15,9 @@ from sluice.state.replication import Status
 
 
 def place(context: Context) -> str:
-    """Where its directories are."""
-    return f"{context.config.change_log_url.rstrip('/')}/initial_files"
+    """Where its directories are, as pyarrow has it: of Hadoop's `s3a` it knows the store, and not the name."""
+    log = context.config.change_log_url.rstrip("/")
+    return f"s3://{log.removeprefix('s3a://')}/initial_files" if log.startswith("s3a://") else f"{log}/initial_files"
 
 
 def holds(context: Context, awaited: Transfer) -> bool:

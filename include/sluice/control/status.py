@@ -107,7 +107,8 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     known = replications.get(context.store, pair)
     held = replications.holds(context.store, pair)
     odd = replications.odd(context.store, pair)
-    awaited = transfers.awaited(context.store, pair)
+    carried = transfers.pending(context.store, pair)
+    awaited = carried if carried and carried.rows is None else None
     skipped = stops.left_out(context.store, pair)
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
@@ -125,7 +126,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         why="\n".join(
             [
                 *notes.of_status(context.store, pair, known.status, different),
-                *notes.of_gate(pair, held, paused, _awaited(context, known, awaited)),
+                *notes.of_gate(pair, held, paused, _awaited(context, known, carried)),
                 *notes.of_rows(pair, odd),
                 *notes.of_tables(pair, skipped),
             ]
@@ -148,6 +149,8 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
 
 def _awaited(context: Context, known: Replication, awaited: Transfer | None) -> str | None:
     """What is waited for before the gate of a slave opens, if nobody is at work on that."""
+    if awaited and awaited.rows is not None:
+        return notes.of_loaded(awaited)
     if updates.is_put_off(context.store, known) or (awaited and shelf.holds(context, awaited)):
         return notes.of_log(awaited)
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
@@ -189,13 +192,14 @@ def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | Non
 
 
 def _loaded(connection: Connection, known: Replication, awaited: Transfer | None) -> tuple[str, Progress | None]:
-    """How far the load of a slave is, if it has begun: of blocks; of chunks, or of files that had been carried."""
+    """How far the load of a slave is, if it has begun: of blocks; of chunks, or of files that had been carried; or by
+    programs."""
     row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
-    if row is None or not row.chunks:
+    if row is None or not (row.chunks or row.bytes_planned):
         return "", None
     found = updates.progress(row)
     if row.state == updates.LOADING and known.status is Status.TRANSITION:
         return f"{found.rows:,} rows in blocks", found
     if known.status is Status.INITIAL or (awaited and awaited.epoch is not None):
-        return f"{found.chunks_done}/{found.chunks} chunks", found
+        return f"{found.chunks_done}/{found.chunks} chunks" if found.chunks else "by programs", found
     return "", None

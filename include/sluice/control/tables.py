@@ -212,11 +212,12 @@ initial_update = Table(
     *(Column(name, Integer, nullable=False, server_default="0") for name in ("chunks", "chunks_done")),
     Column("rows", BigInteger, nullable=False, server_default="0"),
     *(Column(name, BigInteger) for name in ("bytes", "bytes_planned", "rows_per_s", "seconds_left")),
-    Column("cancelled", JSONB, nullable=False, server_default="[]"),
+    Column("waits", Text),
+    *(Column(name, JSONB, nullable=False, server_default="[]") for name in ("cancelled", "unasked")),
     *(Column(name, JSONB) for name in ("tables", "keys", "asked")),
 )
 
-# Initial data on its way to a slave by hand: where it was stored, what its manifest's hash is. Gone when it is loaded.
+# Initial data carried by hand: where it was stored, its manifest's hash, rows once all are in. Gone at the release.
 transfer = Table(
     "transfer",
     metadata,
@@ -226,7 +227,7 @@ transfer = Table(
     Column("name", Text, nullable=False),
     Column("sha256", Text, nullable=False),
     Column("files", BigInteger, nullable=False),
-    Column("epoch", BigInteger),
+    *(Column(name, BigInteger) for name in ("epoch", "rows")),
     _moment("since", required=True),
 )
 

@@ -1,4 +1,4 @@
-"""Initial data on its way to a slave by hand: what was stored where, until it is loaded."""
+"""Initial data on its way to a slave by hand: what was stored where, until it is loaded and the slave's gate opens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sluice.control import replications
 from sluice.control.store import Store
 from sluice.control.tables import of, replication, transfer
 from sluice.model.names import Pair
-from sluice.state.replication import Status
+from sluice.state.replication import UNDER_WAY
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Transfer:
         sha256: of its manifest.
         files: how many there are in it.
         epoch: under which a load of it began, if one did.
+        rows: how many are in, once all are.
     """
 
     pair: Pair
@@ -37,6 +38,7 @@ class Transfer:
     files: int
     epoch: int | None = None
     since: datetime | None = None
+    rows: int | None = None
 
 
 def begin(store: Store, waiting: Transfer) -> None:
@@ -49,6 +51,7 @@ def begin(store: Store, waiting: Transfer) -> None:
         "files": waiting.files,
         "epoch": None,
         "since": func.clock_timestamp(),
+        "rows": None,
     }
     there = {"source": waiting.pair.source, "slave": waiting.pair.slave}
     with store.begin() as connection:
@@ -58,10 +61,22 @@ def begin(store: Store, waiting: Transfer) -> None:
 
 def awaited(store: Store, pair: Pair) -> Transfer | None:
     """What a slave waits for; nothing if its update was given up since, or another one was begun."""
+    found = pending(store, pair)
+    return found if found and found.rows is None else None
+
+
+def loaded(store: Store, pair: Pair) -> Transfer | None:
+    """What is in, all of it, while the slave's gate is still shut."""
+    found = pending(store, pair)
+    return found if found and found.rows is not None else None
+
+
+def pending(store: Store, pair: Pair) -> Transfer | None:
+    """What is to come, or in already, before the gate of a slave opens: see `awaited`, `loaded`."""
     with store.begin() as connection:
         row = connection.execute(select(transfer).where(of(transfer, pair))).one_or_none()
     known = replications.get(store, pair)
-    if row is None or known.update_id != row.update_id or known.status not in {Status.INITIAL, Status.TRANSITION}:
+    if row is None or known.update_id != row.update_id or known.status not in UNDER_WAY:
         return None
     return _of(row)
 
@@ -81,6 +96,13 @@ def loading(store: Store, pair: Pair, epoch: int) -> None:
         connection.execute(transfer.update().where(of(transfer, pair)).values(epoch=epoch))
 
 
+def load_ended(store: Store, ended: Transfer, rows: int) -> None:
+    """All of it is in: the slave waits for its gate alone."""
+    which = (of(transfer, ended.pair), transfer.c.update_id == ended.update)
+    with store.begin() as connection:
+        connection.execute(transfer.update().where(*which).values(rows=rows))
+
+
 def end(store: Store, pair: Pair, update: int) -> None:
     """The slave waits for nothing of this update any more."""
     with store.begin() as connection:
@@ -94,10 +116,11 @@ def end_in(connection: Connection, pair: Pair, update: int) -> None:
 
 def others(store: Store, ended: Transfer) -> bool:
     """Whether another slave waits for the same directory."""
+    waiting = select(transfer).where(transfer.c.name == ended.name, transfer.c.rows.is_(None))
     with store.begin() as connection:
-        return bool(connection.execute(select(transfer).where(transfer.c.name == ended.name).limit(1)).one_or_none())
+        return bool(connection.execute(waiting.limit(1)).one_or_none())
 
 
 def _of(row: Row[Any]) -> Transfer:
     pair = Pair(row.source, row.slave)
-    return Transfer(pair, row.update_id, row.url, row.name, row.sha256, row.files, row.epoch, row.since)
+    return Transfer(pair, row.update_id, row.url, row.name, row.sha256, row.files, row.epoch, row.since, row.rows)

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, case, func, null, select
+from sqlalchemy.dialects.postgresql import JSONB
 
 from sluice.control import transfers
 from sluice.control.replications import Replication, actor, hand_over, happened
@@ -147,6 +148,23 @@ def keep_asked(store: Store, number: int, asked: Mapping[str, object]) -> None:
     """Keep what was chosen for an update that may be asked for again; see `put_off`."""
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(asked=dict(asked)))
+
+
+def to_ask(store: Store, number: int, slave: str, *, still: bool) -> None:
+    """People are still to be asked about what a slave lost the update for, or were."""
+    without = initial_update.c.unasked.op("-", return_type=JSONB())(slave)
+    values = {"unasked": without + func.to_jsonb(slave) if still else without}
+    with store.begin() as connection:
+        connection.execute(initial_update.update().where(initial_update.c.id == number).values(values))
+
+
+def is_to_ask(store: Store, known: Replication) -> bool:
+    """Whether people are still to be asked about the update that a slave had last."""
+    wanted = select(initial_update.c.id).where(
+        initial_update.c.id == known.update_id, initial_update.c.unasked.has_key(known.pair.slave)
+    )
+    with store.begin() as connection:
+        return known.status is Status.INCONSISTENT and connection.execute(wanted).scalar() is not None
 
 
 def asked(store: Store, number: int | None) -> dict[str, object]:

@@ -51,11 +51,11 @@ class Batch:
         left = self.transactions - done.transactions
         return replace(self, changes=self.changes.slice(len(done.changes)), transactions=left) if left else None
 
-    def until(self, ordinal: int, segment: int | None = None) -> Batch:
-        """Its transactions up to one of them, which lies in that segment; by default in the one that it ends in."""
+    def until(self, ordinal: int) -> Batch:
+        """Its transactions up to one of them, which lies in the segment that it ends in."""
         rows = int(np.searchsorted(self.changes["ordinal"].to_numpy(), ordinal, side="right"))
         transactions = self.transactions - (self.end.ordinal - ordinal)
-        end = Position(segment or self.end.segment, ordinal)
+        end = Position(self.end.segment, ordinal)
         return replace(self, changes=self.changes.slice(0, rows), end=end, transactions=transactions)
 
 
@@ -69,23 +69,31 @@ def batches(
     *,
     in_parts: bool = False,
     whole: int = 0,
+    until: int | None = None,
 ) -> Iterator[Batch]:
     """Batches of about `size` changes, cut only between transactions; a larger transaction is a batch of its own.
 
     Args:
         most_bytes: a batch ends as well where it is that large.
         snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
-        in_parts: a transaction larger than that, or than `PART`, comes in several; else as a whole, whatever memory
-            that takes.
+        in_parts: a transaction larger than that, or than `PART`, comes in several, and others do not; else every batch
+            does that is larger than `PART`.
         whole: one of so many changes comes as a whole all the same, unless it is larger than `most_bytes`.
+        until: the last transaction; by default that of the last segment.
     """
     part = min(size, PART)
+    if until is None:
+        until = max((segment.last_ordinal for segment in segments), default=0)
+    segments = [segment for segment in segments if segment.first_ordinal <= until]
     ends = [segment.last_ordinal for segment in segments]
     begin = done = position.ordinal
-    cut = Cut((_beyond(record, begin) for record in files.read(one.written, begin)) for one in segments)
+    cut = Cut((_between(record, begin, until) for record in files.read(one.written, begin)) for one in segments)
     while cut.more:
         piece = cut.piece(size, most_bytes)
-        for records, last in _parts(piece, part, max(part, whole), most_bytes) if in_parts else [(list(piece), True)]:
+        parts = (
+            _parts(piece, part, max(part, whole), most_bytes) if in_parts else _some_at_a_time(piece, PART, MOST_BYTES)
+        )
+        for records, last in parts:
             changes = pa.Table.from_batches(records, CHANGES)
             end = changes["ordinal"][-1].as_py()
             if snapshot is not None:
@@ -157,9 +165,10 @@ def _given_away(records: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield records.pop(0)
 
 
-def _beyond(record: pa.RecordBatch, ordinal: int) -> pa.RecordBatch:
-    first = int(np.searchsorted(record.column("ordinal").to_numpy(), ordinal, side="right"))
-    return record.slice(first)
+def _between(record: pa.RecordBatch, begin: int, until: int) -> pa.RecordBatch:
+    """The transactions after one of them up to another."""
+    first, end = np.searchsorted(record.column("ordinal").to_numpy(), (begin, until), side="right").tolist()
+    return record.slice(first, end - first)
 
 
 def newer(changes: pa.Table, snapshot: Snapshot) -> pa.ChunkedArray:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.net import Step
+from sluice.apply.effects import Step
 from sluice.changelog.files import SegmentFiles
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.crash import CrashPoint, reached
@@ -20,7 +21,7 @@ from sluice.dispatch.narrowing import Refusal, described, narrowed
 from sluice.dispatch.permitted import ALL, Permission, permitted
 from sluice.dispatch.preparing import Preparing
 from sluice.dispatch.removing import no_obstacle, without
-from sluice.dispatch.seeing import Seeing, layouts_of
+from sluice.dispatch.seeing import Seeing
 from sluice.dispatch.steps import steps
 from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
 from sluice.model.manners import Manners
@@ -33,6 +34,8 @@ from sluice.model.tolerance import Rejected, Tolerated
 from sluice.taking import kept
 from sluice.vendors.protocol import MOST_REPLAYED, SlaveDatabase
 
+# As many changes as there are.
+_ANY = 1 << 30
 # A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
 _WIDEST = 64
 
@@ -85,8 +88,8 @@ class Drain:
         self._manners = Manners(self._seeing.tables, rejected)
         self._preparing = Preparing(self._seeing, slave.looks_through)
         self._left: Batch | None = None
-        self._tried: Batch | None = None
-        self._refused: Batch | None = None
+        self._tried: list[int] = []
+        self._refused: list[int] = []
         self._permission = permission
         self.position = Position(0, 0)
         self.stuck: Stuck | None = None
@@ -119,16 +122,16 @@ class Drain:
         if not segments:
             return None
         reached(CrashPoint.GATED)
-        rest = self._refused and self._refused.beyond(self.position)
-        if rest and len(rest.changes) and rest.end <= segments[-1].end:
+        rest = [one for one in self._refused if one > self.position.ordinal]
+        if rest and rest[-1] <= segments[-1].last_ordinal:
             return self._narrowed(segments, rest)
-        self._tried = self._refused = None
+        self._tried = self._refused = []
         try:
             return self._delivered(segments)
         except TransientError:
             raise
         except SluiceError:
-            if self._tried is None or not len(self._tried.changes):
+            if not self._tried:
                 raise
             self._refused, self._left = self._tried, None
             return self._narrowed(segments, self._refused)
@@ -151,9 +154,8 @@ class Drain:
         self._left = batch.beyond(self.position)
         if replayed.transactions:
             return replayed
-        self._tried = first = batch.first()
         try:
-            applied = self._apply(first, _sequences(segments[:1], first.end))
+            applied = self._together(segments[:1], iter([batch.first()]))
         except Unready as error:
             self._left = None
             return self._again(segments, error)
@@ -175,19 +177,18 @@ class Drain:
         far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
         return self._widened(segments, self._size if far else 1)
 
-    def _narrowed(self, segments: list[Segment], rest: Batch) -> Delivered:
+    def _narrowed(self, segments: list[Segment], rest: list[int]) -> Delivered:
         """Deliver a part of what does not go as a whole, or say which transaction is the reason."""
 
-        def apply(ordinal: int) -> Delivered:
-            within = next(one.number for one in segments if one.last_ordinal >= ordinal)
-            part = rest.until(ordinal, within)
-            return self._apply(part, _sequences(segments, part.end))
+        def parts(ordinal: int) -> Iterator[Batch]:
+            return self._batches(segments, _ANY, _ANY, until=ordinal)
 
-        found = narrowed(pc.unique(rest.changes["ordinal"]).to_pylist(), apply)
+        found = narrowed(rest, lambda ordinal: self._together(segments, parts(ordinal)))
         if not isinstance(found, Refusal):
             return found
-        failing = kept(rest.changes, pc.equal(rest.changes["ordinal"], found.ordinal))
-        self.stuck = described(failing, self._manifest.layouts(layouts_of(failing)))
+        all_ = (one.changes for one in parts(found.ordinal))
+        failing = (kept(changes, pc.equal(changes["ordinal"], found.ordinal)) for changes in all_)
+        self.stuck = described(failing, self._manifest.layouts)
         raise found.error
 
     def remove(self, ordinal: int) -> Delivered:
@@ -200,7 +201,7 @@ class Drain:
         inside = next((one.number for one in segments if one.first_ordinal <= ordinal <= one.last_ordinal), None)
         if inside is None or ordinal <= self.position.ordinal:
             raise no_obstacle(self._slave.pair, ordinal)
-        ahead = takewhile(lambda one: one.end.ordinal - one.transactions < ordinal, self._batches(segments, 1))
+        ahead = self._batches(segments, _ANY, _ANY, until=ordinal)
         changes = pa.concat_tables([one.changes for one in ahead])
         end = Position(inside, ordinal)
         others, layouts, removed = without(changes, ordinal, self._seeing, self._manifest)
@@ -235,18 +236,14 @@ class Drain:
         while True:
             found = self._batches(segments, size * wider, wider)
             try:
-                self._tried = batch = next(found)
-                return self._apply(batch, _sequences(segments, batch.end))
+                return self._together(segments, found)
             except Unready:
                 if next(found, None) is None or wider >= _WIDEST:
                     raise
                 wider *= 4
 
-    def _batches(
-        self, segments: list[Segment], size: int, wider: int = 1, *, in_parts: bool = False, whole: int = 0
-    ) -> Iterator[Batch]:
-        most = MOST_BYTES * wider
-        return batches(self._files, segments, self.position, self._snapshot, size, most, in_parts=in_parts, whole=whole)
+    def _batches(self, segments: list[Segment], size: int, wider: int = 1, **how: Any) -> Iterator[Batch]:
+        return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider, **how)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._permission.keeping(*self._seeing.seen(batch.changes))
@@ -262,11 +259,13 @@ class Drain:
             self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._seeing.left_out(done)
         )
 
-    def _apply(self, batch: Batch, sequences: list[SequenceValue]) -> Delivered:
-        changes, layouts = self._seeing.seen(batch.changes)
-        passed = permitted(steps(changes, layouts), self._slave.pair, self._permission)
-        tolerated = self._carried_out(passed, batch.end, sequences)
-        return self._at(batch.end, len(batch.changes), tolerated, self._seeing.left_out(batch.changes))
+    def _together(self, segments: list[Segment], found: Iterator[Batch]) -> Delivered:
+        """Apply the first of these batches as one piece."""
+        self._tried = []
+        piece = self._preparing.together(found, self._tried)
+        passed = permitted(piece.steps, self._slave.pair, self._permission)
+        tolerated = self._carried_out(passed, piece.end, _sequences(segments, piece.end))
+        return self._at(piece.end, piece.changes, tolerated, piece.skipped)
 
     def _carried_out(self, passed: Iterator[Step], end: Position, sequences: list[SequenceValue]) -> Tolerated:
         found = self._slave.apply(passed, end, sequences, self._answered, self._manners)

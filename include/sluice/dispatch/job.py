@@ -14,6 +14,7 @@ from sluice.control import (
     absence,
     answers,
     cascades,
+    consenting,
     leases,
     questions,
     rejections,
@@ -61,6 +62,7 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     cascades.call(context, pair)
     if shut:
         absence.call(context, pair)
+        consenting.ask_again(context, pair)
     while not gate.needs_a_person(shut):
         if not shut:
             shut = _deliver(context, pair, gate, total, end, schedule.poll_s)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sluice.changelog.schema import NO_LAYOUT
 from sluice.errors import SluiceError, TransientError, Unready
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -67,19 +69,26 @@ def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | Refusal:
     return Refusal(ordinals[0], refused[1])
 
 
-def described(changes: pa.Table, layouts: Mapping[int, Layout]) -> Stuck:
+def described(parts: Iterable[pa.Table], layouts: Callable[[set[int]], Mapping[int, Layout]]) -> Stuck:
     """A transaction without its values.
 
     Args:
-        changes: its changes; columns as in `CHANGES`.
+        parts: its changes, some at a time; columns as in `CHANGES`.
         layouts: as the master has them.
     """
-    keys = changes["repl_key"].to_pylist()
-    counted: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
-    for number, action in zip(changes["layout"].to_pylist(), changes["action"].to_pylist(), strict=True):
+    ordinal, xid, keys = 0, "", list[int]()
+    counted: Counter[tuple[int, str]] = Counter()
+    for changes in parts:
+        if len(changes):
+            ordinal, xid = changes["ordinal"][0].as_py(), changes["trans_key"][0].as_py()
+            keys += pc.min_max(changes["repl_key"]).as_py().values()
+            counted.update(zip(changes["layout"].to_pylist(), changes["action"].to_pylist(), strict=True))
+    known = layouts({number for number, _ in counted} - {NO_LAYOUT})
+    tables: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
+    for (number, action), times in counted.items():
         if action != Action.COMMIT:
-            layout = layouts.get(number)
+            layout = known.get(number)
             what = (str(layout.name), layout.key_names) if layout else ("", ())
-            counted.setdefault(what, Counter())[action] += 1
-    touched = tuple(Touched(table, dict(actions), key) for (table, key), actions in counted.items())
-    return Stuck(changes["ordinal"][0].as_py(), changes["trans_key"][0].as_py(), min(keys), max(keys), touched)
+            tables.setdefault(what, Counter())[action] += times
+    touched = tuple(Touched(table, dict(actions), key) for (table, key), actions in tables.items())
+    return Stuck(ordinal, xid, min(keys), max(keys), touched)

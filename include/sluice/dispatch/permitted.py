@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.net import Run, Step
+from sluice.apply.effects import Run, Step
 from sluice.control import remedies
 from sluice.errors import SluiceError
 from sluice.log import event
@@ -125,11 +125,11 @@ def expect_kept(run: Run, others: Others) -> None:
     Raises:
         SluiceError: SLC-231, it would.
     """
-    for net, _ in run:
-        if net.emptied and (found := others(net.layout.name)):
+    for effect in run:
+        if effect.emptied and (found := others(effect.layout.name)):
             raise SluiceError(
                 231,
-                f"the master emptied a table (TRUNCATE) which is {net.layout.name} here, and rows of others are in "
+                f"the master emptied a table (TRUNCATE) which is {effect.layout.name} here, and rows of others are in "
                 f"that: {', '.join(found)}",
                 "delete there by hand what came from this master, then let the slave go on without the transaction; "
                 "a DELETE on the master takes its rows alone",

@@ -7,12 +7,13 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+import pyarrow.compute as pc
+
 from sluice.ahead import ahead
-from sluice.apply.net import Step
+from sluice.apply.effects import Step
 from sluice.dispatch.batches import Batch
 from sluice.dispatch.late import Late
 from sluice.dispatch.seeing import Seeing
-from sluice.dispatch.steps import steps
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
@@ -27,6 +28,21 @@ class _Part:
     changes: int
     skipped: Counter[TableName]
     last: bool
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is to be done about a batch as a whole, however large it is; as in `Taken`.
+
+    Attributes:
+        ordinals: its transactions that have changes for this slave, in their order.
+    """
+
+    steps: list[Step]
+    end: Position
+    changes: int
+    skipped: Counter[TableName]
+    ordinals: list[int]
 
 
 class Preparing:
@@ -48,6 +64,25 @@ class Preparing:
             first = next(coming)
         return Taken(first, coming)
 
+    def together(self, parts: Iterator[Batch], ordinals: list[int]) -> Piece:
+        """The first of these batches as a whole: its changes wait for each other, where there is room for them.
+
+        Args:
+            ordinals: gets those of its transactions, also if it cannot be prepared.
+        """
+        late = Late(self._looked_through, all_wait=True)
+        steps: list[Step] = []
+        changes, skipped = 0, Counter[TableName]()
+        for batch in parts:
+            ordinals += [one for one in pc.unique(batch.changes["ordinal"]).to_pylist() if one not in ordinals[-1:]]
+            part = self._prepared(late, batch)
+            steps += part.steps
+            changes += part.changes
+            skipped += part.skipped
+            if batch.last:
+                break
+        return Piece(steps, batch.end, changes, skipped, ordinals)
+
     def close(self) -> None:
         """Forget what was prepared for batches to come."""
         if self._coming is not None:
@@ -58,8 +93,8 @@ class Preparing:
         changes, _ = self._seeing.seen(batch.changes)
         left_out = self._seeing.left_out(batch.changes)
         layouts = self._seeing.layouts()
-        changes = late.without(changes, layouts, last=batch.last)
-        return _Part(list(steps(changes, layouts)), batch.end, len(batch.changes), left_out, batch.last)
+        steps = list(late.steps(changes, layouts, last=batch.last))
+        return _Part(steps, batch.end, len(batch.changes), left_out, batch.last)
 
 
 class Taken:

@@ -9,12 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.net import Run, Step, net
+from sluice.apply.effects import Netted, Run, Step
+from sluice.apply.net import Numbers, net
 from sluice.changelog.schema import are_commands
 from sluice.model.action import Action, Command
-from sluice.model.layout import Layout
+from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.taking import kept, taken
+
+# What all changes of a table in one run have in common.
+Shape = tuple[tuple[Column, ...], tuple[int, ...], bool]
 
 
 def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
@@ -27,7 +31,7 @@ def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
     commands = np.flatnonzero(are_commands(changes["action"]).to_numpy())
     begin = 0
     for place in [*commands.tolist(), len(numbers)]:
-        for low, high in pairwise([begin, *(begin + cut for cut in _cuts(numbers[begin:place], layouts)), place]):
+        for low, high in pairwise([begin, *(begin + cut for cut in cuts(numbers[begin:place], layouts, {})), place]):
             if high > low:
                 yield _run(changes.slice(low, high - low), numbers[low:high], layouts)
         if place < len(numbers):
@@ -41,28 +45,38 @@ def _command(change: pa.Table, layouts: Mapping[int, Layout]) -> Command:
     return Command(Action(row["action"]), layouts.get(row["layout"]), text, row["ordinal"], row["repl_key"])
 
 
-def _cuts(numbers: np.ndarray[tuple[int], np.dtype[np.int64]], layouts: Mapping[int, Layout]) -> list[int]:
-    distinct = np.unique(numbers)
-    tables = [layouts[int(number)].name for number in distinct]
-    if len(set(tables)) == len(tables):
+def cuts(numbers: Numbers, layouts: Mapping[int, Layout], shapes: dict[TableName, Shape]) -> list[int]:
+    """Where a table is another than it was before: a new run begins there.
+
+    Args:
+        numbers: layouts of changes, in their order.
+        shapes: how tables are in the run before these changes; and, when this returns, in the run that they end with.
+    """
+    found = {number: _shape(layouts[number]) for number in np.unique(numbers).tolist()}
+    alike = {(layouts[number].name, shape) for number, shape in found.items()} | set(shapes.items())
+    if len({name for name, _ in alike}) == len(alike):
+        shapes.update(alike)
         return []
-    current: dict[TableName, tuple[object, ...]] = {}
-    cuts = []
+    places = []
     for place, number in enumerate(numbers.tolist()):
-        layout = layouts[number]
-        shape = (layout.columns, layout.key, layout.deferrable)
-        if current.setdefault(layout.name, shape) != shape:
-            cuts.append(place)
-            current = {layout.name: shape}
-    return cuts
+        name = layouts[number].name
+        if shapes.setdefault(name, found[number]) != found[number]:
+            places.append(place)
+            shapes.clear()
+            shapes[name] = found[number]
+    return places
 
 
-def _run(changes: pa.Table, numbers: np.ndarray[tuple[int], np.dtype[np.int64]], layouts: Mapping[int, Layout]) -> Run:
+def _shape(layout: Layout) -> Shape:
+    return layout.columns, layout.key, layout.deferrable
+
+
+def _run(changes: pa.Table, numbers: Numbers, layouts: Mapping[int, Layout]) -> Run:
     by_table: dict[TableName, list[int]] = {}
     for number in np.unique(numbers).tolist():
         by_table.setdefault(layouts[number].name, []).append(number)
     parts = []
     for same in by_table.values():
         own = taken(changes, np.flatnonzero(np.isin(numbers, same)))
-        parts.append((net(layouts[same[0]], own), own))
+        parts.append(Netted(net(layouts[same[0]], own), own))
     return parts

@@ -10,6 +10,7 @@ from sluice.control.transfers import Transfer
 from sluice.errors import SluiceError
 from sluice.initial_update.packing import BUFFER_BYTES
 from sluice.initial_update.place import Place
+from sluice.initial_update.signing import SIGNATURE
 from sluice.initial_update.stored import MANIFEST, StoredDump, StoredFile, altered, incomplete
 
 
@@ -23,7 +24,7 @@ def check(place: Place, stored: StoredDump, awaited: Transfer, tasks: int) -> No
     wanted = {file.name: file for file in stored.files}
     if missing := wanted.keys() - there.keys():
         raise incomplete(place, missing, awaited)
-    if strange := there.keys() - wanted.keys() - {MANIFEST}:
+    if strange := there.keys() - wanted.keys() - {MANIFEST, SIGNATURE}:
         raise SluiceError(
             185,
             f"{place.url} has {len(strange)} files that nobody stored there, {min(strange)} among them",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -21,7 +22,7 @@ from sluice.control.tables import initial_update
 from sluice.errors import SluiceError
 from sluice.initial_update.job import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
-from sluice.initial_update.progress import Reporting
+from sluice.initial_update.progress import of_chunks
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -139,7 +140,8 @@ def copy(
         tasks=context.config.bulk_tasks,
     )
     _begun(context.store, update, dumped)
-    with Reporting(context.store, update, [target.tables for target in ready], chunks):
+    # Without chunks nobody but who loads knows how far it is.
+    with of_chunks(context.store, update, [one.tables for one in ready], chunks) if chunks else nullcontext():
         for done in load(job) if ready else []:
             if done.error:
                 failed.setdefault(done.slave, done.error)

@@ -96,10 +96,14 @@ def dump(
         if not here and not away:
             return _ended(context, source, update, updates.PUT_OFF, _Filled({}), off_line=off_line)
         if ranges:
-            failed = replace_keys(context, here, update, [Between.parsed(text) for text in ranges], resume=resume)
+            failed = unfit(context, here)
+            if fit := [one for one in here if one[0].slave not in failed]:
+                between = [Between.parsed(text) for text in ranges]
+                failed |= replace_keys(context, fit, update, between, resume=resume)
             state = "LOADED" if len(failed) < len(here) else "FAILED"
             again = {"mode": mode, "key_ranges": ranges}
-            return _ended(context, source, update, state, _Filled(failed), again, off_line)
+            filled = _Filled(failed, choices=asked.choices)
+            return _ended(context, source, update, state, filled, again, off_line)
         filled = _fill(asked, here, away, stack)
     state, goes_on = ("STORED", "store_initial_data") if store else ("LOADED", "resume")
     choices = {goes_on: True, **asked.choices}
@@ -170,7 +174,7 @@ def _stages(context: Context, source: str) -> Sequence[Sequence[TableName]]:
 def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: ExitStack) -> _Filled:
     """Copy what is in one snapshot to the slaves that are here, and into directories for those that are away."""
     context, source, update, load = asked.context, asked.source, asked.update, asked.load
-    failed = {pair.slave: error for pair, _ in (*here, *away) if (error := unfit(context, pair))}
+    failed = unfit(context, (*here, *away))
     here, away = ([one for one in some if one[0].slave not in failed] for some in (here, away))
     tables = [name for stage in asked.stages for name in stage if name in asked.only or not asked.only]
     at = Held(context, [pair for pair, _ in here], stack) if asked.only and here else None
@@ -199,7 +203,7 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
     if at:
         before = Partly(context, snapshot, asked.stages, update, asked.only, at)
     elif asked.mode == EXTERNAL:
-        before = External(context, source, database, snapshot, dumped.definitions, dumped.sequences)
+        before = External(context, source, update, database, snapshot, dumped.definitions, dumped.sequences)
     else:
         before = _resumption(asked, snapshot, dumped, later)
     bring = before.load if isinstance(before, External) else load

@@ -7,6 +7,7 @@ reads at times of its own, between two snapshots of ours: then the log brings wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +16,9 @@ from sluice.errors import SluiceError
 from sluice.initial_update.bringing import bring, told
 from sluice.initial_update.copying import Nothing, Target, given
 from sluice.initial_update.job import LoadJob, OfMaster, SlaveLoad, SlaveLoaded
+from sluice.initial_update.plan import BLOCK_BYTES
 from sluice.initial_update.programs import Mask, Task, expect_there, filled, poured
+from sluice.initial_update.progress import Far, Reporting
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.sequence import SequenceValue
@@ -39,6 +42,7 @@ class External(Nothing):
         self,
         context: Context,
         source: str,
+        update: int,
         database: SourceDatabase,
         snapshot: DumpSnapshot,
         definitions: Sequence[TableDefinition],
@@ -48,6 +52,7 @@ class External(Nothing):
         self.shown = snapshot
         self._context = context
         self._source = source
+        self._update = update
         self._database = database
         self._first = snapshot
         self._definitions = definitions
@@ -101,7 +106,7 @@ class External(Nothing):
         Raises:
             SluiceError: SLC-200 to SLC-203, the export failed.
         """
-        with TemporaryDirectory(prefix="sluice-") as directory:
+        with self._reporting(job), TemporaryDirectory(prefix="sluice-") as directory:
             export = self._export(job, Path(directory))
             imports = [self._import(plan, Path(directory)) for plan in job.slaves]
             wrong = poured(export, imports, Mask(self._context.connections))
@@ -137,6 +142,20 @@ class External(Nothing):
             names = {one.name for one in self._definitions}
             bring(self._context, target, names, first, self.shown)
             target.tables.follow(self._sequences)
+
+    def _reporting(self, job: LoadJob) -> Reporting:
+        """Reports how large the slaves' tables have become, against those of the master: whatever programs do, and
+        before they commit it."""
+        given_ = {name for plan in job.slaves for name in plan.views}
+        planned = sum(leaf.blocks * BLOCK_BYTES for leaf in self._first.leaves() if leaf.table in given_)
+
+        def far(plan: SlaveLoad) -> Far:
+            size, info = vendor(plan.vendor).size, self._context.connection(plan.connection)
+            assert size
+            # Files grow ahead of their rows, and those of a master may be full of holes.
+            return Far(min(size(info, [one.layout.name for one in plan.views.values()]), planned))
+
+        return Reporting(self._context.store, self._update, Far(planned), [partial(far, one) for one in job.slaves])
 
     def _export(self, job: LoadJob, place: Path) -> Task:
         assert isinstance(job.origin, OfMaster)

@@ -10,6 +10,7 @@ from sluice.control import cascades, leases, remedies, replications, sharing, st
 from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
+from sluice.initial_update.courtesy import active
 from sluice.initial_update.dump import MARKERS
 from sluice.initial_update.fencing import fence_out
 from sluice.initial_update.later import expect_fit
@@ -48,8 +49,8 @@ def inhibit(
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
             hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
             and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them, SLC-230 if it
-            would take rows that others bring, SLC-225, SLC-224 and SLC-099 if these keys cannot be filled; all are left
-            as they were.
+            would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-225, SLC-224 and SLC-099
+            if these keys cannot be filled; all are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -60,6 +61,8 @@ def inhibit(
     context.store.migrate()
     pairs = _not_cancelled(context, pairs)
     between = _between(keys, tables, mode)
+    if mode == MARKERS:
+        active(context, source)
     only = _some(context, source, tables, between)
     following = cascades.parsed(context, cascade)
     number, there = _current(context, pairs)
@@ -95,12 +98,13 @@ def inhibit(
 
 def _refuse_under_way(context: Context, pair: Pair) -> None:
     """An update that goes on is not ended by the way; one that broke off, with nobody left to say so, is over."""
-    if transfers.awaited(context.store, pair):
+    if carried := transfers.pending(context.store, pair):
         raise SluiceError(
             189,
-            f"initial data is on its way to slave {pair.slave} by hand, see `./sluice status`",
-            "nothing was changed; copy it, and trigger receive_initial_files. To give it up, trigger initial_update "
-            "with `force`",
+            f"initial data {'is on its way' if carried.rows is None else 'was carried'} to slave {pair.slave} by hand, "
+            "see `./sluice status`",
+            "nothing was changed; copy it, if it is not there, and trigger receive_initial_files. To give it up, "
+            "trigger initial_update with `force`",
         )
     known = replications.get(context.store, pair)
     if known.status not in UNDER_WAY or updates.is_put_off(context.store, known):

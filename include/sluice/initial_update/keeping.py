@@ -19,6 +19,7 @@ from sluice.initial_update.targets import directories
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.position import Position
+from sluice.parts import Incoming
 from sluice.vendors.registry import master
 
 
@@ -79,7 +80,7 @@ def _for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position
     define = master(context.config.source(pair.source).vendor).definition
     mapper = context.mapper(pair)
     for one in versions.of(context, pair.source, version):
-        stored = opened(Place(at_home(shelf.place(context))).within(one.name), one, None)
+        stored = opened(Place(at_home(shelf.place(context))).within(one.name), one, Incoming())
         seen = fingerprints(mapper, map(define, stored.definitions))
         begins = versions.position(context, one)
         if begins and seen in stored.slaves.values():

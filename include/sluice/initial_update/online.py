@@ -16,6 +16,7 @@ from sluice.context import Context
 from sluice.control import replications, stops, updates
 from sluice.control.status import behind
 from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.courtesy import Courtesy
 from sluice.initial_update.job import BlockJob, BlockLoaded, OfMaster
 from sluice.initial_update.later import ranges_of
 from sluice.initial_update.plan import KeyRange
@@ -43,7 +44,10 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
         TransientError: SLC-094, nobody publishes. What is in stays, and the next run goes on.
     """
     with ExitStack() as stack:
-        loads = [_Loading(context, Pair(source, slave), load, stack) for slave in slaves]
+        courtesy = Courtesy(context, source)
+        loads: list[_Loading] = []
+        for slave in slaves:
+            loads.append(_Loading(context, Pair(source, slave), load, courtesy, lambda: _report(context, loads), stack))
         while left := [one for one in loads if one.left]:
             _report(context, loads)
             loaded = [one.round() for one in left]
@@ -74,10 +78,21 @@ class _Loading:
         error: what it failed on.
     """
 
-    def __init__(self, context: Context, pair: Pair, load: LoadBlocks, stack: ExitStack) -> None:
+    def __init__(
+        self,
+        context: Context,
+        pair: Pair,
+        load: LoadBlocks,
+        courtesy: Courtesy,
+        tell: Callable[[], None],
+        stack: ExitStack,
+    ) -> None:
         self._context = context
         self.pair = pair
         self._load = load
+        self._courtesy = courtesy
+        self._tell = tell
+        self._waits = ""
         self._settings = context.config.source(pair.source).blocks
         self._excludes = context.config.slave(pair.slave).mapper.excludes
         self._switch = context.switch(pair)
@@ -102,7 +117,8 @@ class _Loading:
         rows = sum(one.rows for one in self.ranges)
         rate = self._came / (time.monotonic() - self._began) if self._came else None
         ended = sum(one.ended for one in self.ranges)
-        return Progress(len(self.ranges), ended, rows, rows_per_s=None if rate is None else int(rate))
+        rows_per_s, waits = None if rate is None else int(rate), self._waits or None
+        return Progress(len(self.ranges), ended, rows, rows_per_s=rows_per_s, waits=waits)
 
     def round(self) -> bool:
         """Load the next blocks, as many at once as there may be tasks; False if that cannot be now."""
@@ -111,7 +127,7 @@ class _Loading:
             self.left = False
             return True
         most = self._context.config.bulk_tasks
-        if not self._ready() or not (chosen := self._turns.next(filter(self._wanted, self.ranges), most)):
+        if self._kept() or not (chosen := self._turns.next(filter(self._wanted, self.ranges), most)):
             return False
         began = time.monotonic()
         with points.held(self._context.store, self.pair.source, [self.pair.slave], self._settings.patience_s) as point:
@@ -150,13 +166,24 @@ class _Loading:
         known = replications.get(self._context.store, self.pair)
         return known.status is Status.TRANSITION and known.update_id == self.update
 
-    def _ready(self) -> bool:
-        """Whether its drain is at work, and near enough."""
+    def _kept(self) -> bool:
+        """Whether something keeps it from its next blocks, which is told."""
+        if (why := self._waits_for()) != self._waits:
+            if bool(why) != bool(self._waits):
+                event("waits" if why else "goes on", slave=self.pair.slave, **({"why": why} if why else {}))
+            self._waits = why
+            self._tell()
+        return bool(why)
+
+    def _waits_for(self) -> str:
+        """Why no block is to be begun; empty if its drain is at work, and near enough, and the master has time."""
         store = self._context.store
         if self._switch.paused() or replications.holds(store, self.pair):
-            return False
+            return "its drain is paused, or stands"
         _, lag_s = behind(store, self.pair)
-        return lag_s <= self._settings.max_lag_s
+        if lag_s > self._settings.max_lag_s:
+            return f"it is {lag_s:.0f} s behind, more than {self._settings.max_lag_s:.0f} s (`max_lag_s`)"
+        return self._courtesy.why_not()
 
     def _look(self) -> None:
         """See how far it is; a table that it does not get, or is not given any more, is left out."""

@@ -103,7 +103,7 @@ class Place:
         except (OSError, pa.ArrowException) as error:
             raise TransientError(
                 180,
-                f"the directory {self.url} cannot be {done}: {error}",
+                f"the directory {self.url} cannot be {done}: {str(error).partition(chr(10))[0]}",
                 "mount it, make room or mend its rights on every machine that runs tasks; then run this again",
             ) from None
 

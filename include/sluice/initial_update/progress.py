@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import NamedTuple
 
@@ -20,8 +21,8 @@ from sluice.vendors.dumping import SlaveTables
 SECONDS = 3.0
 
 
-class _Far(NamedTuple):
-    """What is in: bytes, chunks and rows."""
+class Far(NamedTuple):
+    """What is in: bytes, chunks and rows. Where there are no chunks, nobody counts rows."""
 
     bytes: int = 0
     chunks: int = 0
@@ -33,7 +34,7 @@ class _Far(NamedTuple):
         return self.bytes + self.chunks * BLOCK_BYTES
 
 
-def progress(all_: _Far, first: _Far, now: _Far, seconds: float) -> Progress:
+def progress(all_: Far, first: Far, now: Far, seconds: float) -> Progress:
     """How far a load is that began with what earlier ones had brought, this many seconds ago."""
     done, left = now.work - first.work, all_.work - now.work
     return Progress(
@@ -42,21 +43,25 @@ def progress(all_: _Far, first: _Far, now: _Far, seconds: float) -> Progress:
         rows=now.rows,
         bytes=now.bytes,
         bytes_planned=all_.bytes,
-        rows_per_s=int((now.rows - first.rows) / seconds),
+        rows_per_s=int((now.rows - first.rows) / seconds) if all_.chunks else None,
         seconds_left=round(left * seconds / done) if done else None if left else 0,
     )
 
 
 class Reporting:
-    """Reports while its block runs, from what the slaves have committed, and once at the end."""
+    """Reports while its block runs, and once at the end.
 
-    def __init__(self, store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk]) -> None:
+    Args:
+        all_: what is to come.
+        looks: each says how far one slave is.
+    """
+
+    def __init__(self, store: Store, update: int, all_: Far, looks: Sequence[Callable[[], Far]]) -> None:
         self._store = store
         self._update = update
-        self._slaves = slaves
-        self._sizes = {chunk.number: chunk.bytes for chunk in chunks}
-        self._all = _Far(sum(self._sizes.values()), len(chunks))
-        self._first: list[_Far] = []
+        self._all = all_
+        self._looks = looks
+        self._first: list[Far] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._report, name="progress", daemon=True)
         self._began = time.monotonic()
@@ -79,9 +84,9 @@ class Reporting:
 
     def _look(self, *, ended: bool = False) -> None:
         try:
-            now = [self._far(slave) for slave in self._slaves]
+            now = [look() for look in self._looks]
             self._first = self._first or now
-            slowest, first = min(zip(now, self._first, strict=True), default=(_Far(), _Far()))
+            slowest, first = min(zip(now, self._first, strict=True), default=(Far(), Far()))
             found = progress(self._all, first, slowest, time.monotonic() - self._began)
             if ended and found.seconds_left:
                 # It broke off.
@@ -89,15 +94,19 @@ class Reporting:
             updates.report(self._store, self._update, found)
         except SluiceError:
             return
-        event(
-            "progress",
-            chunks=f"{found.chunks_done}/{found.chunks}",
-            rows=found.rows,
-            mb=f"{slowest.bytes / 1e6:.1f}/{self._all.bytes / 1e6:.1f}",
-            rows_per_s=found.rows_per_s,
-            seconds_left="?" if found.seconds_left is None else found.seconds_left,
-        )
+        facts: dict[str, object] = {"mb": f"{slowest.bytes / 1e6:.1f}/{self._all.bytes / 1e6:.1f}"}
+        if found.chunks:
+            chunks = f"{found.chunks_done}/{found.chunks}"
+            facts = {"chunks": chunks, "rows": found.rows, **facts, "rows_per_s": found.rows_per_s}
+        event("progress", **facts, seconds_left="?" if found.seconds_left is None else found.seconds_left)
 
-    def _far(self, slave: SlaveTables) -> _Far:
+
+def of_chunks(store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk]) -> Reporting:
+    """Reports what slaves have committed of these chunks."""
+    sizes = {chunk.number: chunk.bytes for chunk in chunks}
+
+    def far(slave: SlaveTables) -> Far:
         done = slave.progress()
-        return _Far(sum(self._sizes.get(number, 0) for number in done), len(done), sum(done.values()))
+        return Far(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
+
+    return Reporting(store, update, Far(sum(sizes.values()), len(chunks)), [partial(far, slave) for slave in slaves])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 from sluice.config import at_home
 from sluice.context import Context
@@ -10,6 +11,7 @@ from sluice.control import answers, leases, remedies, shelf, transfers, updates
 from sluice.control.transfers import Transfer
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
+from sluice.initial_update import reactivating
 from sluice.initial_update.checking import check
 from sluice.initial_update.copying import Dumped, Load, Nothing, copy, given
 from sluice.initial_update.job import OfFiles
@@ -25,10 +27,15 @@ from sluice.vendors.registry import master
 def expected(context: Context, source: str, slave: str) -> dict[str, object]:
     """Where the files of a slave are to arrive: the directory, as this side sees it, and how many there will be.
 
+    None of them is looked for if all is loaded, and the slave's gate shut still.
+
     Raises:
         SluiceError: SLC-181, it waits for none.
     """
-    awaited = _awaited(context, Pair(source, slave))
+    pair = Pair(source, slave)
+    if loaded := transfers.loaded(context.store, pair):
+        return {"url": _place(context, loaded).url, "files": 0, "settle_s": 0.0}
+    awaited = _awaited(context, pair)
     settings = _settings(context, awaited)
     return {"url": _place(context, awaited).url, "files": awaited.files, "settle_s": settings.settle_s}
 
@@ -36,16 +43,20 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
 def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, object]:
     """Load the files that a slave waits for. Nothing here asks the master.
 
-    What an earlier attempt has loaded of them stays. An error leaves the slave waiting, with its gate shut.
+    What an earlier attempt has loaded of them stays. An error leaves the slave waiting, with its gate shut. If all is
+    loaded already, nothing is. The result tells what is asked before the gate opens, too.
 
     Raises:
-        SluiceError: SLC-181 to SLC-187, SLC-192, these files are not what it waits for; its tables are as they were.
+        SluiceError: SLC-181 to SLC-187, SLC-192, SLC-242, these files are not what it waits for; its tables are as they
+            were.
         TransientError: SLC-188, not all of it could be loaded.
     """
     pair = Pair(source, slave)
+    if already := transfers.loaded(context.store, pair):
+        return _told(context, already, 0)
     awaited = _awaited(context, pair)
     place = _place(context, awaited)
-    stored = opened(place, awaited, _settings(context, awaited).key_file)
+    stored = opened(place, awaited, _settings(context, awaited))
     dumped = _dumped(context, stored, place, awaited)
     _refuse_changed(context, stored, dumped, pair)
     check(place, stored, awaited, context.config.bulk_tasks)
@@ -70,10 +81,20 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         reached(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
     answers.covered(context.store, pair, dumped.snapshot)
-    transfers.end(context.store, pair, awaited.update)
+    transfers.load_ended(context.store, awaited, rows)
     updates.finish(context.store, awaited.update, "LOADED")
     _clear_away(context, place, awaited)
-    return {"update": awaited.update, "rows": rows, "chunks": len(stored.chunks)}
+    return _told(context, replace(awaited, rows=rows), len(stored.chunks))
+
+
+def _told(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
+    """The result.
+
+    Args:
+        chunks: that were loaded by now.
+    """
+    counts = {"update": loaded.update, "rows": loaded.rows, "chunks": chunks}
+    return {**counts, **reactivating.question(context, loaded)}
 
 
 def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfer:

@@ -6,18 +6,26 @@ from collections.abc import Sequence
 
 from sluice.context import Context
 from sluice.control import replications, transfers, updates
+from sluice.initial_update import reactivating
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, Status
 
 
-def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
+def release(
+    context: Context, source: str, slaves: Sequence[str], approved: int = 0, who: str = ""
+) -> dict[str, object]:
     """INITIAL -> TRANSITION for every slave that was dumped; its drain delivers from now on.
 
-    It does not while the data is on its way by hand: then the gate stays shut until that is loaded.
+    It does not while the data is on its way by hand: then the gate stays shut until that is loaded, and until somebody
+    says so, where the configuration wants that.
 
     An error that it stood on was of the data it held before. Whoever paused its drain decides when that goes on.
+
+    Args:
+        approved: the update that somebody may have been asked about, and has not refused.
+        who: that was, if anybody was asked.
 
     Raises:
         TransientError: SLC-067, Airflow did not unpause the DAG of a drain that had failed.
@@ -32,11 +40,15 @@ def release(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
         ):
             # Its data are not what this run has dumped.
             continue
-        if transfers.awaited(context.store, pair):
+        carried = transfers.pending(context.store, pair)
+        if carried and not reactivating.may_go_on(context, carried, approved):
             event("waiting", slave=slave)
         elif known.status in UNDER_WAY:
             _go_on(context, pair)
-            replications.lift(context.store, pair, Hold.INITIAL, "the initial data is in")
+            reason = f"the initial data is in, and {who} approved" if who else "the initial data is in"
+            replications.lift(context.store, pair, Hold.INITIAL, reason)
+            if carried:
+                transfers.end(context.store, pair, carried.update)
             released.append(slave)
             event("released", slave=slave)
     return {"released": released}
@@ -57,13 +69,13 @@ def _go_on(context: Context, pair: Pair) -> None:
 
 def abandon(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
     """Give up what this DAG run began and did not end: INCONSISTENT. An update of another run is left alone, and data
-    that is on its way by hand, which nothing has happened to."""
+    that is carried by hand, which nothing has happened to."""
     abandoned = []
     for slave in slaves:
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
         ours = known.status in UNDER_WAY and updates.ours(context.store, known)
-        if not ours or (known.status is Status.TRANSITION and transfers.awaited(context.store, pair)):
+        if not ours or (known.status is Status.TRANSITION and transfers.pending(context.store, pair)):
             continue
         why = "a step of the update failed, see its log"
         if replications.happened(context.store, pair, Event.FAIL, why, update_id=known.update_id):

@@ -16,9 +16,11 @@ from sluice.errors import SluiceError
 from sluice.initial_update.packing import Form, Packing
 from sluice.initial_update.place import Place
 from sluice.initial_update.plan import BLOCK_BYTES, Chunk, Leaf
+from sluice.initial_update.signing import SIGNATURE, expect_signed
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.parts import Incoming
 from sluice.vendors.dumping import TableDefinition
 
 MANIFEST = "manifest.json"
@@ -115,19 +117,22 @@ def _hash(seen: TableView) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def opened(place: Place, awaited: Transfer, key_file: str | None) -> StoredDump:
+def opened(place: Place, awaited: Transfer, settings: Incoming) -> StoredDump:
     """The manifest of the directory that a slave waits for.
 
     Raises:
         SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
-            dump; SLC-192, it was encrypted with another key.
+            dump; SLC-242, nobody signed it who is to have; SLC-192, it was encrypted with another key.
     """
-    if MANIFEST not in place.files():
+    if MANIFEST not in (there := place.files()):
         raise incomplete(place, [MANIFEST], awaited)
     content = place.read(MANIFEST)
     whole = hashlib.sha256(content).hexdigest() == awaited.sha256
+    if whole and settings.signed_by:
+        signature = place.read(SIGNATURE) if SIGNATURE in there else None
+        expect_signed(content, signature, settings.signed_by, place.url)
     try:
-        stored = StoredDump.model_validate_json(Packing(key_file=key_file).opened(content, MANIFEST))
+        stored = StoredDump.model_validate_json(Packing(key_file=settings.key_file).opened(content, MANIFEST))
     except SluiceError:
         # Nobody can open what was damaged.
         if whole:

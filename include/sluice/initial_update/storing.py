@@ -15,6 +15,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.job import IntoFiles, LoadJob, Share
 from sluice.initial_update.packing import Packing, message
 from sluice.initial_update.place import Place
+from sluice.initial_update.signing import SIGNATURE, private_key
 from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredFile, Views
 from sluice.log import event
 from sluice.messages.message import Description
@@ -69,6 +70,7 @@ class StoredTables:
         self.as_text: set[TableName] = slaves[0].as_text
         self.upserted: set[TableName] = set()
         self._place = place
+        self._sign_with = settings.sign_with
         self._name = name
         self._update = update
         self._slaves = slaves
@@ -95,7 +97,9 @@ class StoredTables:
         staying: Collection[TableName] = (),
         in_parts: Collection[TableName] = (),
     ) -> None:
-        """Make the directory."""
+        """Make the directory, if it can be signed when all is in it."""
+        if self._sign_with:
+            private_key(self._sign_with)
         self._place.make()
 
     def finish(self, tables: Sequence[TableDefinition], tasks: int) -> None:
@@ -127,9 +131,12 @@ class StoredTables:
         kept = {file.name for file in stored.files}
         # What tasks left that were tried again, and what they told us.
         self._place.remove([name for name in self._place.files() if name not in kept])
-        self._files = len(kept) + 1
-        self._written = self.into.packing.closed(stored.written(), MANIFEST)
-        self._place.write(MANIFEST, self._written)
+        self._files = len(kept) + (2 if self._sign_with else 1)
+        written = self.into.packing.closed(stored.written(), MANIFEST)
+        if self._sign_with:
+            self._place.write(SIGNATURE, private_key(self._sign_with).sign(written))
+        self._place.write(MANIFEST, written)
+        self._written = written
 
     def transfer(self, pair: Pair) -> Transfer:
         """What a slave waits for from now on."""

@@ -52,9 +52,13 @@ def apart(
     )
 
 
-def unfit(context: Context, pair: Pair) -> SluiceError | None:
-    """Why a slave cannot be filled, before anything of it is touched: its columns would lose what nobody allowed, or a
-    master what is wiped out."""
+def unfit(context: Context, held: Sequence[Leased]) -> dict[str, SluiceError]:
+    """Which slaves cannot be filled, and why, before anything of them is touched: columns would lose what nobody
+    allowed, or a master what is wiped out."""
+    return {pair.slave: error for pair, _ in held if (error := _unfit(context, pair))}
+
+
+def _unfit(context: Context, pair: Pair) -> SluiceError | None:
     try:
         context.wiped(pair)
         losses.look(context, pair)

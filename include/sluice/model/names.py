@@ -42,6 +42,8 @@ RESOURCES = (
     "partitions_join",
     "mark_function",
     "printed_under",
+    "overtaken",
+    "capture_late",
     "capture_function",
     "capture_table",
     "checked_late",

@@ -11,11 +11,13 @@ class Progress:
     """How far it is on the slave that is furthest behind.
 
     Attributes:
-        chunks, chunks_done: how many there are, and are in; with blocks, ranges of keys.
-        rows: how many are in.
-        bytes, bytes_planned: of the chunks that are in, and of all, about; None if nobody knows.
+        chunks, chunks_done: how many there are, and are in; with blocks, ranges of keys; none if programs bring rows.
+        rows: how many are in; nobody counts those that programs bring.
+        bytes, bytes_planned: of the chunks that are in, and of all, about; of tables that programs fill, and of the
+            master's; None if nobody knows.
         rows_per_s: since whoever loads now began.
         seconds_left: as it went since then; None if nobody can tell.
+        waits: why nothing is loaded now; None if something is.
     """
 
     chunks: int
@@ -25,15 +27,18 @@ class Progress:
     bytes_planned: int | None = None
     rows_per_s: int | None = None
     seconds_left: int | None = None
+    waits: str | None = None
 
     @property
     def said(self) -> str:
         """For people: all of it but the chunks."""
-        told = [f"{self.rows:,} rows"]
+        told = [f"{self.rows:,} rows"] if self.chunks else []
         if self.bytes is not None and self.bytes_planned is not None:
             told.append(f"{self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB")
         if self.rows_per_s is not None:
             told.append(f"{self.rows_per_s:,} rows/s")
         if self.seconds_left:
             told.append(f"{timedelta(seconds=self.seconds_left)} left")
+        if self.waits:
+            told.append(f"waits: {self.waits}")
         return ", ".join(told)

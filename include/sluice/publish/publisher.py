@@ -124,7 +124,7 @@ class Publisher:
             tail = self._manifest.tail()
             if unpurged := self._unpurged(sweep.state, tail):
                 stack.pop_all().close()
-                self._heal(unpurged)
+                self._heal(sweep.state, unpurged)
                 return self.publish(max_changes, asked)
             size = max_changes and -(-max_changes // SEGMENTS_A_SWEEP)
             return self._append(
@@ -197,7 +197,10 @@ class Publisher:
             unpurged = self._manifest.beyond(state.segment)
             if all(one.snapshot == tail.snapshot for one in unpurged):
                 return unpurged
-        raise SluiceError(
+        raise self._elsewhere(state, tail)
+
+    def _elsewhere(self, state: SourceState, tail: Segment | None) -> SluiceError:
+        return SluiceError(
             48,
             f"source {self._source} is not where its change log ends: it purged segment {state.segment} as "
             f"{state.incarnation}, the log ends with segment {tail.number if tail else 0} of "
@@ -206,11 +209,14 @@ class Publisher:
             "the bootstrap DAG with rebase, then initial_update for all slaves of this source",
         )
 
-    def _heal(self, unpurged: list[Segment]) -> None:
+    def _heal(self, state: SourceState, unpurged: list[Segment]) -> None:
+        names = {"keys": "repl_key", "transactions": "trans_key"}
         batches = (batch for one in unpurged for batch in self._files.read(one.written, one.first_ordinal - 1))
-        keys = (batch.column("repl_key").to_pylist() for batch in batches)
+        changes = ({name: batch.column(column).to_pylist() for name, column in names.items()} for batch in batches)
         last = unpurged[-1]
-        self._database.heal(self._held.epoch, Purge(last.number, last.written.sha256), keys)
+        # A purge that was missed has left all of them. A server that is set back to an earlier moment has not.
+        if not self._database.heal(self._held.epoch, Purge(last.number, last.written.sha256), changes):
+            raise self._elsewhere(state, last)
 
 
 def _epoch(name: str, source: str) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, input_file_name, length, sha2
 
@@ -68,7 +68,7 @@ class HadoopDirectory:
         except _FAILURES as error:
             raise TransientError(
                 46,
-                f"segment {name} cannot be written to {self._url}: {_first_line(error)}",
+                f"segment {name} cannot be written to {self._url}: {_reason(error)}",
                 "no change is lost, they stay in ITEMS; make room or mend the filesystem, the next run goes on",
             ) from None
 
@@ -86,22 +86,27 @@ class HadoopDirectory:
                 yield from table.cast(schema).to_batches()
         except _FAILURES as error:
             if self.names():
-                raise altered(written.name, _first_line(error)) from None
-            raise absent(f"segment {written.name} cannot be read from {self._url}: {_first_line(error)}") from None
+                raise altered(written.name, _reason(error)) from None
+            raise absent(f"segment {written.name} cannot be read from {self._url}: {_reason(error)}") from None
 
     def names(self) -> list[str]:
-        """Every directory that holds a Parquet file, listed in the manifest or not."""
+        """Every directory that holds a Parquet file, listed in the manifest or not; none if there is no log yet."""
         try:
             files = self._files(self._url)
             paths = [row.path for row in files.select(input_file_name().alias("path")).distinct().collect()]
-        except _FAILURES:
-            return []
+        except _FAILURES as error:
+            if isinstance(error, AnalysisException) and error.getCondition() == "PATH_NOT_FOUND":
+                return []
+            raise absent(f"the change log {self._url} cannot be looked at: {_reason(error)}") from None
         return sorted({path.rsplit("/", 3)[-3] for path in paths})
 
     def remove(self, name: str) -> None:
         """Overwrite the directory by an empty text, which `names` passes over: Spark offers no deletion."""
-        empty = spark().createDataFrame([], "value string")
-        empty.coalesce(1).write.mode("overwrite").text(self._path(name))
+        try:
+            empty = spark().createDataFrame([], "value string")
+            empty.coalesce(1).write.mode("overwrite").text(self._path(name))
+        except _FAILURES as error:
+            raise absent(f"segment {name} cannot be removed from {self._url}: {_reason(error)}") from None
 
     def _path(self, name: str) -> str:
         return f"{self._url}/{name}"
@@ -138,5 +143,7 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held, schema=LOGGED)
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+def _reason(error: Exception) -> str:
+    """What failed, in one line: behind Py4J's first one, which says what it had called."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[1 if isinstance(error, Py4JError) and len(lines) > 1 else 0].removeprefix(": ")

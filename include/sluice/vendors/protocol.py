@@ -9,8 +9,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from sluice.apply.effects import Step
 from sluice.apply.mapper import Mapper
-from sluice.apply.net import Step
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.manners import EASY, Manners
@@ -106,8 +106,8 @@ class SourceDatabase(Protocol):
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """Those of these tables whose updates say nothing of what a row was if its key stayed."""
 
-    def grants(self, tables: Sequence[TableName]) -> str:
-        """The script that gives our role what capturing these tables needs."""
+    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
+        """The script that gives our role what capturing these tables needs, and what seeing activity does."""
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this source in one transaction; what was dropped. `before` is called once we may."""
@@ -136,8 +136,8 @@ class SourceDatabase(Protocol):
     def forget_layouts(self) -> None:
         """Forget the columns of relations that are gone, once nothing of them is queued. Not within a sweep."""
 
-    def heal(self, epoch: int, purge: Purge, keys: Iterable[Sequence[int]]) -> int:
-        """Purge again what is in the log already, naming its keys, some at a time (R2)."""
+    def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
+        """Purge again what is in the log, by `keys` and `transactions`, some at a time; not if one is missing (R2)."""
 
     def accept(self, epoch: int, segment: int, sha256: str) -> str:
         """Take this source as the one whose log ends with `segment`; its incarnation."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +13,7 @@ from sluice.apply.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.initial_update.job import BlockJob, LoadJob, SlaveLoad
-from sluice.model.names import Pair, Resources
+from sluice.model.names import Pair, Resources, TableName
 from sluice.vendors.dumping import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 from sluice.verify.compare import Difference
@@ -30,6 +30,7 @@ class Master:
         raw: for a type, how its values are read as bytes; None if they are texts.
         definition: what `to_json` gave of a table of a dump.
         exporting: how programs export from it.
+        active: how many sessions of others execute something on its server.
     """
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
@@ -38,6 +39,7 @@ class Master:
     raw: Callable[[str], Callable[[str], bytes] | None]
     definition: Callable[[Any], TableDefinition]
     exporting: Programs
+    active: Callable[[ConnectionInfo], int]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Vendor:
         history: the same as a slave that keeps every change instead of rows; None if it cannot.
         master: what it offers besides if it can be a master, too.
         importing: how programs import into it; None if they cannot.
+        size: how many bytes tables of it have that programs fill, with what is not committed yet.
         online: how it is loaded in blocks; None if it cannot be.
     """
 
@@ -73,6 +76,7 @@ class Vendor:
     master: Master | None = None
     history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None
     importing: Programs | None = None
+    size: Callable[[ConnectionInfo, Sequence[TableName]], int] | None = None
     online: Online | None = None
 
 

@@ -95,7 +95,7 @@ def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], 
     pairs = [Pair(request.source, slave) for slave in request.slaves]
     # What is on its way, or still to come, can be compared when it is there; then the update of those slaves ends.
     known = {pair.slave: replications.get(context.store, pair) for pair in pairs}
-    away = {pair.slave for pair in pairs if transfers.awaited(context.store, pair)}
+    away = {pair.slave for pair in pairs if transfers.pending(context.store, pair)}
     away |= {slave for slave, one in known.items() if updates.is_put_off(context.store, one)}
     states = {slave: one.status for slave, one in known.items()}
     ready = {slave: one for slave, one in known.items() if one.status in wanted and slave not in away}

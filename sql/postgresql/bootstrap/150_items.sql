@@ -6,13 +6,13 @@ SELECT
     {dbid}::text COLLATE "C" AS dbid,
     layout.tablename,
     NULL::text AS guid,
-    CASE queue.db_action
+    CASE queue.db_action::pg_catalog."char"
         WHEN 'I' THEN 'INSERT' WHEN 'U' THEN 'UPDATE' WHEN 'D' THEN 'DELETE' WHEN 'T' THEN 'TRUNCATE'
         WHEN 'N' THEN 'CREATE' WHEN 'A' THEN 'ALTER' WHEN 'X' THEN 'DROP' WHEN 'S' THEN 'STATEMENT' ELSE 'COMMIT'
     END AS db_action,
     NULL::text AS db_catalog,
     layout.schemaname AS db_schema,
-    CASE WHEN queue.db_action IN ('N', 'A', 'X', 'S') THEN queue.content
+    CASE WHEN queue.db_action::pg_catalog."char" IN ('N', 'A', 'X', 'S') THEN queue.content
          ELSE {col2xml}(layout.columns, queue.content) END AS content,
     {col2xml}(layout.columns, queue.oldcontent) AS oldcontent,
     {version}::text AS version

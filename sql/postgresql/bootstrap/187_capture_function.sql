@@ -10,6 +10,7 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_func
 DECLARE
     function text := format('%I.%I', {schema_name}, {capture_name} || relation);
     seen     boolean := EXISTS (SELECT FROM pg_event_trigger WHERE evtfoid = to_regproc({altered_name}) AND evtenabled <> 'D');
+    every    boolean := NOT seen OR 'search_path' IN (SELECT {printed_under}(relation));
     pinned   text;
     keys     text;
     image    text := 'pg_catalog.textin(pg_catalog.record_out(OLD))';
@@ -17,13 +18,14 @@ BEGIN
     SELECT string_agg(format('SET %s = %s', setting, value), ' ') INTO pinned
     FROM (VALUES
         ('search_path', 'pg_catalog, pg_temp'),
-        ('datestyle', '''ISO, YMD'''),
+        -- In ISO no date of the server's own types is printed by the order of day and month, and each word costs.
+        ('datestyle', CASE WHEN every THEN '''ISO, YMD''' ELSE '''ISO''' END),
         ('intervalstyle', '''postgres'''),
         ('timezone', '''UTC'''),
         ('extra_float_digits', '1'),
         ('bytea_output', '''hex'''),
         ('lc_monetary', '''C''')) AS pin (setting, value)
-    WHERE setting IN (SELECT {printed_under}(relation)) OR NOT seen;
+    WHERE every OR setting IN (SELECT {printed_under}(relation));
     SELECT format('ROW(%s), ROW(%s)', string_agg(format('OLD.%I', a.attname), ', ' ORDER BY a.attnum),
                   string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum)) INTO keys
     FROM {tables} AS entry
@@ -38,6 +40,7 @@ DECLARE
     -- Apart from the INSERT: in a large statement how to print a row is then looked up once, not for each row. And not
     -- NEW::text, which would run a cast that the table's owner made. What an event lacks, OLD or NEW, is NULL.
     content    pg_catalog.text := pg_catalog.textin(pg_catalog.record_out(NEW));
+    nothing    pg_catalog.bool; -- NULL, as an expression, would be looked at anew in each transaction.
     oldcontent pg_catalog.text$body$ || CASE WHEN keys IS NULL THEN format($full$ := %s;
 BEGIN$full$, image) ELSE format($key$;
 BEGIN
@@ -47,14 +50,15 @@ BEGIN
         oldcontent := %2$s;
     END;$key$, keys, image) END || $body$
     INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
-    VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP::pg_catalog."char", content, oldcontent);$body$
+    VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP, content, oldcontent);$body$
+        || {capture_late}(relation)
         || CASE WHEN debug > 0 THEN $debug$
     INSERT INTO {debug_table} (repl_key, line)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass),
             pg_catalog.format('%s on %s.%s by transaction %s',
                               TG_OP, TG_TABLE_SCHEMA, TG_TABLE_NAME, pg_catalog.pg_current_xact_id()));$debug$
         ELSE '' END || $end$
-    RETURN NULL;
+    RETURN nothing;
 END
 $end$);
     -- Also where the DDL of somebody else has it made, and the event trigger's function belongs to another role.

@@ -1,10 +1,11 @@
 -- The triggers that draw a transaction's last key, where constraints may be checked at commit (R1): one of the table, which
 -- partitions get from it, or else one of each partition that has such a constraint for itself, where no other is locked.
+-- Their names sort behind those of the constraints' own checks, which may wait: Unique_ConstraintTrigger_...
 CREATE OR REPLACE FUNCTION {capture_commit}(relation oid, trigger_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_commit$
 DECLARE
     late   oid[] := ARRAY(SELECT {checked_late}(relation));
-    called text := trigger_name || '_c';
+    called text := 'V_' || trigger_name;
     target regclass;
 BEGIN
     IF relation = ANY (late) THEN

@@ -1,4 +1,4 @@
--- Takes the triggers off a table, and off what are its partitions now.
+-- Takes the triggers off a table, and off what are its partitions now; also those that an older version called otherwise.
 CREATE OR REPLACE FUNCTION {release_table}(relation oid, trigger_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $release_table$
 DECLARE
@@ -9,8 +9,8 @@ BEGIN
         FROM pg_trigger
         WHERE tgrelid = ANY ({partitions}(relation) || relation)
           AND tgparentid = 0
-          AND tgname = ANY (ARRAY[trigger_name, trigger_name || '_t', trigger_name || '_c', trigger_name || '_b',
-                                  trigger_name || '_e'])
+          AND tgname = ANY (ARRAY[trigger_name, trigger_name || '_t', 'V_' || trigger_name, trigger_name || '_b',
+                                  trigger_name || '_e', trigger_name || '_c'])
     LOOP
         EXECUTE format('DROP TRIGGER %I ON %s', found.tgname, found.target);
     END LOOP;

@@ -13,22 +13,24 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     WHERE wanted.actions <> ''
       AND EXISTS (
         SELECT FROM (
-            SELECT member.oid AS relid, CASE WHEN member.relkind <> 'f' THEN '' END AS suffix
+            SELECT member.oid AS relid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END AS name
             FROM {tree}(entry.relid) AS tree (relid)
             JOIN pg_class AS member ON member.oid = tree.relid
             UNION ALL
-            SELECT member, '_t' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
+            SELECT member, entry.trigger_name || '_t' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
             WHERE wanted.actions LIKE '%D%'
               AND (member = entry.relid OR member IN (
                 SELECT unnest(known.partitions) FROM {current_tables} AS known WHERE known.relid = entry.relid))
             UNION ALL
-            SELECT entry.relid, unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
+            SELECT entry.relid, entry.trigger_name || unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
             UNION ALL
-            SELECT member, '_c' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
+            SELECT member, 'V_' || entry.trigger_name FROM unnest({partitions}(entry.relid) || entry.relid) AS member
             WHERE member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
         ) AS needed
         WHERE NOT EXISTS (
             SELECT FROM pg_trigger AS made
-            WHERE made.tgrelid = needed.relid AND made.tgname = entry.trigger_name || needed.suffix
-              AND made.tgenabled = 'A'))
+            WHERE made.tgrelid = needed.relid AND made.tgenabled = 'A'
+              AND (made.tgname = needed.name
+                   -- Made by an older version, and made anew by the next bootstrap.
+                   OR needed.name = 'V_' || entry.trigger_name AND made.tgname = entry.trigger_name || '_c')))
 $silenced$

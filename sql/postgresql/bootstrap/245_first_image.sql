@@ -9,7 +9,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
             FROM regexp_matches(substr(text, 2, length(text) - 2) || ',', '("(?:[^"]|"")*"|[^",]*),', 'g')) AS width
         FROM {queue}
         CROSS JOIN LATERAL (SELECT coalesce(content, oldcontent) AS text) AS written
-        WHERE relid = leaf AND db_action IN ('I', 'U', 'D')
+        WHERE relid = leaf AND db_action::"char" IN ('I', 'U', 'D')
     ), shape AS (
         SELECT
             (SELECT jsonb_agg(jsonb_build_array(c -> 'number', c -> 'type')) FROM jsonb_array_elements(before -> 'columns') AS c)
@@ -29,7 +29,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
                 WHERE before -> 'key' @> (c -> 'name') AND NOT EXISTS (
                     SELECT FROM jsonb_array_elements(after -> 'columns') AS d
                     WHERE (d -> 'number', d -> 'name') = (c -> 'number', c -> 'name'))) AS renamed,
-            EXISTS (SELECT FROM {queue} WHERE relid = leaf AND db_action = 'U' AND oldcontent IS NULL) AS without
+            EXISTS (SELECT FROM {queue} WHERE relid = leaf AND db_action::"char" = 'U' AND oldcontent IS NULL) AS without
     ), cut AS (
         SELECT CASE WHEN shape.new THEN (SELECT min(repl_key) FROM image)
                     WHEN NOT shape.same THEN (SELECT min(repl_key) FROM image WHERE width = new_width) END AS first

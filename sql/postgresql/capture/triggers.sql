@@ -1,9 +1,10 @@
--- The triggers of ours that a table has: those that call functions of ours, since a name may be changed by anybody.
-SELECT found.tgname, found.tgenabled
-FROM pg_trigger AS found
-JOIN pg_class AS class ON class.oid = found.tgrelid
-JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
+-- The triggers of ours that tables have: those that call functions of ours, since a name may be changed by anybody.
+SELECT namespace.nspname, class.relname, found.tgname, found.tgenabled
+FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS wanted (nspname, relname)
+JOIN pg_namespace AS namespace USING (nspname)
+JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = wanted.relname
+JOIN pg_trigger AS found ON found.tgrelid = class.oid
 JOIN pg_proc AS function ON function.oid = found.tgfoid
 JOIN pg_namespace AS ours ON ours.oid = function.pronamespace
-WHERE namespace.nspname = %(schema)s AND class.relname = %(table)s AND NOT found.tgisinternal AND found.tgparentid = 0
+WHERE NOT found.tgisinternal AND found.tgparentid = 0
   AND ours.nspname = {schema_name} AND function.proname IN ({capture} || class.oid, {mark})

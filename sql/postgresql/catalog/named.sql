@@ -1,11 +1,13 @@
--- What constraints and indexes of a table are called.
-WITH relation AS MATERIALIZED (
-    SELECT class.oid
-    FROM pg_class AS class
-    JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
-    WHERE namespace.nspname = %(schema)s AND class.relname = %(table)s
+-- What constraints and indexes of tables are called.
+WITH relations AS MATERIALIZED (
+    SELECT class.oid, namespace.nspname, class.relname
+    FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS wanted (nspname, relname)
+    JOIN pg_namespace AS namespace USING (nspname)
+    JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = wanted.relname
 )
-SELECT conname FROM pg_constraint WHERE conrelid = (SELECT oid FROM relation)
+SELECT nspname, relname, conname FROM relations JOIN pg_constraint ON conrelid = relations.oid
 UNION
-SELECT class.relname FROM pg_index JOIN pg_class AS class ON class.oid = indexrelid
-WHERE indrelid = (SELECT oid FROM relation)
+SELECT relations.nspname, relations.relname, class.relname
+FROM relations
+JOIN pg_index ON indrelid = relations.oid
+JOIN pg_class AS class ON class.oid = indexrelid

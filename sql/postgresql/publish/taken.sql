@@ -1,1 +1,1 @@
-SELECT trans_key, repl_key, relid, db_action, content, oldcontent FROM {queue} WHERE {within}
+SELECT trans_key, repl_key, relid, db_action::pg_catalog."char" AS db_action, content, oldcontent FROM {queue} WHERE {within}

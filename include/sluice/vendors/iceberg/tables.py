@@ -1,13 +1,14 @@
 """A replication's tables as Iceberg has them: what a version lists, no more and no less.
 
 Files are told as they are. They bear no numbers of columns, so Iceberg finds columns by their names. A table follows
-its files: while some of them stay it gets columns and wider types, and it begins anew when all were replaced by files
-with other columns.
+its files: while some of them stay it gets columns and wider types. When all were replaced by files with other columns
+it follows what was altered, so that a column that was renamed keeps its number, and its old name in older snapshots;
+where that cannot be, it begins anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import pyarrow as pa
@@ -25,8 +26,10 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.iceberg.metadata import Metadata, uri
+from sluice.vendors.parquet.alteration import Alteration
 from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.place import Place
+from sluice.vendors.parquet.types import TEXT, schema_of
 from sluice.vendors.parquet.versions import Table, Version
 
 # In the summary of each snapshot: where it comes from.
@@ -96,6 +99,8 @@ class IcebergTables:
             change = _shaped(found, schemas)
             if listed.keys() == wanted.keys() and had == _columns(change.table_metadata.schema()):
                 return None
+        elif found and (followed := _followed(found, version, table, schemas)):
+            change = followed
         else:
             listed = {}
         metadata.make()
@@ -120,15 +125,32 @@ class _Replaced(_OverwriteFiles):
         return [one for one in found if one.has_added_files() or one.has_existing_files()]
 
 
-def _shaped(table: IcebergTable, schemas: Iterable[pa.Schema]) -> Transaction:
-    """A change of a table that gives it the columns of these schemas besides its own.
+def _followed(found: IcebergTable, version: Version, table: Table, schemas: Sequence[pa.Schema]) -> Transaction | None:
+    """A change that gives a table of rows the columns of these schemas alone, by what was altered since it was told;
+    None if that does not lead there."""
+    since = _said(found.current_snapshot(), _POSITION)
+    altered = [one for one in table.altered if one.moment[1] > since]
+    if KINDS[version.keeps].lasting or not altered:
+        return None
+    # Readers of older snapshots would not find a column by a name that is another one's now.
+    with suppress(SluiceError):
+        change = _shaped(found, schemas, altered)
+        if _columns(change.table_metadata.schema()).keys() == set(schemas[-1].names):
+            return change
+    return None
+
+
+def _shaped(table: IcebergTable, schemas: Iterable[pa.Schema], altered: Iterable[Alteration] = ()) -> Transaction:
+    """A change of a table that gives it the columns of these schemas besides its own, altered so before.
 
     Raises:
-        SluiceError: SLC-198, they cannot stand in one table, or a name is none for Iceberg.
+        SluiceError: SLC-198, they cannot stand in one table, or a name is none for Iceberg, or is another column's.
     """
     change = table.transaction()
-    every = [_columns(table.schema())]
     try:
+        for one in altered:
+            _alter(change, one)
+        every = [_columns(change.table_metadata.schema())]
         for schema in schemas:
             with change.update_schema() as update:
                 update.union_by_name(schema)
@@ -141,10 +163,30 @@ def _shaped(table: IcebergTable, schemas: Iterable[pa.Schema]) -> Transaction:
     for name, kind in ((name, kind) for some in every for name, kind in some.items()):
         if not _holds(columns[name], kind):
             raise _unfit(table, f"{name} is {kind} and {columns[name]}")
-    mapping = merged.name_mapping.model_dump_json()
-    if change.table_metadata.properties.get(TableProperties.DEFAULT_NAME_MAPPING) != mapping:
-        change.set_properties({TableProperties.DEFAULT_NAME_MAPPING: mapping})
+    # The library adds to it what columns are called later, and keeps what they were called.
+    if TableProperties.DEFAULT_NAME_MAPPING not in change.table_metadata.properties:
+        change.set_properties({TableProperties.DEFAULT_NAME_MAPPING: merged.name_mapping.model_dump_json()})
     return change
+
+
+def _alter(change: Transaction, one: Alteration) -> None:
+    """Columns that go, are renamed, and come. Raises ValueError if a name has been another column's."""
+    metadata = change.table_metadata
+    numbers = {field.name: field.field_id for field in metadata.schema().fields}
+    mapping = metadata.name_mapping()
+    borne = {name: field.field_id for field in mapping or () for name in field.names}
+    for column in one.columns:
+        number = numbers.get(one.names.get(column.name, ""))
+        if borne.get(column.name, number) != number:
+            raise ValueError(f"{column.name} is another column now")
+    with change.update_schema() as update:
+        for name in numbers.keys() - {*one.names.values(), TEXT}:
+            update.delete_column(name)
+        for new, old in one.names.items():
+            if new != old:
+                update.rename_column(old, new)
+    with change.update_schema() as update:
+        update.union_by_name(schema_of(one.columns))
 
 
 def _columns(schema: Schema) -> dict[str, pa.DataType]:
@@ -163,9 +205,9 @@ def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
 
 
 def _said(snapshot: Snapshot | None, name: str) -> int:
-    """A number of ours in a snapshot's summary; 0 if somebody else made it."""
+    """A number of ours in a snapshot's summary, of a position the ordinal; 0 if somebody else made it."""
     found = snapshot.summary.additional_properties.get(name) if snapshot and snapshot.summary else None
-    return int(found or 0)
+    return int((found or "0").rpartition("/")[2])
 
 
 def _unfit(table: IcebergTable, why: str) -> SluiceError:

@@ -95,8 +95,7 @@ def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
             "make the files anew by initial_update",
         )
     files = Files(Place(path.parents[1]), table.name, version.epoch, table.files)
-    kept = table.kept
-    return table, lambda: KINDS[version.keeps].rows(files, kept)
+    return table, lambda: KINDS[version.keeps].rows(files, table)
 
 
 def _master(info: ConnectionInfo, job: Comparison, salt: bytes, table: Table) -> Rows:

@@ -67,6 +67,12 @@ class Files:
 
         return self._without(going)
 
+    def remake(self, schema: pa.Schema, made: Callable[[pa.Table], Iterable[pa.Table]]) -> None:
+        """Write every row anew, as it is to be."""
+        for file in list(self.listed):
+            self.listed.remove(file)
+            self.listed.append(self._written(schema, (some for rows in self._rows(file) for some in made(rows))))
+
     def count(self, wanted: pa.Table, names: Sequence[str]) -> Counter[bytes]:
         """How many rows there are that look like these, by their tokens."""
         images = tokens(wanted, names)

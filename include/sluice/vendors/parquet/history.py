@@ -6,16 +6,18 @@ ordinal 0 and stand behind a TRUNCATE, since they replace what was there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sluice.apply.net import Net
+from sluice.apply.effects import Effect
 from sluice.model.layout import Column, Layout
+from sluice.vendors.parquet.alteration import Alteration
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.replica import images
 from sluice.vendors.parquet.types import schema_of
@@ -38,15 +40,23 @@ class History:
         """Any table takes any columns from here on; a new one begins here."""
         return replace(known, columns=layout.columns) if known else Table(layout.name, layout.columns)
 
-    def apply(self, net: Net, changes: pa.Table, files: Files) -> int:
+    def forget(self, files: Files) -> None:
+        """They stay: a TRUNCATE follows."""
+
+    def alter(self, alteration: Alteration, files: Files) -> None:
+        """Nothing: what happened before had the columns of before."""
+
+    def apply(self, effect: Effect, files: Files) -> int:
         """Append the changes, each as it was."""
-        what = [
-            pa.repeat(pa.scalar(files.epoch, pa.int64()), len(changes)),
-            *(changes[name].combine_chunks() for name in ("ordinal", "repl_key", "trans_key", "action")),
-        ]
-        new, old = (_side(net.layout, changes[side]) for side in ("new", "old"))
-        missing = pc.is_null(changes["old"]).combine_chunks()
-        files.append(_with(what, new, pa.StructArray.from_arrays(_arrays(old), fields=list(old.schema), mask=missing)))
+        for changes in effect.changes():
+            what = [
+                pa.repeat(pa.scalar(files.epoch, pa.int64()), len(changes)),
+                *(changes[name].combine_chunks() for name in ("ordinal", "repl_key", "trans_key", "action")),
+            ]
+            new, old = (_side(effect.layout, changes[side]) for side in ("new", "old"))
+            missing = pc.is_null(changes["old"]).combine_chunks()
+            before = pa.StructArray.from_arrays(_arrays(old), fields=list(old.schema), mask=missing)
+            files.append(_with(what, new, before))
         return 0
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
@@ -65,10 +75,10 @@ class History:
         files.append(_without_old((files.epoch, 0, 0, None, "T"), nothing))
         return replace(filled, files=(*(before.files if before else ()), *files.listed, *filled.files))
 
-    def rows(self, files: Files, columns: Sequence[Column]) -> Iterator[tuple[pa.Table, int]]:
+    def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
         """New rows come and old ones go, after the last TRUNCATE. What goes had come before, so no order is needed."""
         order = [name for name, _ in _ORDER]
-        row = schema_of(columns)
+        row = schema_of(table.kept)
         emptied = (
             tuple(moment.values())
             for rows in files.read([*order, "sluice_action"])
@@ -77,9 +87,29 @@ class History:
         last = max(emptied, default=(0, 0, 0))
         for rows in files.read():
             rows = rows.filter(pa.array(_after(rows.select(order), last)))
-            yield _under(row, rows.filter(pc.is_in(rows["sluice_action"], pa.array(["I", "U", LOADED])))), 1
-            olds = pc.drop_null(rows[_OLD]).combine_chunks()
-            yield _under(row, pa.Table.from_struct_array(olds)), -1
+            for some, since in _by_time(rows, table.altered):
+                comes = some.filter(pc.is_in(some["sluice_action"], pa.array(["I", "U", LOADED])))
+                olds = pc.drop_null(some[_OLD]).combine_chunks()
+                for sign, side in ((1, comes), (-1, pa.Table.from_struct_array(olds))):
+                    for part in _altered(side, since):
+                        yield _under(row, part), sign
+
+
+def _by_time(rows: pa.Table, altered: Sequence[Alteration]) -> Iterator[tuple[pa.Table, Sequence[Alteration]]]:
+    """Rows, with the ALTERs that came after them."""
+    for place, one in enumerate(altered):
+        epoch, ordinal, key = one.moment
+        later = _after(rows.select([name for name, _ in _ORDER]), (epoch, ordinal, key - 1))
+        yield rows.filter(pa.array(~later)), altered[place:]
+        rows = rows.filter(pa.array(later))
+    yield rows, ()
+
+
+def _altered(rows: pa.Table, since: Sequence[Alteration]) -> Iterable[pa.Table]:
+    parts: Iterable[pa.Table] = [rows]
+    for one in since:
+        parts = chain.from_iterable(map(one.of, parts))
+    return parts
 
 
 def _under(row: pa.Schema, rows: pa.Table) -> pa.Table:

@@ -7,8 +7,9 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from sluice.apply.net import Net
+from sluice.apply.effects import Effect
 from sluice.model.layout import Column, Layout
+from sluice.vendors.parquet.alteration import Alteration
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.history import History
 from sluice.vendors.parquet.replica import Replica
@@ -32,7 +33,13 @@ class Kind(Protocol):
             SluiceError: SLC-153, the rows have other columns than its files.
         """
 
-    def apply(self, net: Net, changes: pa.Table, files: Files) -> int:
+    def forget(self, files: Files) -> None:
+        """Every row comes again: those that are there do not count any more."""
+
+    def alter(self, alteration: Alteration, files: Files) -> None:
+        """Let rows that are there have other columns from here on."""
+
+    def apply(self, effect: Effect, files: Files) -> int:
         """Write the changes of one table. Returns how many rows were missing, or, if less than 0, there already."""
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
@@ -44,7 +51,7 @@ class Kind(Protocol):
     def begun(self, before: Table | None, filled: Table, files: Files) -> Table:
         """The table at the end of an initial update, given what it was before and the files that were filled."""
 
-    def rows(self, files: Files, columns: Sequence[Column]) -> Iterator[tuple[pa.Table, int]]:
+    def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
         """Every row that is there, as rows that come (1) and rows that go (-1), in no order."""
 
 

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from sluice.apply.copied import columns_of
 from sluice.apply.mapper import Mapper
 from sluice.apply.view import view
+from sluice.changelog.files import flush
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
@@ -36,9 +37,10 @@ _PLAN = "plan.json"
 class LakeTables:
     """See `sluice.vendors.dumping.SlaveTables`."""
 
-    def __init__(self, slave: ParquetSlave, epoch: int) -> None:
+    def __init__(self, slave: ParquetSlave, epoch: int, earlier: int | None = None) -> None:
         self._slave = slave
         self._epoch = epoch
+        self._earlier = earlier
         self._tables: dict[TableName, Table] = {}
         self._nothing: list[int] = []
         self._loading = slave.place.loading(epoch)
@@ -47,8 +49,14 @@ class LakeTables:
         self.upserted: set[TableName] = set()
 
     def begin(self) -> Sequence[Expected]:
-        """Fence out whoever was at work. What an earlier load wrote is of no use: no file can be merged into."""
+        """Fence out whoever was at work. What an earlier load wrote of another snapshot is of no use: no file can be
+        merged into. What it wrote of the same stays, but in a history, whose rows say under which epoch they came."""
         self._slave.take_over(self._epoch)
+        if self._earlier is not None and not self._slave.kind.lasting:
+            with reachable("looking at the load"), suppress(FileNotFoundError):
+                # Whoever is late finds no place any more in which to say that a chunk is in.
+                self._slave.place.loading(self._earlier).rename(self._loading)
+                flush(self._loading.parent)
         return ()
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
@@ -88,13 +96,17 @@ class LakeTables:
             self.as_text.add(table.name)
         for one in self._tables.values():
             self._slave.admit(one)
+        known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
+        wanted = json.dumps({"keeps": self._slave.kind.name, "tables": known})
         with reachable("preparing the load"):
+            plan = self._loading / _PLAN
+            if plan.exists() and plan.read_text(encoding="utf-8") == wanted:
+                return
             for old in self._slave.place.root.joinpath("loading").iterdir():
                 shutil.rmtree(old, ignore_errors=True)
             self._slave.versions.sweep(self._slave.version)
             self._loading.mkdir()
-            known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
-            create(self._loading / _PLAN, json.dumps({"keeps": self._slave.kind.name, "tables": known}))
+            create(plan, wanted)
             for number in self._nothing:
                 create(self._loading / f"{number}.done", json.dumps({"rows": 0}))
 

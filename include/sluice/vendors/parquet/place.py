@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -154,6 +154,9 @@ class Writer:
 
     def discard(self) -> None:
         """Leave nothing behind."""
+        # The library would end the file when it is forgotten, and complain.
+        with suppress(OSError, ValueError):
+            self._writer.close()
         self._disk.close()
         self._path.unlink(missing_ok=True)
 

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from sluice.apply.net import CountedNet, KeyedNet, Net, cells
+from sluice.apply.effects import Effect
+from sluice.apply.net import CountedNet, KeyedNet, cells
 from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+from sluice.vendors.parquet.alteration import Alteration
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.types import schema_of, tokens, typed
 from sluice.vendors.parquet.versions import Table
@@ -27,12 +30,22 @@ class Replica:
             _refuse_others(known, layout)
         return known
 
-    def apply(self, net: Net, changes: pa.Table, files: Files) -> int:
+    def forget(self, files: Files) -> None:
+        """They are gone."""
+        files.empty()
+
+    def alter(self, alteration: Alteration, files: Files) -> None:
+        """Write every row anew: whoever reads the files finds the same columns in all of them."""
+        files.remake(schema_of(alteration.columns), alteration.of)
+
+    def apply(self, effect: Effect, files: Files) -> int:
         """Write the net effect."""
-        if net.emptied:
+        if effect.emptied:
             files.empty()
-        missing = _keyed(net, changes, files) if isinstance(net, KeyedNet) else _counted(net, files)
-        return 0 if net.emptied else missing
+        missing = 0
+        for net, changes in effect.nets():
+            missing += _keyed(net, changes, files) if isinstance(net, KeyedNet) else _counted(net, files)
+        return 0 if effect.emptied else missing
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
         """The row alone."""
@@ -46,7 +59,7 @@ class Replica:
         """What was there before is gone."""
         return filled
 
-    def rows(self, files: Files, columns: Sequence[Column]) -> Iterator[tuple[pa.Table, int]]:
+    def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
         """The rows of every file."""
         return ((rows, 1) for rows in files.read())
 
@@ -94,15 +107,25 @@ def _counted(net: CountedNet, files: Files) -> int:
 
 
 def _refuse_others(known: Table, layout: Layout) -> None:
-    new = tuple(column for column in layout.columns if not column.generated)
+    new = [column for column in layout.columns if not column.generated]
     if schema_of(known.kept) != schema_of(new):
-        ours, theirs = _written(known.kept), _written(new)
-        changed = ", ".join([*(f"without {one}" for one in sorted(ours - theirs)), *sorted(theirs - ours)])
-        raise SluiceError(
-            153,
-            f"{known.name} has other columns on the master than in its files: {changed or 'in another order'}",
-            "make the files anew by initial_update; what is there stays as it was until that has ended",
-        )
+        raise unlike(known, new)
+
+
+def unlike(known: Table, new: Sequence[Column]) -> SluiceError:
+    """Why rows of these columns cannot stand in a table's files."""
+    ours, theirs = _written(known.kept), _written(new)
+    changed = ", ".join([*(f"without {one}" for one in sorted(ours - theirs)), *sorted(theirs - ours)])
+    return not_followed(known.name, changed or "in another order")
+
+
+def not_followed(table: TableName, what: str) -> SluiceError:
+    """Why a table in files does not become what it is on the master."""
+    return SluiceError(
+        153,
+        f"{table} has other columns on the master than in its files: {what}",
+        "make the files anew by initial_update; what is there stays as it was until that has ended",
+    )
 
 
 def _written(columns: Sequence[Column]) -> set[str]:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from sluice.apply.effects import Step
 from sluice.apply.mapper import Mapper
-from sluice.apply.net import Net, Step
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
@@ -26,6 +26,7 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated, oddities
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
+from sluice.vendors.parquet.altering import Alter
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.loading import LakeTables
@@ -116,13 +117,15 @@ class ParquetSlave:
                 if isinstance(step, Command):
                     if answered is not None and step.action is Action.STATEMENT:
                         raise _no_statements(self.pair)
+                    if step.action is Action.ALTER:
+                        self._alter(Alter(step, self.mapper), tables, edited)
                     continue
-                for net, changes in step:
-                    table = self._table(tables, net)
-                    if manners.of(table.name).by_row or net.layout.searched:
+                for effect in step:
+                    table = self._table(tables, effect.layout)
+                    if manners.of(table.name).by_row or effect.layout.searched:
                         raise _too_strict(table.name)
                     files = edited.setdefault(table.name, self._files(table))
-                    tolerated += oddities(table.name, missing=self.kind.apply(net, changes, files))
+                    tolerated += oddities(table.name, missing=self.kind.apply(effect, files))
             reached(CrashPoint.STAGED)
             for name, files in edited.items():
                 files.join()
@@ -176,8 +179,8 @@ class ParquetSlave:
         )
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> LakeTables:
-        """The tables of this slave, for a dump under an epoch of its own."""
-        return LakeTables(self, epoch)
+        """The tables of this slave, for a dump under an epoch of its own; what is in of an `earlier` one may stay."""
+        return LakeTables(self, epoch, earlier)
 
     def admit(self, table: Table) -> None:
         """Look whether a table can be kept under these columns. Files can have any."""
@@ -207,9 +210,9 @@ class ParquetSlave:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _table(self, tables: dict[TableName, Table], net: Net) -> Table:
-        name = net.layout.name
-        found = self.kind.fitting(tables.get(name), net.layout)
+    def _table(self, tables: dict[TableName, Table], layout: Layout) -> Table:
+        name = layout.name
+        found = self.kind.fitting(tables.get(name), layout)
         if found is None:
             raise SluiceError(
                 155, f"slave {self.pair.slave} has no rows of {name}", "make and fill the table by initial_update"
@@ -218,6 +221,16 @@ class ParquetSlave:
             self.admit(found)
         tables[name] = found
         return found
+
+    def _alter(self, alter: Alter, tables: dict[TableName, Table], edited: dict[TableName, Files]) -> None:
+        known = tables.get(alter.table) if alter.table else None
+        if known is None:
+            return
+        files = edited.setdefault(known.name, self._files(known))
+        found = alter.carried_out(known, self.kind, files)
+        if found.kept != known.kept:
+            self.admit(found)
+        tables[known.name] = found
 
     def _become(self, after: Version) -> None:
         self.version = self.versions.commit(self.version, after)

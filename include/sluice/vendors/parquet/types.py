@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.model.layout import Column
+from sluice.vendors.postgresql.types import holds
 
 # What begins the names of columns that are no column of the master.
 OURS = "sluice_"
@@ -24,6 +25,7 @@ _PLAIN = {"smallint": pa.int16(), "integer": pa.int32(), "bigint": pa.int64(), "
 _PLAIN |= {"double precision": pa.float64(), "boolean": pa.bool_(), "bytea": pa.binary(), "date": pa.date32()}
 _NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
 _TIMESTAMP = re.compile(r"timestamp(?:\(\d\))? with(out)? time zone")
+_TIMED = re.compile(r"(timestamp|time|interval)(\(\d\))?( with(?:out)? time zone)?")
 _MOST_DIGITS = 38
 _DAY = r"^\d{4}-\d\d-\d\d"
 _TIME = r" \d\d:\d\d:\d\d(\.\d+)?"
@@ -38,6 +40,22 @@ def kept_as(declared: str) -> pa.DataType:
     if found := _TIMESTAMP.fullmatch(declared):
         return pa.timestamp("us", None if found[1] else "UTC")
     return pa.string()
+
+
+def keeps(before: str, after: str) -> bool:
+    """Whether what the master prints of each value stays the same when its column gets another type.
+
+    Where it does not, every row comes again; but not of a table of which no updates are captured.
+    """
+    if before == after or {before, after} == {"text", "character varying"}:
+        return True
+    ours, theirs = _TIMED.fullmatch(before), _TIMED.fullmatch(after)
+    if ours and theirs:
+        return ours.group(1, 3) == theirs.group(1, 3) and ours[2] is not None and (theirs[2] or "(6)") >= ours[2]
+    scales = [found[2] for kind in (before, after) if (found := _NUMERIC.fullmatch(kind))]
+    # Who made a type may call it otherwise.
+    made = all("." in kind for kind in (before, after))
+    return made or (holds(before, after) and before != "real" and len(set(scales)) < 2)
 
 
 def schema_of(columns: Iterable[Column]) -> pa.Schema:
@@ -56,6 +74,17 @@ def typed(columns: Sequence[Column], texts: Sequence[pa.Array]) -> pa.Table:
             values = pc.if_else(fitting, values, None)
         arrays.append(_converted(field.type, values))
     return pa.Table.from_arrays([*arrays, _texts(unfit, len(texts[0]))], schema=schema)
+
+
+def texts(rows: pa.Table, name: str) -> pa.Array:
+    """What the master prints of a column of whole numbers, of decimals or of texts."""
+    column = rows[name].combine_chunks()
+    if pa.types.is_decimal(column.type):
+        # An exponent is nothing that it would print.
+        values = pa.array([value if value is None else f"{value:f}" for value in column.to_pylist()], pa.string())
+    else:
+        values = pc.cast(column, pa.string())
+    return pc.coalesce(values, _beside(rows, name))
 
 
 def tokens(rows: pa.Table, names: Sequence[str]) -> pa.Array:
@@ -95,15 +124,19 @@ def _texts(unfit: dict[str, pa.Array], rows: int) -> pa.Array:
 
 def _token(rows: pa.Table, name: str) -> pa.Array:
     column = rows[name].combine_chunks()
-    texts = rows[TEXT].combine_chunks()
     if pa.types.is_string(column.type):
         return _escaped(pc.cast(column, pa.binary()))
     if pa.types.is_binary(column.type):
         return _escaped(column)
     token = _counted(column)
-    if texts.null_count < len(texts):
-        token = pc.coalesce(token, pc.map_lookup(texts, pa.scalar(name), "first"))
+    if rows[TEXT].null_count < len(rows):
+        token = pc.coalesce(token, _beside(rows, name))
     return pc.cast(token, pa.binary())
+
+
+def _beside(rows: pa.Table, name: str) -> pa.Array:
+    """What stands as a text in place of a column's values."""
+    return pc.map_lookup(rows[TEXT].combine_chunks(), pa.scalar(name), "first")
 
 
 def _counted(column: pa.Array) -> pa.Array:

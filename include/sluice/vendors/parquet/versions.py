@@ -20,16 +20,22 @@ from sluice.errors import FencedError
 from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.model.position import START, Position, Snapshot
+from sluice.vendors.parquet.alteration import Alteration
 from sluice.vendors.parquet.place import File, Place, create, reachable
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as a version has it: the columns of the layout that its newest rows came under, and its files."""
+    """A table as a version has it: the columns of the layout that its newest rows came under, and its files.
+
+    Attributes:
+        altered: by which ALTERs of the master its columns became these since an initial update, in their order.
+    """
 
     name: TableName
     columns: tuple[Column, ...]
     files: tuple[File, ...] = ()
+    altered: tuple[Alteration, ...] = ()
 
     @property
     def kept(self) -> tuple[Column, ...]:
@@ -43,6 +49,7 @@ class Table:
             "table": self.name.table,
             "columns": [[one.name, one.type, one.not_null, one.generated] for one in self.columns],
             "files": [asdict(file) for file in self.files],
+            "altered": [one.to_json() for one in self.altered],
         }
 
     @classmethod
@@ -52,6 +59,7 @@ class Table:
             TableName(plain["schema"], plain["table"]),
             tuple(Column(*fields) for fields in plain["columns"]),
             tuple(File(**file) for file in plain["files"]),
+            tuple(map(Alteration.from_json, plain.get("altered", ()))),
         )
 
 

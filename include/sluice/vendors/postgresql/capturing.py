@@ -66,13 +66,14 @@ def install(
     again = watched if recreate else {*unreadable, *triggers.silenced(connection, parts)}
     with detection.unheard(connection, parts):
         installed = _reconcile(connection, resources, parts, watched, again, later=found is not None)
-    forgotten = [registry.relation(connection, parts, table) for table in unreadable]
+    forgotten = list(registry.relations(connection, parts, unreadable).values())
     execute(composed("capture/current_tables", **parts), {"anew": forgotten})
     for relation in forgotten:
         execute(composed("capture/forget_images", **parts), {"relation": relation})
     connection.commit()
     storing.key(connection, resources, parts, wanted=wanted.drained_into)
     storing.keep_uncompressed(connection, resources, parts)
+    storing.keep_actions(connection, resources, parts)
     return installed
 
 
@@ -105,6 +106,7 @@ def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.
         connection.execute(composed(name, **parts))
     upgrading.finish(connection, parts)
     detection.watch_ddl(connection, resources, parts)
+    connection.execute(composed("capture/outmoded", **parts))
     detection.want(connection, parts, wanted)
 
 
@@ -122,11 +124,14 @@ def _reconcile(
     stages = loading_order({name: watch.sequence for name, watch in watched.items()}, parents)
     order = [name for stage in stages for name in stage]
     wanted = registry.wanted(connection, resources, parts, {name: watched[name] for name in order})
-    added = [
-        entry
-        for entry in wanted.values()
-        if entry.name in again or not _stands(connection, resources, parts, known, entry)
-    ]
+    there = triggers.of(connection, resources, {*wanted, *known})
+    unmarked = triggers.unmarked(connection, parts, {name: one.trigger for name, one in wanted.items() if one.actions})
+
+    def stands(entry: Entry) -> bool:
+        fires = triggers.stand(there[entry.name], entry.trigger, entry.actions) and entry.name not in unmarked
+        return fires and known.get(entry.name) == entry and entry.name not in again
+
+    added = [entry for entry in wanted.values() if not stands(entry)]
     # What the event trigger began to watch since the caller looked stays watched.
     removed = [
         entry for name, entry in known.items() if name not in wanted and not detection.wants(connection, parts, name)
@@ -134,17 +139,18 @@ def _reconcile(
     surplus = {
         entry.name: names
         for entry in added
-        if (names := triggers.surplus(triggers.of(connection, resources, entry.name), entry.trigger, entry.actions))
+        if (names := triggers.surplus(there[entry.name], entry.trigger, entry.actions))
     }
-    surplus |= {entry.name: list(triggers.of(connection, resources, entry.name)) for entry in removed}
+    surplus |= {entry.name: list(there[entry.name]) for entry in removed}
     triggers.lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
+    # A table that is gone has none.
+    surplus = {name: names for name, names in surplus.items() if names}
+    relations = registry.relations(connection, parts, {*surplus, *(entry.name for entry in added)})
     for name, names in surplus.items():
-        # A table that is gone has none.
-        if names:
-            triggers.drop(connection, parts, registry.relation(connection, parts, name), names)
+        triggers.drop(connection, parts, relations[name], names)
     for entry in added:
-        relation = registry.relation(connection, parts, entry.name)
+        relation = relations[entry.name]
         registry.begin(connection, parts, entry, relation)
         capture = sql.SQL("SELECT {}(%s, %s, %s, %s)").format(parts["capture_table"])
         connection.execute(capture, [relation, entry.actions, entry.trigger, entry.debug])
@@ -161,14 +167,3 @@ def _reconcile(
         stages=stages,
         cycles=cycles(order, parents),
     )
-
-
-def _stands(
-    connection: Connection,
-    resources: Resources,
-    parts: Mapping[str, sql.Composable],
-    known: Mapping[TableName, Entry],
-    entry: Entry,
-) -> bool:
-    fires = triggers.fire(connection, resources, parts, entry.name, entry.trigger, entry.actions)
-    return fires and known.get(entry.name) == entry

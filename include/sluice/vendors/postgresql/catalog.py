@@ -63,11 +63,16 @@ class KeyOrder:
     sign: str
 
 
-def there(connection: Connection, names: Iterable[TableName]) -> set[TableName]:
-    """Those of these tables that there are."""
+def among(names: Iterable[TableName]) -> dict[str, list[str]]:
+    """Tables that are looked for by their names."""
     wanted = list(names)
-    values = {"schemas": [name.schema for name in wanted], "tables": [name.table for name in wanted]}
-    return {TableName(*row) for row in connection.execute(composed("catalog/there"), values)}
+    return {"schemas": [name.schema for name in wanted], "tables": [name.table for name in wanted]}
+
+
+def there(connection: Connection, names: Iterable[TableName]) -> dict[TableName, tuple[int, str]]:
+    """Those of these tables that there are, each with its number and its kind, as in pg_class."""
+    rows = connection.execute(composed("catalog/there"), among(names))
+    return {TableName(schema, table): (number, kind) for schema, table, number, kind in rows}
 
 
 def columns(connection: Connection, name: TableName) -> list[Column]:
@@ -119,10 +124,12 @@ def primary_key(connection: Connection, name: TableName) -> tuple[str, ...]:
     return tuple(column for (column,) in rows)
 
 
-def named(connection: Connection, name: TableName) -> set[str]:
-    """What constraints and indexes of a table are called."""
-    rows = connection.execute(composed("catalog/named"), {"schema": name.schema, "table": name.table})
-    return {called for (called,) in rows}
+def named(connection: Connection, names: Iterable[TableName]) -> dict[TableName, set[str]]:
+    """What constraints and indexes of each table are called."""
+    found: dict[TableName, set[str]] = {name: set() for name in names}
+    for schema, table, called in connection.execute(composed("catalog/named"), among(found)):
+        found[TableName(schema, table)].add(called)
+    return found
 
 
 def order(connection: Connection, name: TableName) -> KeyOrder | None:

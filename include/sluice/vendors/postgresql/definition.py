@@ -85,18 +85,27 @@ class TableDefinition:
 
 
 def read(connection: Connection, name: TableName) -> TableDefinition:
-    """The definition, from the catalog as the connection's snapshot shows it."""
-    relation = {"relation": regclass(name)}
-    query = composed("catalog/defined", definition=composed("catalog/definition"))
-    ((plain,),) = connection.execute(query, relation).fetchall()
-    indexes = composed("catalog/indexes", relation=sql.SQL("%(relation)s::regclass"))
-    ((undecoded,),) = connection.execute(composed("catalog/undecoded"), relation).fetchall()
-    return replace(
-        carried(DefinedTable.from_json(plain)),
-        indexes=tuple(connection.execute(indexes, relation)),
-        types=usertypes.read(connection, regclass(name)),
-        undecoded=undecoded,
+    """The definition of a table; see `several`."""
+    return several(connection, [name])[0]
+
+
+def several(connection: Connection, names: Sequence[TableName]) -> list[TableDefinition]:
+    """The definitions of tables, from the catalog as the connection's snapshot shows it."""
+    query = composed(
+        "catalog/defined",
+        definition=composed("catalog/definition"),
+        indexes=composed("catalog/indexes", relation=sql.SQL("wanted.relid")),
     )
+    rows = connection.execute(query, {"relations": [regclass(name) for name in names]}).fetchall()
+    return [
+        replace(
+            carried(DefinedTable.from_json(plain)),
+            indexes=tuple((name, unique, text) for name, unique, text in indexes),
+            types=usertypes.needed(connection, types),
+            undecoded=undecoded,
+        )
+        for plain, indexes, types, undecoded in rows
+    ]
 
 
 def carried(table: DefinedTable) -> TableDefinition:
@@ -147,10 +156,10 @@ def for_slave(table: TableDefinition, names: SlaveNames) -> TableDefinition:
     )
 
 
-def leaves(connection: Connection, name: TableName) -> list[Leaf]:
-    """The relations that hold the table's rows."""
-    rows = connection.execute(composed("catalog/leaves"), {"relation": regclass(name)})
-    return [Leaf(name, TableName(schema, table), *more) for _, schema, table, *more in rows]
+def leaves(connection: Connection, names: Sequence[TableName]) -> list[Leaf]:
+    """The relations that hold the tables' rows."""
+    rows = connection.execute(composed("catalog/leaves"), {"relations": [regclass(name) for name in names]})
+    return [Leaf(names[place - 1], TableName(schema, table), *more) for place, schema, table, *more in rows]
 
 
 def make(table: TableDefinition, name: TableName) -> Iterator[sql.Composed]:

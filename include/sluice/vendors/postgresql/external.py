@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from psycopg import pq
 
 from sluice.connections import ConnectionInfo
+from sluice.model.names import TableName
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Programs
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.session import composed, connect, translated
 
 _SETTINGS = ["statement_timeout=0", "idle_in_transaction_session_timeout=0"]
 
@@ -27,6 +29,18 @@ def environment(info: ConnectionInfo, application: str, place: Path, silent: boo
     how["passfile"] = passwords
     variables = {one.keyword.decode(): one.envvar.decode() for one in pq.Conninfo.get_defaults() if one.envvar}
     return {variables[keyword]: str(value) for keyword, value in how.items() if keyword in variables}
+
+
+def size(info: ConnectionInfo, tables: Sequence[TableName]) -> int:
+    """How many bytes these tables have, without what is stored out of line; also what is not committed yet.
+
+    Raises:
+        TransientError: SLC-036, a program has one of them locked.
+    """
+    with translated("looking how far programs are"), connect(info, "progress", autocommit=True) as session:
+        session.execute("SET lock_timeout = '1s'")
+        row = session.execute(composed("initial_update/size"), {"tables": list(map(regclass, tables))}).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _escaped(password: str) -> str:

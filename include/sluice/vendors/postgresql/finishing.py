@@ -39,8 +39,12 @@ def finish(
     """
     with sessions("looking for indexes to come") as transaction, transaction() as session:
         lacking = indexing.lacking(session, indexes)
+        # What a load that broke off here has built already.
+        built = catalog.named(session, [name for name, made in tables.items() if made])
     steps: list[Step] = [
-        partial(_build, indexes, masters, name, made) for name, made in tables.items() if made or name in lacking
+        partial(_build, indexes, masters, name, made, built.get(name, ()))
+        for name, made in tables.items()
+        if made or name in lacking
     ]
     others = [name for name, made in tables.items() if not made and name not in lacking]
     shares = [others[first::at_once] for first in range(at_once)]
@@ -77,16 +81,16 @@ def _build(
     masters: Collection[Resources],
     name: TableName,
     made: TableDefinition | None,
+    built: Collection[str],
     session: Connection,
 ) -> None:
     echoes = Echoes(session, masters)
     session.execute("SET LOCAL maintenance_work_mem = '256MB'")
     if made:
-        # What a load that broke off here has built already.
-        present = catalog.named(session, name)
-        for statement in definition.after_data(made, name, present):
+        for statement in definition.after_data(made, name, built):
             session.execute(statement)
-    indexing.build(session, indexes, [name])
+    else:
+        indexing.build(session, indexes, [name])
     _analyze([name], session)
     echoes.record([name] if made else [])
     echoes.remove()

@@ -87,14 +87,14 @@ def lacking(session: Connection, indexes: sql.Composable) -> set[TableName]:
 def build(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
     """Give tables back the indexes that were dropped, unless somebody has done so already."""
     session.execute(composed("indexes/stale", indexes=indexes), _named(tables))
-    for schema, table, name, built, bound in session.execute(
-        composed("indexes/noted", indexes=indexes), _named(tables)
-    ).fetchall():
+    noted = session.execute(composed("indexes/noted", indexes=indexes), _named(tables)).fetchall()
+    for schema, table, name, built, bound in noted:
         event("builds", table=f"{schema}.{table}", index=name)
         session.execute(verbatim(built))
         if bound:
             session.execute(verbatim(bound))
-    forget(session, indexes, tables)
+    if noted:
+        forget(session, indexes, tables)
 
 
 def forget(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:

@@ -117,7 +117,7 @@ class SlaveTables:
             merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
             indexing.build(session, indexes, self._there(merged))
             emptied, made, keyless = [], [], set()
-            present = catalog.there(session, self._there(tables))
+            present = set(catalog.there(session, self._there(tables)))
             for table in tables:
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name

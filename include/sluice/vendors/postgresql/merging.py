@@ -8,6 +8,8 @@ rows swapped among themselves, rows that are there against expectation, keys tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import add
+from typing import NamedTuple
 
 import pyarrow as pa
 from psycopg import Copy, sql
@@ -19,7 +21,40 @@ from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
 
 
-def stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: pa.Table) -> None:
+class Staged(NamedTuple):
+    """How many rows wait in a stage, by what is to become of them.
+
+    Attributes:
+        gone, known_gone, changed, fresh: as in `KeyedNet`.
+        images, added: of a table without a key, how many images, and the sum of what is added to their counts.
+        shrinking: of how many of these the count may be kept from falling below 0.
+    """
+
+    gone: int = 0
+    known_gone: int = 0
+    changed: int = 0
+    fresh: int = 0
+    images: int = 0
+    added: int = 0
+    shrinking: int = 0
+
+    def and_(self, other: Staged) -> Staged:
+        """Both of them."""
+        return Staged(*map(add, self, other))
+
+
+def stage(connection: Connection, target: Target, net: Net, changes: pa.Table) -> Staged:
+    """Send what becomes of some keys, or of some images, to the stage of their table."""
+    if isinstance(net, KeyedNet):
+        _stage_keyed(connection, target, net, changes)
+        return Staged(len(net.gone), net.known_gone, len(net.changed), len(net.fresh))
+    _stage_counted(connection, target, net)
+    added = [added for _, added, _ in net.effects]
+    shrinking = sum(least > added for _, added, least in net.effects)
+    return Staged(images=len(added), added=sum(added), shrinking=shrinking)
+
+
+def _stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: pa.Table) -> None:
     """Send the rows of a net effect to the stage, each with what is to become of it."""
     width = len(net.layout.columns)
     places = {"D": net.gone, "U": net.changed, "I": net.fresh}
@@ -30,7 +65,7 @@ def stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: 
             _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[place] for place in target.written)])
 
 
-def stage_counted(connection: Connection, target: Target, net: CountedNet) -> None:
+def _stage_counted(connection: Connection, target: Target, net: CountedNet) -> None:
     """Send the images of a table without a key, with what is to become of their counts."""
     if net.effects:
         images, added, least = zip(*net.effects, strict=True)
@@ -44,52 +79,52 @@ def delete_doubled(connection: Connection, target: Target) -> Tolerated:
     return oddities(target.name, duplicate=found)
 
 
-def broken(connection: Connection, target: Target, net: Net) -> str | None:
+def broken(connection: Connection, target: Target) -> str | None:
     """A constraint that is checked late, and that rows which came have broken; its name, if there is one."""
-    came = "stage.sluice_op <> 'D'" if isinstance(net, KeyedNet) else "stage.sluice_a > 0 OR stage.sluice_b > 0"
+    came = "stage.sluice_op <> 'D'" if target.key else "stage.sluice_a > 0 OR stage.sluice_b > 0"
     for name, same in target.late:
         if _run(connection, "late", target, same=same, came=sql.SQL(came)):
             return name
     return None
 
 
-def delete_gone(connection: Connection, target: Target, net: KeyedNet) -> Tolerated:
+def delete_gone(connection: Connection, target: Target, staged: Staged) -> Tolerated:
     """Delete the keys that are absent at the end. Returns what was not as expected: there, or not there."""
-    found = _run(connection, "delete", target, op="D") if net.gone else net.known_gone
-    return oddities(target.name, missing=net.known_gone - found)
+    found = _run(connection, "delete", target, op="D") if staged.gone else staged.known_gone
+    return oddities(target.name, missing=staged.known_gone - found)
 
 
-def write_changed(connection: Connection, target: Target, net: KeyedNet) -> Tolerated:
+def write_changed(connection: Connection, target: Target, staged: Staged) -> Tolerated:
     """In place: update what changed; a row that is missing is put back. Returns how many were missing."""
-    if not net.changed:
+    if not staged.changed:
         return Tolerated()
     renumbered = _run(connection, "delete_renumbered", target) if target.numbered else 0
     found = _run(connection, "update", target) if target.updated else 0
-    if found == len(net.changed):
+    if found == staged.changed:
         return Tolerated()
     return oddities(target.name, missing=_run(connection, "insert_missing", target) - renumbered)
 
 
-def write_fresh(connection: Connection, target: Target, net: KeyedNet) -> None:
+def write_fresh(connection: Connection, target: Target, staged: Staged) -> None:
     """In place: insert what is new; fails on a key that is there already."""
-    if net.fresh:
+    if staged.fresh:
         _run(connection, "insert", target, op="I")
 
 
-def delete_all(connection: Connection, target: Target, net: KeyedNet) -> Tolerated:
+def delete_all(connection: Connection, target: Target, staged: Staged) -> Tolerated:
     """Replaced, first half: delete every key in hand. Returns what was not as expected."""
-    found = delete_gone(connection, target, net)
-    if net.changed:
-        found += oddities(target.name, missing=len(net.changed) - _run(connection, "delete", target, op="U"))
-    if net.fresh:
+    found = delete_gone(connection, target, staged)
+    if staged.changed:
+        found += oddities(target.name, missing=staged.changed - _run(connection, "delete", target, op="U"))
+    if staged.fresh:
         found += oddities(target.name, duplicate=_run(connection, "delete", target, op="I"))
     return found
 
 
-def insert_all(connection: Connection, target: Target, net: KeyedNet) -> None:
+def insert_all(connection: Connection, target: Target, staged: Staged) -> None:
     """Replaced, second half: insert every last image."""
-    for op, chosen in (("U", net.changed), ("I", net.fresh)):
-        if chosen:
+    for op, rows in (("U", staged.changed), ("I", staged.fresh)):
+        if rows:
             _run(connection, "insert", target, op=op)
 
 
@@ -98,15 +133,13 @@ def empty(connection: Connection, target: Target) -> None:
     _run(connection, "empty", target)
 
 
-def write_counts(connection: Connection, target: Target, net: CountedNet) -> Tolerated:
+def write_counts(connection: Connection, target: Target, staged: Staged) -> Tolerated:
     """Bring each image's count to max(c + a, b). Returns how many rows to be deleted were not there."""
-    if not net.effects:
+    if not staged.images:
         return Tolerated()
-    gone = 0
-    if any(least > added for _, added, least in net.effects):
-        gone = _run(connection, "count", target)
+    gone = _run(connection, "count", target) if staged.shrinking else 0
     came = _run(connection, "count_add", target)
-    return oddities(target.name, missing=came - gone - sum(added for _, added, _ in net.effects))
+    return oddities(target.name, missing=came - gone - staged.added)
 
 
 def _run(connection: Connection, name: str, target: Target, op: str | None = None, **parts: sql.Composable) -> int:

@@ -10,7 +10,7 @@ from psycopg import sql
 from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Watch
-from sluice.vendors.postgresql import detection, triggers
+from sluice.vendors.postgresql import catalog, detection, triggers
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -36,16 +36,14 @@ def wanted(
     watched: Mapping[TableName, Watch],
 ) -> dict[TableName, Entry]:
     """What TABLES is to say of the watched tables. Raises ConfigError SLC-040 or SLC-041."""
-    relations = {name: relation(connection, parts, name) for name in watched}
-    _refuse_twice(connection, relations)
+    numbers = relations(connection, parts, watched)
+    _refuse_twice(connection, numbers)
     refuse_foreign(connection, watched)
-    found = {}
-    for name, watch in watched.items():
-        found_as = relations[name]
-        trigger = triggers.name_for(connection, resources, found_as, name, watch.trigger)
-        actions = "" if watch.actions == "none" else watch.actions
-        found[name] = Entry(name, actions, trigger, _OK, watch.debug, watch.old_images)
-    return found
+    names = {name: triggers.name_for(resources, numbers[name], name, one.trigger) for name, one in watched.items()}
+    triggers.refuse_taken(connection, resources, names)
+    return {
+        name: Entry(name, _actions(one), names[name], _OK, one.debug, one.old_images) for name, one in watched.items()
+    }
 
 
 def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, Entry]:
@@ -84,6 +82,10 @@ def keep_order(connection: Connection, parts: Mapping[str, sql.Composable], orde
         connection.execute(composed("capture/renumber", **parts), {"schema": name.schema, "table": name.table})
 
 
+def _actions(watch: Watch) -> str:
+    return "" if watch.actions == "none" else watch.actions
+
+
 def _values(entry: Entry) -> dict[str, str | int]:
     return {
         "schema": entry.name.schema,
@@ -95,18 +97,22 @@ def _values(entry: Entry) -> dict[str, str | int]:
     }
 
 
-def relation(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> int:
-    """The number of a watched table. Raises ConfigError SLC-040 if it is missing, or is no table."""
-    row = connection.execute(composed("catalog/relation"), {"schema": name.schema, "table": name.table}).fetchone()
-    if row is None or row[1] not in "rp":
-        now = detection.called_now(connection, parts, name)
-        what = "does not exist" if row is None else "is not a table"
-        raise ConfigError(
-            40,
-            f"the watched table {name} {what} on the source{f': it is called {now} now' if now else ''}",
-            "mend `tables` in the configuration, nothing was changed",
-        )
-    return int(row[0])
+def relations(
+    connection: Connection, parts: Mapping[str, sql.Composable], names: Iterable[TableName]
+) -> dict[TableName, int]:
+    """The numbers of watched tables. Raises ConfigError SLC-040 if one is missing, or is no table."""
+    wanted = list(names)
+    found = catalog.there(connection, wanted)
+    for name in wanted:
+        if name not in found or found[name][1] not in "rp":
+            now = detection.called_now(connection, parts, name)
+            what = "is not a table" if name in found else "does not exist"
+            raise ConfigError(
+                40,
+                f"the watched table {name} {what} on the source{f': it is called {now} now' if now else ''}",
+                "mend `tables` in the configuration, nothing was changed",
+            )
+    return {name: found[name][0] for name in wanted}
 
 
 def refuse_foreign(connection: Connection, names: Iterable[TableName]) -> None:

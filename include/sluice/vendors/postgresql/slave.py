@@ -9,8 +9,8 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
+from sluice.apply.effects import Step
 from sluice.apply.mapper import Mapper
-from sluice.apply.net import Step
 from sluice.apply.view import view
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached

@@ -73,7 +73,7 @@ class DumpSnapshot:
     def definitions(self) -> list[TableDefinition]:
         """The tables, as the snapshot's catalog has them."""
         with translated("reading the catalog"):
-            return [definition.read(self._session, name) for name in self._tables]
+            return definition.several(self._session, self._tables)
 
     def leaves(self) -> list[Leaf]:
         """The relations to copy."""
@@ -82,7 +82,7 @@ class DumpSnapshot:
     @cached_property
     def _leaves(self) -> list[Leaf]:
         with translated("reading the catalog"):
-            return [leaf for name in self._tables for leaf in definition.leaves(self._session, name)]
+            return definition.leaves(self._session, self._tables)
 
     def published(self) -> bool:
         """Whether nothing that the snapshot shows is queued any more; what was purged is in the change log."""

@@ -37,7 +37,7 @@ from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot, exported
-from sluice.vendors.postgresql.sweeping import PostgresSweep, reclaim, record_purge
+from sluice.vendors.postgresql.sweeping import PostgresSweep, purged_by_name, reclaim, record_purge
 from sluice.vendors.postgresql.unchanged import Unchanged
 from sluice.vendors.protocol import Capabilities, Installed
 from sluice.vendors.sweeping import Purge
@@ -136,8 +136,8 @@ class PostgresSource:
         with translated("looking at the watched tables"):
             return remarks.without_old(self._publisher(), self.resources, self.parts, tables)
 
-    def grants(self, tables: Sequence[TableName]) -> str:
-        """The script that gives our role what capturing these tables needs."""
+    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
+        """The script that gives our role what capturing these tables needs, and what seeing activity does."""
         parts = {
             "role_name": sql.Literal(self.info.login),
             "schema_name": sql.Literal(self.resources.schema),
@@ -146,7 +146,8 @@ class PostgresSource:
         with translated("writing the script"):
             session = self._publisher()
             events = detection.for_another(session, self.resources, self.parts, self.info.login)
-            return ";\n\n".join(one.as_string(session) for one in [composed("grants/source", **parts), *events])
+            more = [composed("grants/activity", role=self.info.login)] if activity else []
+            return ";\n\n".join(one.as_string(session) for one in [composed("grants/source", **parts), *more, *events])
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""
@@ -215,19 +216,13 @@ class PostgresSource:
 
         parsing.parsed(text)
 
-    def heal(self, epoch: int, purge: Purge, keys: Iterable[Sequence[int]]) -> int:
+    def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
         """Purge again, by name, what a publisher that died between listing and purging left behind."""
         # What was looked over before names transactions that go now: no slice of it would ever be published.
         self._backlog = None
-        gone = 0
         with translated("purging again what is in the log"):
             session = self._publisher()
-            with session.transaction():
-                session.execute("SET LOCAL synchronous_commit = on")
-                for some in keys:
-                    gone += session.execute(composed("publish/purge_keys", **self.parts), {"keys": list(some)}).rowcount
-                record_purge(session, self.parts, purge, epoch)
-        return gone
+            return purged_by_name(session, self.parts, purge, epoch, changes)
 
     def accept(self, epoch: int, segment: int, sha256: str) -> str:
         """Take this source as the one whose log ends with `segment`; its incarnation, to be recorded there."""

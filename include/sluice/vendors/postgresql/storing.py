@@ -1,4 +1,4 @@
-"""How the queue is stored: whether it has an index by key, how its rows are told apart without one, and long images.
+"""How the queue is stored: an index by key or none, how its rows are told apart without one, long images, actions.
 
 An index costs the application a sixth of what capture does. Only drains with `block_loop` need it: each of their
 transactions takes its own rows out again. To compress rows of more than 2 kB would double what capture costs.
@@ -7,8 +7,9 @@ transactions takes its own rows out again. To compress rows of more than 2 kB wo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
-from psycopg import sql
+from psycopg import errors, sql
 
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql import triggers
@@ -43,6 +44,20 @@ def keep_uncompressed(connection: Connection, resources: Resources, parts: Mappi
     with connection.transaction():
         if connection.execute(composed("capture/compressed", **parts)).fetchone() == (True,):
             _alter(connection, resources, parts, _IN_PLACE)
+
+
+def keep_actions(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Store actions as triggers have them at hand. A queue that is long keeps its letters until a later bootstrap finds
+    it short, and so does one of which somebody has made a view; all else is the same with both.
+
+    Raises:
+        TransientError: SLC-036 as above.
+    """
+    with suppress(errors.FeatureNotSupported), connection.transaction():
+        if connection.execute(composed("capture/lettered", **parts)).fetchone() == (True,):
+            connection.execute(composed("capture/items_aside", **parts))
+            _alter(connection, resources, parts, sql.SQL("ALTER db_action TYPE text"))
+            connection.execute(composed("bootstrap/150_items", **parts))
 
 
 def tell(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from psycopg import errors, sql
+from psycopg import Rollback, errors, sql
 
 from sluice.changelog.schema import NO_LAYOUT, ROW, SWEPT, are_commands
 from sluice.connections import ConnectionInfo
@@ -255,6 +255,24 @@ def _alone(texts: pa.Array) -> pa.ListArray:
     """What a command carries: one text, in a list of its own."""
     lists = pa.ListArray.from_arrays(np.arange(len(texts) + 1, dtype=np.int32), texts)
     return lists.take(pa.array(np.arange(len(texts)), mask=~texts.is_valid().to_numpy(zero_copy_only=False)))
+
+
+def purged_by_name(
+    session: Connection,
+    parts: Mapping[str, sql.Composable],
+    purge: Purge,
+    epoch: int,
+    changes: Iterable[Mapping[str, Sequence[object]]],
+) -> bool:
+    """Purge changes by `keys` and `transactions`, and record it; False, and nothing is done, if one is not there."""
+    with session.transaction() as purging:
+        session.execute("SET LOCAL synchronous_commit = on")
+        for some in changes:
+            if session.execute(composed("publish/purge_keys", **parts), some).rowcount != len(some["keys"]):
+                raise Rollback(purging)
+        record_purge(session, parts, purge, epoch)
+        return True
+    return False
 
 
 def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], purge: Purge, epoch: int) -> None:

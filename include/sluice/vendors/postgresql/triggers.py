@@ -20,9 +20,7 @@ from sluice.vendors.postgresql.unchanged import Unchanged
 # before a trigger of the application writes that row again: its change is a later one.
 _CHECKS = "RI_ConstraintTrigger_"
 _AFTER_CHECKS = "RI_z_"
-# Beside the row trigger: TRUNCATE, and the last key of a transaction.
-_SUFFIXES = ("", "_t", "_c")
-_LONGEST = 63 - max(map(len, _SUFFIXES))
+_LONGEST = 63 - len("_t")
 # How long one try to lock waits, and with it everybody who wants to write behind it: as long as most transactions last,
 # and longer only where those that are open last longer. Less than the second after which servers look for deadlocks.
 _FIRST_WAIT_MS = 50
@@ -36,7 +34,7 @@ def made(resources: Resources) -> str:
     return f"{_AFTER_CHECKS}{resources.name('capture_')}"
 
 
-def name_for(connection: Connection, resources: Resources, relation: int, name: TableName, given: str | None) -> str:
+def name_for(resources: Resources, relation: int, name: TableName, given: str | None) -> str:
     """The name of a table's trigger: the one that is given, or one that is made. Raises ConfigError SLC-041."""
     trigger = given or f"{made(resources)}{relation}"
     if trigger < _CHECKS or trigger.startswith(_CHECKS):
@@ -47,42 +45,49 @@ def name_for(connection: Connection, resources: Resources, relation: int, name: 
         )
     if len(trigger.encode()) > _LONGEST:
         raise ConfigError(41, f"the trigger name {trigger} is too long", f"choose one of at most {_LONGEST} bytes")
-    values = {"relation": relation, "names": [trigger + suffix for suffix in _SUFFIXES]}
-    if row := connection.execute(composed("capture/taken", **_own(resources)), values).fetchone():
-        raise ConfigError(41, f"{name} has a trigger {row[0]} of its own", "give the table another `trigger`")
     return trigger
 
 
-def of(connection: Connection, resources: Resources, name: TableName) -> dict[str, str]:
-    """The triggers of ours that a table has, whatever they are called by now, and whether they fire always (A)."""
-    named = {"schema": name.schema, "table": name.table}
-    return dict(connection.execute(composed("capture/triggers", **_own(resources)), named).fetchall())
+def refuse_taken(connection: Connection, resources: Resources, names: Mapping[TableName, str]) -> None:
+    """See that no table has triggers of its own that bear the names of ours. Raises ConfigError SLC-041."""
+    pairs = [(name, one) for name, trigger in names.items() for one in (trigger, f"{trigger}_t", _last(trigger))]
+    wanted = {"relations": [regclass(name) for name, _ in pairs], "names": [trigger for _, trigger in pairs]}
+    if row := connection.execute(composed("capture/taken", **_own(resources)), wanted).fetchone():
+        name, trigger = pairs[row[0] - 1]
+        raise ConfigError(41, f"{name} has a trigger {trigger} of its own", "give the table another `trigger`")
 
 
-def fire(
-    connection: Connection,
-    resources: Resources,
-    parts: Mapping[str, sql.Composable],
-    name: TableName,
-    trigger: str,
-    actions: str,
-) -> bool:
-    """Whether a table has the triggers that it needs and no other of ours, and they fire for all sessions."""
-    found = of(connection, resources, name)
-    if (
-        not set(found.values()) <= {"A"}
-        or not _needed(trigger, actions) <= set(found)
-        or surplus(found, trigger, actions)
-    ):
-        return False
-    unmarked = composed("capture/unmarked", **parts)
-    wanted = {"relation": regclass(name), "trigger": f"{trigger}_c"}
-    return not actions or connection.execute(unmarked, wanted).fetchone() is None
+def of(connection: Connection, resources: Resources, names: Iterable[TableName]) -> dict[TableName, dict[str, str]]:
+    """The triggers of ours that tables have, whatever they are called by now, and whether they fire always (A)."""
+    found: dict[TableName, dict[str, str]] = {name: {} for name in names}
+    rows = connection.execute(composed("capture/triggers", **_own(resources)), catalog.among(found))
+    for schema, table, trigger, enabled in rows:
+        found[TableName(schema, table)][trigger] = enabled
+    return found
+
+
+def unmarked(
+    connection: Connection, parts: Mapping[str, sql.Composable], triggers: Mapping[TableName, str]
+) -> set[TableName]:
+    """Tables which have a part that waits at a commit and does not draw its last key (R1).
+
+    Args:
+        triggers: the name of the row trigger of each.
+    """
+    names = list(triggers)
+    marks = {"relations": [regclass(name) for name in names], "triggers": [_last(triggers[name]) for name in names]}
+    return {names[place - 1] for (place,) in connection.execute(composed("capture/unmarked", **parts), marks)}
+
+
+def stand(found: Mapping[str, str], trigger: str, actions: str) -> bool:
+    """Whether these are the triggers that a table needs and no other of ours, and they fire for all sessions."""
+    always = set(found.values()) <= {"A"}
+    return always and _needed(trigger, actions) <= set(found) and not surplus(found, trigger, actions)
 
 
 def surplus(found: Iterable[str], trigger: str, actions: str) -> list[str]:
     """Those of our triggers that a table has and does not need: others were wanted before, or they were renamed."""
-    kept = _needed(trigger, actions) | ({f"{trigger}_c"} if actions else set())
+    kept = _needed(trigger, actions) | ({_last(trigger)} if actions else set())
     return [name for name in found if name not in kept]
 
 
@@ -146,6 +151,12 @@ def _needed(trigger: str, actions: str) -> set[str]:
         return set()
     # A TRUNCATE is a delete of all rows.
     return {trigger, f"{trigger}_t"} if "D" in actions else {trigger}
+
+
+def _last(trigger: str) -> str:
+    """What draws the last key of a transaction: behind checks at the commit, `Unique_ConstraintTrigger_...`, which may
+    wait for another one (R1)."""
+    return f"V_{trigger}"
 
 
 def _own(resources: Resources) -> dict[str, sql.Literal]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from graphlib import TopologicalSorter
 
 from psycopg import sql
@@ -14,10 +14,9 @@ from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
 
 
-def read(connection: Connection, relation: str) -> tuple[UserType, ...]:
-    """The types that a table's columns need, those first that others are made of."""
-    row = connection.execute(composed("catalog/column_types"), {"relation": relation}).fetchone()
-    return _of(connection, row[0]) if row and row[0] else ()
+def needed(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
+    """The types that columns of these types need, those first that others are made of."""
+    return _of(connection, columns) if columns else ()
 
 
 def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> None:
@@ -48,8 +47,8 @@ def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames
             )
 
 
-def _of(connection: Connection, columns: list[int]) -> tuple[UserType, ...]:
-    rows = connection.execute(composed("catalog/types", columns=sql.Literal(columns))).fetchall()
+def _of(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
+    rows = connection.execute(composed("catalog/types", columns=sql.Literal(list(columns)))).fetchall()
     return ordered(
         UserType(oid, TableName(schema, name), kind, extension, tuple(parts), tuple(labels), text)
         for oid, schema, name, kind, extension, parts, labels, text in rows

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sluice.vendors.postgresql import capturing
+from sluice.vendors.postgresql.activity import active
 from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import PostgresReceiver
 from sluice.vendors.postgresql.definition import TableDefinition
-from sluice.vendors.postgresql.external import EXPORTING, IMPORTING
+from sluice.vendors.postgresql.external import EXPORTING, IMPORTING, size
 from sluice.vendors.postgresql.ranges import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.reading import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
@@ -28,7 +29,8 @@ VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
-    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json, EXPORTING),
+    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json, EXPORTING, active),
     importing=IMPORTING,
+    size=size,
     online=Online(PostgresRanges, PostgresBlocks),
 )

@@ -7,15 +7,15 @@ changes are written one by one. References decide in which order tables come.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import psycopg
-import pyarrow as pa
 from psycopg import sql
 
+from sluice.apply.effects import Effect, Run
 from sluice.apply.grouping import Image, RowChange, row_changes
 from sluice.apply.mapper import Mapper
-from sluice.apply.net import KeyedNet, Net, Run
 from sluice.apply.order import parents_first
 from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
@@ -24,6 +24,7 @@ from sluice.model.manners import Manner, Manners
 from sluice.model.names import TableName
 from sluice.model.tolerance import Oddity, Rejected, Tolerated, Way
 from sluice.vendors.postgresql import catalog, merging
+from sluice.vendors.postgresql.merging import Staged
 from sluice.vendors.postgresql.replaying import Prepared, replay
 from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.staging import Stages, Target
@@ -39,9 +40,9 @@ class _Part:
     """What a run brings to one table."""
 
     target: Target
-    net: Net
-    changes: pa.Table
+    effect: Effect
     manner: Manner
+    staged: Staged
 
     @property
     def by_row(self) -> bool:
@@ -85,70 +86,69 @@ class Writer:
             SluiceError: SLC-120, one was not as expected, and the slave is to stop; SLC-121, nobody could tell.
         """
         parts: dict[TableName, _Part] = {}
-        self.stages.hold([net.layout.name for net, _ in run])
-        for net, changes in run:
-            target = self.stages.target(net.layout)
-            parts[target.name] = part = _Part(target, net, changes, manners.of(target.name))
+        self.stages.hold([effect.layout.name for effect in run])
+        for effect in run:
+            target = self.stages.target(effect.layout)
+            parts[target.name] = part = _Part(target, effect, manners.of(target.name), Staged())
             if part.by_row:
                 _expect_alone(part)
                 continue
             if not first:
                 self._connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(target.stage)))
-            if isinstance(net, KeyedNet):
-                merging.stage_keyed(self._connection, target, net, changes)
-            else:
-                merging.stage_counted(self._connection, target, net)
+            for net, changes in effect.nets():
+                part = replace(part, staged=part.staged.and_(merging.stage(self._connection, target, net, changes)))
+            parts[target.name] = part
         reached(CrashPoint.STAGED)
         order = [parts[name] for name in parents_first(parts, self._parents)]
         try:
             with self._connection.transaction():
-                return self._written(order, manners, replace=False)
+                return self._written(order, manners, anew=False)
         except SluiceError as error:
             if not isinstance(error.__cause__, _TAKEN):
                 raise
         try:
             with self._connection.transaction():
-                return self._written(order, manners, replace=True)
+                return self._written(order, manners, anew=True)
         except SluiceError as error:
             if isinstance(error.__cause__, _TAKEN):
                 raise _conflict(error.fact) from error
             raise
 
-    def _written(self, order: Sequence[_Part], manners: Manners, *, replace: bool) -> Tolerated:
+    def _written(self, order: Sequence[_Part], manners: Manners, *, anew: bool) -> Tolerated:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
         tolerated = Tolerated()
         for part in reversed(order):
-            target, net = part.target, part.net
+            target, staged = part.target, part.staged
             if part.by_row:
                 continue
-            if net.emptied:
+            if part.effect.emptied:
                 merging.empty(session, target)
-            if isinstance(net, KeyedNet):
-                if replace or target.unchecked:
-                    unexpected = merging.delete_all(session, target, net)
+            if target.key:
+                if anew or target.unchecked:
+                    unexpected = merging.delete_all(session, target, staged)
                 else:
-                    unexpected = merging.delete_gone(session, target, net) + merging.delete_doubled(session, target)
-                tolerated += Tolerated() if net.emptied else unexpected
+                    unexpected = merging.delete_gone(session, target, staged) + merging.delete_doubled(session, target)
+                tolerated += Tolerated() if part.effect.emptied else unexpected
         for part in order:
-            target, net = part.target, part.net
+            target, staged = part.target, part.staged
             if part.by_row:
-                tolerated += self._replayed(part, manners, replace=replace)
-            elif not isinstance(net, KeyedNet):
-                tolerated += merging.write_counts(session, target, net)
-            elif replace or target.unchecked:
-                merging.insert_all(session, target, net)
+                tolerated += self._replayed(part, manners, anew=anew)
+            elif not target.key:
+                tolerated += merging.write_counts(session, target, staged)
+            elif anew or target.unchecked:
+                merging.insert_all(session, target, staged)
             else:
-                tolerated += merging.write_changed(session, target, net)
-                merging.write_fresh(session, target, net)
-            if not part.by_row and (broken := merging.broken(session, target, net)):
+                tolerated += merging.write_changed(session, target, staged)
+                merging.write_fresh(session, target, staged)
+            if not part.by_row and (broken := merging.broken(session, target)):
                 raise _conflict(f"writing to {target.name}: rows that came, and others, would break {broken}")
         return tolerated
 
-    def _replayed(self, part: _Part, manners: Manners, *, replace: bool) -> Tolerated:
-        changes = row_changes(part.changes)
-        tolerated, found = replay(self._connection, self.prepared(part.target, part.manner), changes, replace=replace)
-        rejected = [_rejected(part.net.layout, oddity, change) for oddity, change in found]
+    def _replayed(self, part: _Part, manners: Manners, *, anew: bool) -> Tolerated:
+        changes = chain.from_iterable(map(row_changes, part.effect.changes()))
+        tolerated, found = replay(self._connection, self.prepared(part.target, part.manner), changes, replace=anew)
+        rejected = [_rejected(part.effect.layout, oddity, change) for oddity, change in found]
         for (oddity, _), one in zip(found, rejected, strict=True):
             if part.manner.way(oddity) is Way.STOP:
                 raise SluiceError(

@@ -1,0 +1,75 @@
+"""Changes put aside under labels: a few in memory, the others in a file that has no name, so that whoever dies leaves
+none, and that nobody else can open."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator
+from typing import IO
+
+import pyarrow as pa
+
+from sluice.changelog.schema import CHANGES
+from sluice.errors import TransientError
+
+# Of all labels together; the others are in the file.
+MOST_BYTES = 16 * 1024 * 1024
+
+
+class Spilled:
+    """Tables of changes by label, each read in the order in which it was put here. Columns as in `CHANGES`.
+
+    Attributes:
+        weights: how many bytes there are of each label.
+    """
+
+    def __init__(self) -> None:
+        self.weights: Counter[Hashable] = Counter()
+        self._held: defaultdict[Hashable, list[pa.Table]] = defaultdict(list)
+        self._bytes = 0
+        self._places: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+        self._file: IO[bytes] | None = None
+        self._end = 0
+
+    def add(self, label: Hashable, changes: pa.Table) -> None:
+        """Put some aside, behind what is there. Raises TransientError SLC-239 if there is no room for them."""
+        if not len(changes):
+            return
+        self._held[label].append(changes)
+        self.weights[label] += changes.nbytes
+        self._bytes += changes.nbytes
+        if self._bytes > MOST_BYTES:
+            try:
+                self._write()
+            except OSError as error:
+                raise TransientError(
+                    239,
+                    "changes that wait for the end of their transaction cannot be put aside in "
+                    f"{tempfile.tempdir or 'a temporary directory'}: {error.strerror}",
+                    "nothing is lost; make room there, or let TMPDIR name another directory; the run tries again "
+                    "by itself",
+                ) from error
+
+    def read(self, label: Hashable) -> Iterator[pa.Table]:
+        """What was put there, some at a time."""
+        for place, size in self._places[label]:
+            assert self._file is not None
+            self._file.seek(place)
+            record = pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size)), CHANGES)
+            yield pa.Table.from_batches([record])
+        yield from self._held[label]
+
+    def _write(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is gone with this object
+        self._file.seek(self._end)
+        while self._held:
+            label, tables = self._held.popitem()
+            for record in pa.concat_tables(tables).combine_chunks().to_batches():
+                written = record.serialize()
+                self._file.write(written)
+                self._places[label].append((self._end, written.size))
+                self._end += written.size
+        self._file.flush()
+        self._bytes = 0

@@ -1,0 +1,48 @@
+"""How a load in blocks gives way to those who work on the master."""
+
+from __future__ import annotations
+
+import time
+
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.vendors.registry import master
+
+# While it waits, the master is asked no more often.
+_REST_S = 3.0
+
+
+def active(context: Context, source: str) -> int | None:
+    """How many sessions of others are active on a master; None if no load of it asks for that.
+
+    Raises:
+        SluiceError: SLC-236, its role may not know; or it cannot be asked.
+    """
+    settings = context.config.source(source)
+    if settings.blocks.max_active is None:
+        return None
+    return master(settings.vendor).active(context.connection(settings.connection))
+
+
+class Courtesy:
+    """What says whether a block may be read of a master now; loads of several slaves ask the same one."""
+
+    def __init__(self, context: Context, source: str) -> None:
+        self._context = context
+        self._source = source
+        self._most = context.config.source(source).blocks.max_active
+        self._why, self._until = "", 0.0
+
+    def why_not(self) -> str:
+        """Why not; empty if it may. Whoever cannot be asked, or takes no more sessions, has no block read either."""
+        if time.monotonic() < self._until:
+            return self._why
+        try:
+            found = active(self._context, self._source) or 0
+            busy = self._most is not None and found > self._most
+            told = f"active sessions of others on the master: {found}, more than {self._most} (`max_active`)"
+            self._why = told if busy else ""
+        except SluiceError as error:
+            self._why = error.said
+        self._until = time.monotonic() + _REST_S if self._why else 0.0
+        return self._why

@@ -1,0 +1,63 @@
+-- A change that is captured after others that followed it (R1): the triggers of a statement fire when it has changed all of
+-- its rows, while a statement within it, of a trigger or a function of the application, is captured as soon as it ends. Runs
+-- behind the change's own entry, and makes the last entry of each key, or of each image, the truth again:
+-- with a key by what bears it now; without one by moving what followed behind.
+-- `bearer` bears the key that the change gave a row, which is at `place`, `heir` the one that it took away; none: nobody does.
+CREATE OR REPLACE FUNCTION {overtaken}(
+    leaf oid, place tid, brought text, took text, keyed boolean, bearer_leaf oid, bearer tid, heir_leaf oid, heir tid)
+RETURNS void LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+SET intervalstyle = 'postgres'
+SET timezone = 'UTC'
+SET extra_float_digits = 1
+SET bytea_output = 'hex'
+SET lc_monetary = 'C'
+SET row_security = off
+AS $overtaken$
+DECLARE
+    own   bigint := currval({seq_name}::regclass);
+    begun bigint;
+    image text := brought;
+    there boolean;
+    row   text := 'SELECT textin(record_out(sluice_row.*)) FROM ONLY %s AS sluice_row WHERE ctid = $1';
+BEGIN
+    IF keyed THEN
+        IF brought IS NOT NULL AND (bearer_leaf, bearer) IS DISTINCT FROM (leaf, place) THEN
+            IF bearer IS NOT NULL THEN
+                EXECUTE format(row, bearer_leaf::regclass) INTO image USING bearer;
+            END IF;
+            INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
+            SELECT nextval({seq_name}::regclass), coalesce(bearer_leaf, leaf), made.action, made.content, made.oldcontent
+            FROM (VALUES
+                ('D'::"char", NULL::text, brought, bearer IS NULL),
+                ('U', image, brought, bearer_leaf = leaf),
+                ('I', image, NULL, bearer_leaf <> leaf)) AS made (action, content, oldcontent, fits)
+            WHERE made.fits;
+        END IF;
+        IF heir IS NOT NULL AND (heir_leaf, heir) IS DISTINCT FROM (bearer_leaf, bearer) THEN
+            EXECUTE format(row, heir_leaf::regclass) INTO image USING heir;
+            INSERT INTO {queue} (repl_key, relid, db_action, content)
+            VALUES (nextval({seq_name}::regclass), heir_leaf, 'I', image);
+        END IF;
+        RETURN;
+    END IF;
+    EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s WHERE ctid = $1)', leaf::regclass) INTO there USING place;
+    IF there THEN
+        RETURN;
+    END IF;
+    SELECT max(repl_key) INTO begun FROM {queue} AS change
+    WHERE change.trans_key = pg_current_xact_id() AND change.relid = leaf AND change.repl_key < own
+      AND change.content = took;
+    LOOP
+        UPDATE {queue} AS moved SET repl_key = nextval({seq_name}::regclass)
+        WHERE ctid = (
+            SELECT change.ctid FROM {queue} AS change
+            WHERE change.trans_key = pg_current_xact_id() AND change.relid = leaf AND left(change.db_action, 1) IN ('U', 'D')
+              AND change.oldcontent = image AND change.repl_key < own AND change.repl_key > coalesce(begun, 0)
+            ORDER BY change.repl_key LIMIT 1)
+        RETURNING moved.content INTO image;
+        EXIT WHEN image IS NULL;
+    END LOOP;
+END
+$overtaken$

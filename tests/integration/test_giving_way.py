@@ -1,0 +1,150 @@
+"""A load in blocks gives way to those who work on the master: it waits while many of them do, and says so (R10)."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+
+import psycopg
+import pytest
+from psycopg import sql
+from support.updating import blocks_here, load_here
+from support.world import SOURCE
+
+from sluice.control import replications
+from sluice.control.check import findings
+from sluice.control.grants import grants
+from sluice.control.status import as_table, standings
+from sluice.errors import SluiceError
+from sluice.initial_update import courtesy
+from sluice.initial_update.cancel import cancel
+from sluice.initial_update.dump import dump
+from sluice.initial_update.online import load_online
+from sluice.state.replication import Event, Status
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE a (id int PRIMARY KEY, note text);
+INSERT INTO a SELECT g, repeat('x', 700) FROM generate_series(1, 3000) AS g;
+"""
+WAITS = "waits: active sessions of others on the master: 2, more than 1 (`max_active`)"
+
+
+@pytest.fixture
+def world(updating, monkeypatch):
+    """A world whose loads wait while two others are active; nobody fills geneva."""
+    monkeypatch.setattr(courtesy, "_REST_S", 0.2)
+    made = updating(DDL, ["public.a"], source={"blocks": {"rows": 600, "max_active": 1}})
+    replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    return made
+
+
+@pytest.fixture
+def begun(world):
+    world.inhibit("zurich")
+    assert dump(world.context, SOURCE, ["zurich"], load_here, mode="markers")["failed"] == {}
+    world.release("zurich")
+    return world
+
+
+@contextmanager
+def active(world, *names):
+    """Sessions that execute something on these databases of the master's server."""
+    asleep = [world.session(name) for name in names]
+    seen = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid = ANY (%s)"
+    pids = [one.info.backend_pid for one in asleep]
+    with ThreadPoolExecutor(len(asleep)) as pool:
+        futures = [pool.submit(one.execute, "SELECT pg_sleep(60)") for one in asleep]
+        try:
+            while world.reader("zurich").execute(seen, [pids]).fetchone() != (len(pids),):
+                time.sleep(0.02)
+            yield
+        finally:
+            for one in asleep:
+                one.cancel_safe()
+            for future in futures:
+                assert isinstance(future.exception(), psycopg.errors.QueryCanceled)
+
+
+def loading(pool, world, seen):
+    """A load in a thread of its own, which notes when a round begins, and what is told of it then."""
+
+    def noted(job):
+        seen.append(standing(world).loading.waits)
+        return blocks_here(job)
+
+    return pool.submit(load_online, world.context, SOURCE, ["zurich"], noted)
+
+
+def standing(world):
+    return standings(world.context, world.pair("zurich"))[0]
+
+
+def until_it_waits(world):
+    end = time.monotonic() + 30
+    while not ((now := standing(world)).loading and now.loading.waits):
+        assert time.monotonic() < end, "it does not wait"
+        time.sleep(0.05)
+    return now
+
+
+def test_no_block_is_begun_while_more_sessions_are_active_than_may_be(begun):
+    world, seen = begun, []
+    with world.running("zurich"), ThreadPoolExecutor(1) as pool:
+        with active(world, "master", "control"):
+            load = loading(pool, world, seen)
+            now = until_it_waits(world)
+            time.sleep(1)
+            assert seen == []
+            assert WAITS in as_table([now])
+        assert load.result(60)["rows"] == {"zurich": 3000}
+    assert len(seen) > 2
+    assert set(seen) == {None}, "it loads, and is told to wait"
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+
+
+def test_as_many_active_sessions_as_may_be_keep_nobody_up(begun):
+    with begun.running("zurich"), active(begun, "master"), ThreadPoolExecutor(1) as pool:
+        assert loading(pool, begun, []).result(60)["rows"] == {"zurich": 3000}
+
+
+def test_a_load_that_gives_way_can_be_cancelled(begun):
+    seen = []
+    with begun.running("zurich"), active(begun, "master", "master"), ThreadPoolExecutor(1) as pool:
+        load = loading(pool, begun, seen)
+        until_it_waits(begun)
+        assert cancel(begun.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
+        assert load.result(5)["rows"] == {"zurich": 0}
+    assert seen == []
+    assert begun.status("zurich") is Status.INCONSISTENT
+
+
+def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_changed(world):
+    database = world.infos["master"].database
+    role = f"blind {database}"
+    names = {"role": sql.Identifier(role), "database": sql.Identifier(database)}
+    made = "CREATE ROLE {role} LOGIN PASSWORD 'canary'; GRANT CONNECT ON DATABASE {database} TO {role}"
+    world.master.execute(sql.SQL(made).format(**names))
+    world.context.connections["master"] = replace(world.infos["master"], login=role, password="canary")
+    before = world.status("zurich")
+
+    def told():
+        (found,) = [one for one in findings(world.context) if one.subject == f"blocks of {SOURCE}"]
+        return found
+
+    assert not told().good
+    assert "SLC-236" in told().text
+    with pytest.raises(SluiceError, match="SLC-236"):
+        world.inhibit("zurich")
+    assert world.status("zurich") is before
+    assert "SLC-236" in courtesy.Courtesy(world.context, SOURCE).why_not()
+    script = grants(world.context, SOURCE)
+    world.master.execute(script[script.index("GRANT pg_read_all_stats") :].partition(";")[0].encode())
+    with active(world, "master", "control"):
+        assert told().good
+        assert told().text.startswith("active sessions of others: 2;")
+        assert "master: 2," in courtesy.Courtesy(world.context, SOURCE).why_not()
+    assert courtesy.Courtesy(world.context, SOURCE).why_not() == ""

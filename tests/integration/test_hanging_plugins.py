@@ -1,0 +1,101 @@
+"""A plugin that does not come to an end stops its slave's drain in time and with its code, and costs no row (R8)."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from sluice.control import replications
+from sluice.control.status import standings
+from sluice.state.dispatcher import Hold
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, note text)"
+PATIENCE_S = 2
+PLUGIN = """
+import os, re, time
+from sluice import hooks
+from sluice.apply.plugins import RowByRow
+
+hooks.PATIENCE_S, hooks.MORE_S = {patience}, {more}
+
+
+class Hangs(RowByRow):
+    def row(self, row):
+        if row["note"] == "hang" and not os.path.exists({mended!r}):
+            {hangs}
+        return row
+"""
+HANGS = {"waits": "time.sleep(3600)", "computes": "while True: pass"}
+
+
+@pytest.fixture
+def hanging(build, airflow, tmp_path):
+    """A world whose plugin hangs at the fourth of six transactions, until ``mended`` is there."""
+
+    def one(hangs, more=30):
+        plugins = tmp_path / "plugins"
+        plugins.mkdir()
+        mended = tmp_path / "mended"
+        (plugins / "hanging.py").write_text(
+            PLUGIN.format(patience=PATIENCE_S, more=more, hangs=hangs, mended=str(mended))
+        )
+        world = build(DDL, ["public.t"], slave={"tables": {"public.t": {"plugin": "hanging:Hangs"}}, "max_batch": 1})
+        world.infos[world.context.config.airflow_api] = airflow.info()
+        world.plugins, world.mended = plugins, mended
+        for number in range(1, 7):
+            world.master.execute("INSERT INTO t VALUES (%s, %s)", [number, "hang" if number == 4 else "a"])
+        world.publish()
+        return world
+
+    return one
+
+
+def ended(world):
+    """A drain that has ended, and what it said."""
+    began = time.monotonic()
+    job = world.start("drain", "--slave", "zurich", "--once", plugins=world.plugins)
+    _, said = job.communicate(timeout=60)
+    assert time.monotonic() - began < PATIENCE_S + 30
+    return job, said
+
+
+def goes_on(world):
+    job, said = ended(world)
+    assert job.returncode == 0, said
+    assert world.differences() == {}
+    assert standings(world.context)[0].tolerated == 0, "something came twice"
+
+
+@pytest.mark.parametrize("hangs", HANGS.values(), ids=HANGS)
+def test_a_drain_stops_in_front_of_what_a_plugin_does_not_end_with_and_goes_on_once_it_is_mended(
+    hanging, airflow, hangs
+):
+    world = hanging(hangs)
+    job, said = ended(world)
+    assert job.returncode == 3, said
+    assert "SLC-162: the plugin hanging:Hangs failed on 1 rows of public.t: TimeoutError: no answer for 2 s" in said
+    assert "HINT: the slave waits in front of them and nothing is lost" in said
+    assert "SLC-162" in replications.holds(world.context.store, world.pair("zurich"))[Hold.EXCEPTION].reason
+    assert airflow.paused
+    assert world.rows("zurich", "public.t").total() == world.position().ordinal == 3
+    world.mended.touch()
+    airflow.paused = False
+    goes_on(world)
+
+
+def test_a_process_that_a_plugin_keeps_from_all_else_is_ended_and_says_where_it_was(hanging):
+    world = hanging("re.match('(a+)+$', 'a' * 64 + 'b')", more=1)
+    job, said = ended(world)
+    assert job.returncode == 1, said
+    assert "Timeout" in said
+    assert re.search(r'hanging.py", line \d+ in row', said)
+    # What was being delivered when it began is in as a whole, or not at all.
+    assert world.rows("zurich", "public.t").total() == world.position().ordinal <= 3
+    world.mended.touch()
+    # It could not give its lease back.
+    world.let_leases_expire()
+    goes_on(world)
