@@ -20,7 +20,7 @@ from sluice.model.position import Position
 
 
 @dataclass(frozen=True)
-class _Part:
+class Prepared:
     """What is to be done about a batch, or about a part of one; `last` as in `Batch`."""
 
     steps: list[Step]
@@ -30,28 +30,13 @@ class _Part:
     last: bool
 
 
-@dataclass(frozen=True)
-class Piece:
-    """What is to be done about a batch as a whole, however large it is; as in `Taken`.
-
-    Attributes:
-        ordinals: its transactions that have changes for this slave, in their order.
-    """
-
-    steps: list[Step]
-    end: Position
-    changes: int
-    skipped: Counter[TableName]
-    ordinals: list[int]
-
-
 class Preparing:
     """The batches of the log, one after the other, each as the steps that it takes."""
 
     def __init__(self, seeing: Seeing, looked_through: Callable[[Layout], bool]) -> None:
         self._seeing = seeing
         self._looked_through = looked_through
-        self._coming: Generator[_Part] | None = None
+        self._coming: Generator[Prepared] | None = None
 
     def next(self, within: int, found: Callable[[], Iterator[Batch]]) -> Taken:
         """The next batch, if it was prepared and ends within that ordinal; else the first one of those that are found
@@ -64,7 +49,7 @@ class Preparing:
             first = next(coming)
         return Taken(first, coming)
 
-    def together(self, parts: Iterator[Batch], ordinals: list[int]) -> Piece:
+    def together(self, parts: Iterator[Batch], ordinals: list[int]) -> Prepared:
         """The first of these batches as a whole: its changes wait for each other, where there is room for them.
 
         Args:
@@ -81,7 +66,7 @@ class Preparing:
             skipped += part.skipped
             if batch.last:
                 break
-        return Piece(steps, batch.end, changes, skipped, ordinals)
+        return Prepared(steps, batch.end, changes, skipped, last=True)
 
     def close(self) -> None:
         """Forget what was prepared for batches to come."""
@@ -89,12 +74,12 @@ class Preparing:
             self._coming.close()
             self._coming = None
 
-    def _prepared(self, late: Late, batch: Batch) -> _Part:
+    def _prepared(self, late: Late, batch: Batch) -> Prepared:
         changes, _ = self._seeing.seen(batch.changes)
         left_out = self._seeing.left_out(batch.changes)
         layouts = self._seeing.layouts()
         steps = list(late.steps(changes, layouts, last=batch.last))
-        return _Part(steps, batch.end, len(batch.changes), left_out, batch.last)
+        return Prepared(steps, batch.end, len(batch.changes), left_out, batch.last)
 
 
 class Taken:
@@ -105,7 +90,7 @@ class Taken:
         changes, skipped: how many there were, and how many of tables that the slave is not given; by the parts taken.
     """
 
-    def __init__(self, first: _Part, others: Iterator[_Part]) -> None:
+    def __init__(self, first: Prepared, others: Iterator[Prepared]) -> None:
         self.end = first.end
         self.changes = 0
         self.skipped: Counter[TableName] = Counter()

@@ -71,12 +71,17 @@ def _shape(layout: Layout) -> Shape:
     return layout.columns, layout.key, layout.deferrable
 
 
-def _run(changes: pa.Table, numbers: Numbers, layouts: Mapping[int, Layout]) -> Run:
-    by_table: dict[TableName, list[int]] = {}
+def by_table(numbers: Numbers, layouts: Mapping[int, Layout]) -> dict[TableName, list[int]]:
+    """Of each table its layouts among these; partitions count as the table they belong to."""
+    found: dict[TableName, list[int]] = {}
     for number in np.unique(numbers).tolist():
-        by_table.setdefault(layouts[number].name, []).append(number)
+        found.setdefault(layouts[number].name, []).append(number)
+    return found
+
+
+def _run(changes: pa.Table, numbers: Numbers, layouts: Mapping[int, Layout]) -> Run:
     parts = []
-    for same in by_table.values():
+    for same in by_table(numbers, layouts).values():
         own = taken(changes, np.flatnonzero(np.isin(numbers, same)))
         parts.append(Netted(net(layouts[same[0]], own), own))
     return parts

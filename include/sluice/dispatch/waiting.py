@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from sluice.apply.dividing import divided, essential
 from sluice.apply.effects import Run
-from sluice.apply.net import Net, net
+from sluice.apply.net import Net, Numbers, net
 from sluice.dispatch.spilling import MOST_BYTES, Spilled
-from sluice.dispatch.steps import Shape, cuts
+from sluice.dispatch.steps import Shape, by_table, cuts
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -103,7 +103,7 @@ class Waiting:
             if place or not self._runs:
                 self._runs.append({})
                 self._begun += 1
-            self._add(changes.slice(low, high - low), np.unique(numbers[low:high]).tolist(), layouts, most)
+            self._add(changes.slice(low, high - low), numbers[low:high], layouts, most)
 
     def runs(self) -> list[Run]:
         """All that waits, run by run; nothing does any more."""
@@ -114,14 +114,9 @@ class Waiting:
     def __bool__(self) -> bool:
         return bool(self._runs)
 
-    def _add(
-        self, changes: pa.Table, numbers: Collection[int], layouts: Mapping[int, Layout], most: Mapping[int, int]
-    ) -> None:
-        by_table: dict[TableName, list[int]] = {}
-        for number in numbers:
-            by_table.setdefault(layouts[number].name, []).append(number)
+    def _add(self, changes: pa.Table, numbers: Numbers, layouts: Mapping[int, Layout], most: Mapping[int, int]) -> None:
         run = self._runs[-1]
-        for name, same in by_table.items():
+        for name, same in by_table(numbers, layouts).items():
             label = (self._begun, name)
             one = run.get(name)
             if one is None:
