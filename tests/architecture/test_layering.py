@@ -41,7 +41,7 @@ OFFERED = {
 }
 # What a stage may import besides other stages' offers; the second line is what ADR 8 adds.
 ALLOWED = {"model", "state", "errors", "vendors.protocol", "vendors.dumping", "vendors.sweeping", "vendors.registry"}
-ALLOWED |= {"control", "context", "connections", "config", "parts", "log", "crash", "expressions", "hooks"}
+ALLOWED |= {"control", "context", "connections", "config", "keyfiles", "parts", "log", "crash", "expressions", "hooks"}
 ALLOWED |= {"taking", "ahead", "orphans"}
 # They put parts together, so they know everybody.
 COMPOSING = {"bench", "context", "control", "demo", "runtime", "shell", "spark"}

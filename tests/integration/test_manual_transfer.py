@@ -122,6 +122,7 @@ def test_what_is_encrypted_or_made_of_messages_is_loaded_and_with_its_key_alone(
     keys = {name: tmp_path / f"{name}.key" for name in ("ours", "theirs")}
     for file in keys.values():
         file.write_bytes(base64.b64encode(os.urandom(32)))
+        file.chmod(0o600)
 
     def changed(of, **values):
         world.configure(lambda settings: settings[of[0]][of[1]]["initial_files"].update(values))

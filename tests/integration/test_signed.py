@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 from support.carrying import KEPT, ROWS, TABLES
 from support.world import SOURCE
 
+from sluice.control.check import findings
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.receive import expected
 from sluice.initial_update.signing import SIGNATURE, private_key
@@ -36,6 +37,8 @@ def keys(tmp_path):
         public = made.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         (tmp_path / name).write_bytes(secret)
         (tmp_path / f"{name}.pub").write_bytes(public)
+        for file in (name, f"{name}.pub"):
+            (tmp_path / file).chmod(0o600)
     return lambda name: str(tmp_path / name)
 
 
@@ -118,6 +121,24 @@ def test_a_private_key_that_is_none_ends_the_update_before_anything_is_stored(si
     assert not signed.stored.exists()
 
 
+def test_a_private_key_that_others_may_read_ends_the_update_before_anything_is_stored_and_check_tells(signed, keys):
+    def told() -> list[str]:
+        found = {one.subject: one.text for one in findings(signed.world.context)}
+        return [found[subject] for subject in (f"keys of {SOURCE}", "keys of zurich")]
+
+    assert all(text.startswith("can be read") for text in told())
+    Path(keys("ours")).chmod(0o640)
+    # A public key is nobody's secret.
+    Path(keys("ours.pub")).chmod(0o666)
+    with pytest.raises(SluiceError, match=rf"SLC-243: others may read {keys('ours')}, .* mode 0640") as caught:
+        signed.store("zurich")
+    assert f"chmod 600 {keys('ours')}," in caught.value.hint
+    assert not signed.stored.exists()
+    private, public = told()
+    assert f"HINT: chmod 600 {keys('ours')}," in private
+    assert public.startswith("can be read")
+
+
 @pytest.mark.parametrize("wrong", ["nowhere", "oval.pub", "ours"])
 def test_a_public_key_that_is_none_is_named(signed, keys, wrong):
     signed.store("zurich")
@@ -130,6 +151,7 @@ def test_a_public_key_that_is_none_is_named(signed, keys, wrong):
 def test_what_is_encrypted_can_be_signed_too(signed, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("A" * 43 + "=")
+    secret.chmod(0o600)
 
     def configured(settings):
         settings["sources"][SOURCE]["initial_files"]["key_file"] = str(secret)

@@ -25,6 +25,7 @@ def key(tmp_path):
     def new(name: str, content: bytes | None = None) -> str:
         file = tmp_path / name
         file.write_bytes(base64.b64encode(os.urandom(32)) + b"\n" if content is None else content)
+        file.chmod(0o600)
         return str(file)
 
     return new

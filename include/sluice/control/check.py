@@ -18,6 +18,8 @@ from sluice.control import losses, sharing
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.initial_update.courtesy import active
+from sluice.initial_update.packing import encryption_key
+from sluice.initial_update.signing import private_key, public_key
 from sluice.model.circles import echoing
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
@@ -44,12 +46,16 @@ def findings(context: Context) -> Iterator[Finding]:
     for name in context.config.sources:
         yield _try(f"source {name}", lambda name=name: _source(context, name))  # type: ignore[misc]
         yield from _activity(context, name)
+        out = context.config.source(name).initial_files
+        yield from _keys(f"keys of {name}", {encryption_key: out.key_file, private_key: out.sign_with})
         if transformer := context.config.source(name).messages.transformer:
             yield _try(f"transformer of {name}", lambda name=name, by=transformer: _transformer(by, name))  # type: ignore[misc]
     yield _try("replications", lambda: _circles(context))
     fed = [Pair(one.source, one.slave) for one in context.config.replications]
     for pair in fed:
         yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair))  # type: ignore[misc]
+        into = context.config.slave(pair.slave).initial_files
+        yield from _keys(f"keys of {pair.slave}", {encryption_key: into.key_file, public_key: into.signed_by})
     for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
         yield Finding(f"slave {slave}", True, "is in no replication, and was not looked at")
 
@@ -128,6 +134,14 @@ def _activity(context: Context, name: str) -> Iterator[Finding]:
     if most is not None:
         text = "active sessions of others: {}; an initial update begins no block while there are more than {}"
         yield _try(f"blocks of {name}", lambda: text.format(active(context, name), most))
+
+
+def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Finding]:
+    """Whether the key files of initial data can be used on this machine, for who has any."""
+    named = [(read, file) for read, file in files.items() if file]
+    if named:
+        text = f"can be read on this machine: {', '.join(file for _, file in named)}"
+        yield _try(subject, lambda: text if all(read(file) for read, file in named) else "")
 
 
 def _circles(context: Context) -> str:

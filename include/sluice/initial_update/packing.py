@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 from typing import Literal, Protocol
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from sluice.errors import ConfigError, SluiceError
+from sluice.keyfiles import secret
 from sluice.messages.message import DUMP, Description, Message, Row
 from sluice.messages.reading import parse
 from sluice.messages.writing import render
@@ -108,7 +108,7 @@ class Packing:
         if self.key_file is None:
             return content
         nonce = os.urandom(_NONCE_BYTES)
-        return _MAGIC + nonce + AESGCM(_key(self.key_file)).encrypt(nonce, content, name.encode())
+        return _MAGIC + nonce + AESGCM(encryption_key(self.key_file)).encrypt(nonce, content, name.encode())
 
     def opened(self, content: bytes, name: str) -> bytes:
         """What `closed` was given.
@@ -126,7 +126,7 @@ class Packing:
             raise _locked(name, f"it is not encrypted, and what comes is to be, with the key in {self.key_file}")
         nonce, rest = content[len(_MAGIC) :][:_NONCE_BYTES], content[len(_MAGIC) + _NONCE_BYTES :]
         try:
-            return AESGCM(_key(self.key_file)).decrypt(nonce, rest, name.encode())
+            return AESGCM(encryption_key(self.key_file)).decrypt(nonce, rest, name.encode())
         except (InvalidTag, ValueError):
             raise _locked(name, f"it was not encrypted under this name with the key in {self.key_file}") from None
 
@@ -166,10 +166,15 @@ def _all(file: Readable) -> bytes:
     return b"".join(iter(lambda: file.read(BUFFER_BYTES), b""))
 
 
-def _key(file: str) -> bytes:
+def encryption_key(file: str) -> bytes:
+    """The key that is in a file.
+
+    Raises:
+        ConfigError: SLC-193, it cannot be read, or is none; SLC-243, others may read it.
+    """
     try:
         # Of the two alphabets of base64 whichever it is in.
-        text = Path(file).read_bytes().strip().translate(bytes.maketrans(b"-_", b"+/"))
+        text = secret(file).strip().translate(bytes.maketrans(b"-_", b"+/"))
         key = base64.b64decode(text, validate=True)
         if len(key) != _KEY_BYTES:
             raise ValueError(f"it holds {len(key)} bytes")
@@ -177,7 +182,7 @@ def _key(file: str) -> bytes:
         raise ConfigError(
             193,
             f"{file} is no key for initial data, which is {_KEY_BYTES} bytes in base64: {error}",
-            f"make one, and put it on every machine that stores or loads: openssl rand -base64 32 > {file}",
+            f"make one, for every machine that stores or loads: (umask 077 && openssl rand -base64 32 > {file})",
         ) from None
     return key
 

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
 from sluice.errors import ConfigError, SluiceError
+from sluice.keyfiles import secret
 
 # Beside the manifest: 64 bytes, made of the manifest's as they are on the disk.
 SIGNATURE = "manifest.json.sig"
@@ -18,10 +19,10 @@ def private_key(file: str) -> Ed25519PrivateKey:
     """The key that is signed with, a PEM file without a password.
 
     Raises:
-        ConfigError: SLC-241, it cannot be read, or is none.
+        ConfigError: SLC-241, it cannot be read, or is none; SLC-243, others may read it.
     """
     try:
-        key = load_pem_private_key(Path(file).read_bytes(), None)
+        key = load_pem_private_key(secret(file), None)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise _no_key(file, "private", str(error)) from None
     if not isinstance(key, Ed25519PrivateKey):
@@ -41,7 +42,7 @@ def expect_signed(manifest: bytes, signature: bytes | None, file: str, where: st
         SluiceError: SLC-242, it was not.
         ConfigError: SLC-241, the key cannot be read, or is none.
     """
-    key = _public_key(file)
+    key = public_key(file)
     try:
         if signature is None:
             raise InvalidSignature
@@ -57,7 +58,12 @@ def expect_signed(manifest: bytes, signature: bytes | None, file: str, where: st
         ) from None
 
 
-def _public_key(file: str) -> Ed25519PublicKey:
+def public_key(file: str) -> Ed25519PublicKey:
+    """The key that signatures are held against, a PEM file.
+
+    Raises:
+        ConfigError: SLC-241, it cannot be read, or is none.
+    """
     try:
         key = load_pem_public_key(Path(file).read_bytes())
     except (OSError, ValueError, UnsupportedAlgorithm) as error:
