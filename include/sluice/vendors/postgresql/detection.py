@@ -152,8 +152,8 @@ def for_another(
     Whose DDL sets them off must not execute what that role has written: the functions belong to another role, which has
     the rights of that role, and which that role is no member of.
     """
-    state = {"schema": resources.schema, "table": resources.name("state")}
-    if may_watch_ddl(connection) or connection.execute(composed("catalog/relation"), state).fetchone() is None:
+    state = TableName(resources.schema, resources.name("state"))
+    if may_watch_ddl(connection) or not catalog.there(connection, [state]):
         return []
     keeper = login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
     names = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper)}

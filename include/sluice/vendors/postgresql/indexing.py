@@ -15,6 +15,7 @@ from psycopg import sql
 
 from sluice.log import event
 from sluice.model.names import TableName
+from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.definition import identifier, verbatim
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -64,7 +65,7 @@ def put_off(session: Connection, indexes: sql.Composable, tables: Collection[Tab
     Args:
         indexes: where they are written down.
     """
-    session.execute(composed("indexes/stale", indexes=indexes), _named(tables))
+    session.execute(composed("indexes/stale", indexes=indexes), catalog.among(tables))
     for index in _rebuildable(session, tables):
         if index.dropped(session):
             noted = {"schema": index.table.schema, "table": index.table.table, "name": index.name}
@@ -86,8 +87,8 @@ def lacking(session: Connection, indexes: sql.Composable) -> set[TableName]:
 
 def build(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
     """Give tables back the indexes that were dropped, unless somebody has done so already."""
-    session.execute(composed("indexes/stale", indexes=indexes), _named(tables))
-    noted = session.execute(composed("indexes/noted", indexes=indexes), _named(tables)).fetchall()
+    session.execute(composed("indexes/stale", indexes=indexes), catalog.among(tables))
+    noted = session.execute(composed("indexes/noted", indexes=indexes), catalog.among(tables)).fetchall()
     for schema, table, name, built, bound in noted:
         event("builds", table=f"{schema}.{table}", index=name)
         session.execute(verbatim(built))
@@ -99,13 +100,9 @@ def build(session: Connection, indexes: sql.Composable, tables: Collection[Table
 
 def forget(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
     """These tables have no indexes to come, since they are others now."""
-    session.execute(composed("indexes/forget", indexes=indexes), _named(tables))
+    session.execute(composed("indexes/forget", indexes=indexes), catalog.among(tables))
 
 
 def _rebuildable(session: Connection, tables: Collection[TableName]) -> list[_Index]:
-    rows = session.execute(composed("indexes/rebuildable"), _named(tables)).fetchall()
+    rows = session.execute(composed("indexes/rebuildable"), catalog.among(tables)).fetchall()
     return [_Index(TableName(schema, table), *more) for schema, table, *more in rows]
-
-
-def _named(tables: Collection[TableName]) -> dict[str, list[str]]:
-    return {"schemas": [name.schema for name in tables], "tables": [name.table for name in tables]}

@@ -158,8 +158,7 @@ class Stages:
             raise missing(f"a table of the slave is gone: {error.diag.message_primary}") from None
 
     def _shaped(self, names: Sequence[TableName]) -> dict[TableName, str]:
-        wanted = {"schemas": [name.schema for name in names], "tables": [name.table for name in names]}
-        rows = self._connection.execute(composed("slave/shape"), wanted)
+        rows = self._connection.execute(composed("slave/shape"), catalog.among(names))
         return {TableName(schema, table): shape for schema, table, shape in rows}
 
 
