@@ -7,6 +7,17 @@ from support.several import several
 from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
 from support.updating import updating
-from support.world import build
+from support.world import build, weak
 
-__all__ = ["airflow", "build", "carried", "java", "lake", "several", "spark_cluster", "spark_server", "updating"]
+__all__ = [
+    "airflow",
+    "build",
+    "carried",
+    "java",
+    "lake",
+    "several",
+    "spark_cluster",
+    "spark_server",
+    "updating",
+    "weak",
+]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace
 
 import pytest
 from support.issuing import execute
@@ -308,8 +307,7 @@ def test_what_was_kept_of_it_before_is_passed_over(filled):
     assert rejections.kept(filled.context.store, filled.pair("zurich")) == []
 
 
-def test_names_that_are_found_later_come_to_the_same(build, server):
-    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+def test_names_that_are_found_later_come_to_the_same(build, weak):
     world = build("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE audit_log (id int PRIMARY KEY)", {"public.*": {}},
                   elsewhere={"master": weak})  # fmt: skip
     world.configure(lambda settings: settings["slaves"]["zurich"].update(tables={"public.audit*": {"exclude": True}}))

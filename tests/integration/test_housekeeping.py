@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from support.world import SOURCE
 
@@ -37,9 +35,8 @@ def test_columns_of_tables_that_are_gone_stay_until_nothing_of_them_is_queued(bu
     source.close()
 
 
-def test_columns_of_a_table_whose_drop_nobody_has_looked_at_yet_stay(build, server):
+def test_columns_of_a_table_whose_drop_nobody_has_looked_at_yet_stay(build, weak):
     """Its DROP is still to come, and is read by them."""
-    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
     tables = "CREATE TABLE t (id int); CREATE TABLE u (id int)"
     world = build(tables, ["public.t", "public.u"], elsewhere={"master": weak})
     world.master.execute("DROP TABLE u")

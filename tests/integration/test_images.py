@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 pytestmark = [pytest.mark.postgres]
@@ -103,8 +101,7 @@ def test_a_column_that_changes_its_type_is_printed_alike_in_every_session(world)
     assert images(world)[-1] == "(1,2024-02-02)"
 
 
-def test_where_nobody_sees_an_alter_every_setting_is_pinned(build, server):
-    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+def test_where_nobody_sees_an_alter_every_setting_is_pinned(build, weak):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"master": weak})
     assert pinned(world) == EVERY
 

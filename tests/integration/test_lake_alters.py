@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -133,8 +132,7 @@ def test_what_is_altered_again_and_again_is_followed_at_its_place(there, size):
     assert_same(there)
 
 
-def test_what_no_event_trigger_saw_is_followed_when_it_is_found(lake, server):
-    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+def test_what_no_event_trigger_saw_is_followed_when_it_is_found(lake, weak):
     there = lake(of(DDL), [TABLE], elsewhere={"master": weak})
     world = there.world
     for alter in (

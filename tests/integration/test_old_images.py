@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from support.world import SOURCE
 
@@ -122,8 +120,7 @@ def test_tables_whose_key_does_not_tell_their_rows_at_any_moment_keep_whole_imag
     assert world.differences() == {}
 
 
-def test_a_table_whose_ddl_is_polled_keeps_whole_images(keyed, server):
-    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+def test_a_table_whose_ddl_is_polled_keeps_whole_images(keyed, weak):
     world = keyed(elsewhere={"master": weak})
     assert "old images are stored whole of public.t, whose DDL is found by polling" in source(world)
     world.master.execute("ALTER TABLE t RENAME id TO ident; UPDATE t SET v = 'x' WHERE ident < 3")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -21,10 +20,9 @@ PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 
 
 @pytest.fixture
-def weak(build, server):
+def polled(build, weak):
     """Makes worlds whose master may create no event trigger."""
-    elsewhere = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
-    return lambda ddl, tables: build(ddl, tables, elsewhere={"master": elsewhere})
+    return lambda ddl, tables: build(ddl, tables, elsewhere={"master": weak})
 
 
 def published(world):
@@ -37,8 +35,8 @@ def content(world, action):
     return [json.loads(change["new"][0]) for change in world.log() if change["action"] == action]
 
 
-def test_an_added_column_is_found_and_images_of_before_and_after_are_told_apart(weak):
-    world = weak(PLAIN, ["public.t"])
+def test_an_added_column_is_found_and_images_of_before_and_after_are_told_apart(polled):
+    world = polled(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     world.master.execute("ALTER TABLE t ADD n int")
     world.master.execute("INSERT INTO t VALUES (3, 'c', 7); UPDATE t SET n = 8 WHERE id = 1")
@@ -49,8 +47,8 @@ def test_an_added_column_is_found_and_images_of_before_and_after_are_told_apart(
     assert world.differences() == {}
 
 
-def test_a_dropped_column_is_found_too(weak):
-    world = weak(PLAIN, ["public.t"])
+def test_a_dropped_column_is_found_too(polled):
+    world = polled(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.master.execute("ALTER TABLE t DROP v; INSERT INTO t VALUES (2)")
     assert published(world) == ["I", "I", "A"]
@@ -58,15 +56,15 @@ def test_a_dropped_column_is_found_too(weak):
 
 
 @pytest.mark.parametrize("change", ["RENAME v TO w", "ALTER v SET DEFAULT 'x'", "ALTER v SET NOT NULL", "RENAME TO u"])
-def test_what_leaves_images_as_they_are_is_sent_after_them(weak, change):
-    world = weak(PLAIN, ["public.t"])
+def test_what_leaves_images_as_they_are_is_sent_after_them(polled, change):
+    world = polled(PLAIN, ["public.t"])
     world.master.execute(f"INSERT INTO t VALUES (1, 'a'); ALTER TABLE t {change}")
     assert published(world) == ["I", "A"]
     assert published(world) == ["I", "A"]
 
 
-def test_a_type_that_changed_sends_the_table_again_and_stops_if_images_are_queued(weak):
-    world = weak(PLAIN, ["public.t"])
+def test_a_type_that_changed_sends_the_table_again_and_stops_if_images_are_queued(polled):
+    world = polled(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, '5')")
     world.catch_up()
     world.master.execute("ALTER TABLE t ALTER v TYPE int USING v::int * 2")
@@ -78,16 +76,16 @@ def test_a_type_that_changed_sends_the_table_again_and_stops_if_images_are_queue
         world.publish()
 
 
-def test_a_column_that_came_and_went_between_two_looks_is_not_guessed(weak):
-    world = weak(PLAIN, ["public.t"])
+def test_a_column_that_came_and_went_between_two_looks_is_not_guessed(polled):
+    world = polled(PLAIN, ["public.t"])
     world.master.execute("ALTER TABLE t ADD a int; INSERT INTO t VALUES (1, 'x', 1); ALTER TABLE t DROP a, ADD b int")
     world.master.execute("INSERT INTO t VALUES (2, 'x', 2)")
     with pytest.raises(SluiceError, match="SLC-043"):
         world.publish()
 
 
-def test_tables_of_equal_names_in_two_schemas_do_not_mix(weak):
-    world = weak("CREATE SCHEMA s; CREATE TABLE s.t (id int); CREATE TABLE t (id int)", ["public.t", "s.t"])
+def test_tables_of_equal_names_in_two_schemas_do_not_mix(polled):
+    world = polled("CREATE SCHEMA s; CREATE TABLE s.t (id int); CREATE TABLE t (id int)", ["public.t", "s.t"])
     world.master.execute("ALTER TABLE s.t ADD v text; DROP TABLE public.t; ALTER TABLE s.t SET SCHEMA public")
     assert sorted(published(world)) == ["A", "X"]
     assert named(content(world, "X")[0]["before"]) == "public.t"
@@ -95,9 +93,9 @@ def test_tables_of_equal_names_in_two_schemas_do_not_mix(weak):
     assert world.master.execute("SELECT schemaname, tablename FROM repl_tables").fetchall() == [("public", "t")]
 
 
-def test_two_tables_that_swap_their_names_are_told_apart(weak):
+def test_two_tables_that_swap_their_names_are_told_apart(polled):
     """What was written meanwhile belongs to the table that it was written to, whatever that is called now."""
-    world = weak("CREATE TABLE a (x int); CREATE TABLE b (x int, y int)", ["public.a", "public.b"])
+    world = polled("CREATE TABLE a (x int); CREATE TABLE b (x int, y int)", ["public.a", "public.b"])
     world.master.execute("INSERT INTO a VALUES (1)")
     world.master.execute("ALTER TABLE a RENAME TO c; ALTER TABLE b RENAME TO a; ALTER TABLE c RENAME TO b")
     world.master.execute("INSERT INTO a VALUES (2, 2); INSERT INTO b VALUES (3)")
@@ -112,15 +110,15 @@ def test_two_tables_that_swap_their_names_are_told_apart(weak):
     assert world.master.execute(names).fetchall() == [("a",), ("b",)]
 
 
-def test_a_table_takes_the_name_of_one_that_was_dropped(weak):
-    world = weak("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
+def test_a_table_takes_the_name_of_one_that_was_dropped(polled):
+    world = polled("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
     world.master.execute("INSERT INTO b VALUES (1); DROP TABLE b; ALTER TABLE a RENAME TO b; INSERT INTO b VALUES (2)")
     assert sorted(published(world)) == ["A", "I", "I", "X"]
     assert world.master.execute("SELECT tablename FROM repl_tables").fetchall() == [("b",)]
 
 
-def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(weak):
-    world = weak("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
+def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(polled):
+    world = polled("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
     world.master.execute("DROP TABLE b")
     world.configure(lambda plain: plain["sources"][SOURCE]["tables"].pop("public.b"))
     bootstrap(world.context, SOURCE)
@@ -128,16 +126,16 @@ def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(weak):
     assert published(world) == ["X"]
 
 
-def test_what_changed_just_before_a_bootstrap_is_sent_as_well(weak):
-    world = weak(PLAIN, ["public.t"])
+def test_what_changed_just_before_a_bootstrap_is_sent_as_well(polled):
+    world = polled(PLAIN, ["public.t"])
     world.master.execute("ALTER TABLE t ADD n int")
     bootstrap(world.context, SOURCE)
     assert published(world) == ["A"]
     assert world.status("zurich") is Status.NORMAL
 
 
-def test_ddl_that_is_rolled_back_leaves_nothing(weak):
-    world = weak(PLAIN, ["public.*"])
+def test_ddl_that_is_rolled_back_leaves_nothing(polled):
+    world = polled(PLAIN, ["public.*"])
     with world.master.transaction(force_rollback=True):
         world.master.execute("ALTER TABLE t ADD n int; INSERT INTO t VALUES (1, 'a', 2); CREATE TABLE u (id int)")
     with world.master.transaction(force_rollback=True):
@@ -148,10 +146,10 @@ def test_ddl_that_is_rolled_back_leaves_nothing(weak):
     assert world.differences() == {}
 
 
-def test_a_constraint_that_came_later_is_waited_for_at_commit(weak):
+def test_a_constraint_that_came_later_is_waited_for_at_commit(polled):
     """Neither table's columns changed; yet a child may be written before its parent from now on."""
     parted = "child (id int PRIMARY KEY, p int) PARTITION BY RANGE (id)"
-    world = weak(
+    world = polled(
         f"CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE {parted};"
         "CREATE TABLE low PARTITION OF child FOR VALUES FROM (0) TO (10); INSERT INTO parent VALUES (1)",
         ["public.parent", "public.child"],
@@ -174,24 +172,24 @@ def test_a_constraint_that_came_later_is_waited_for_at_commit(weak):
     assert world.master.execute(keys).fetchone() == known
 
 
-def test_a_table_made_under_a_wildcard_is_found_with_its_rows(weak):
-    world = weak(PLAIN, {"public.*": {}})
+def test_a_table_made_under_a_wildcard_is_found_with_its_rows(polled):
+    world = polled(PLAIN, {"public.*": {}})
     world.master.execute("CREATE TABLE later (id int); INSERT INTO later VALUES (1)")
     assert published(world) == ["N", "I"]
     world.master.execute("INSERT INTO later VALUES (2)")
     assert published(world) == ["N", "I", "I"]
 
 
-def test_a_table_made_anew_is_two_tables(weak):
-    world = weak(PLAIN, ["public.t"])
+def test_a_table_made_anew_is_two_tables(polled):
+    world = polled(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'); DROP TABLE t; CREATE TABLE t (n numeric)")
     world.master.execute("INSERT INTO t VALUES (2.5)")
     assert sorted(published(world)) == ["I", "I", "N", "X"]
     assert [change["new"] for change in world.log() if change["action"] == "I"] == [["1", "a"], ["2.5"]]
 
 
-def test_a_partition_that_came_or_went_filled_sends_the_table_again(weak):
-    world = weak(
+def test_a_partition_that_came_or_went_filled_sends_the_table_again(polled):
+    world = polled(
         "CREATE TABLE t (id int PRIMARY KEY) PARTITION BY RANGE (id);"
         "CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10)",
         ["public.t"],
@@ -206,9 +204,9 @@ def test_a_partition_that_came_or_went_filled_sends_the_table_again(weak):
     assert world.differences() == {}
 
 
-def test_a_table_that_stays_locked_is_looked_at_again_later(weak, monkeypatch):
+def test_a_table_that_stays_locked_is_looked_at_again_later(polled, monkeypatch):
     monkeypatch.setattr("sluice.vendors.postgresql.triggers._LOCK_TRIES", 2)
-    world = weak(PLAIN, ["public.t"])
+    world = polled(PLAIN, ["public.t"])
     world.master.execute("ALTER TABLE t ADD n int")
     writer = world.session()
     writer.execute("BEGIN; INSERT INTO t VALUES (1, 'a', 2)")
@@ -218,8 +216,8 @@ def test_a_table_that_stays_locked_is_looked_at_again_later(weak, monkeypatch):
     assert published(world) == ["I", "A"]
 
 
-def test_a_new_table_that_stays_locked_holds_up_no_other(weak):
-    world = weak(PLAIN, {"public.*": {}})
+def test_a_new_table_that_stays_locked_holds_up_no_other(polled):
+    world = polled(PLAIN, {"public.*": {}})
     world.master.execute("CREATE TABLE later (id int)")
     writer = world.session()
     writer.execute("BEGIN; INSERT INTO later VALUES (1)")
@@ -229,18 +227,15 @@ def test_a_new_table_that_stays_locked_holds_up_no_other(weak):
     assert published(world) == ["I", "N", "I"]
 
 
-def test_check_says_which_way_ddl_is_found(weak):
-    world = weak(PLAIN, ["public.t"])
+def test_check_says_which_way_ddl_is_found(polled):
+    world = polled(PLAIN, ["public.t"])
     texts = {finding.subject: finding.text for finding in findings(world.context)}
     assert "found by polling" in texts[f"source {SOURCE}"]
 
 
 @pytest.mark.parametrize("superuser", [True, False], ids=["event triggers", "polling"])
-def test_tables_are_compared_with_the_catalog_again_only_when_it_changed(build, server, superuser):
-    elsewhere = SimpleNamespace(
-        create_database=lambda: server.create_database(superuser=superuser), connect=server.connect
-    )
-    world = build(PLAIN, ["public.t"], elsewhere={"master": elsewhere})
+def test_tables_are_compared_with_the_catalog_again_only_when_it_changed(build, server, weak, superuser):
+    world = build(PLAIN, ["public.t"], elsewhere={} if superuser else {"master": weak})
     with psycopg.connect(server.cluster.admin_dsn("postgres"), autocommit=True) as admin:
         admin.execute(f"ALTER DATABASE {world.infos['master'].database} SET track_functions = 'all'")
     altering, publisher = world.session(), world.publisher()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import psycopg
 import pytest
 from support.updating import SLAVES, load_here
@@ -28,11 +26,6 @@ def configured(world, **tables):
 
 def actions(world):
     return [action for (action,) in world.master.execute("SELECT db_action FROM repl_items ORDER BY repl_key")]
-
-
-def weak(server):
-    """A server on which roles are no superusers, so that no event trigger sees anything."""
-    return SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
 
 
 def own_triggers(world, table="t"):
@@ -96,8 +89,8 @@ def statuses(world):
 
 
 @pytest.mark.parametrize("superuser", [True, False], ids=["with event triggers", "without"])
-def test_an_entry_that_somebody_adds_puts_a_create_into_items_and_is_taken_up(build, server, superuser):
-    elsewhere = {} if superuser else {"master": weak(server)}
+def test_an_entry_that_somebody_adds_puts_a_create_into_items_and_is_taken_up(build, weak, superuser):
+    elsewhere = {} if superuser else {"master": weak}
     world = build(PLAIN + "; CREATE TABLE u (id int PRIMARY KEY, w text)", ["public.t"], elsewhere=elsewhere)
     world.master.execute("INSERT INTO u VALUES (1, 'before')")
     world.master.execute("INSERT INTO repl_tables (schemaname, tablename) VALUES ('public', 'u')")

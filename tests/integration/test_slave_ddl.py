@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 
 import pytest
 from support.world import SOURCE
@@ -300,12 +299,6 @@ def test_an_alter_that_is_found_late_comes_before_the_rows_that_have_its_columns
     while drain.deliver():
         pass
     assert world.differences() == {}
-
-
-@pytest.fixture
-def weak(server):
-    """Makes databases whose role may neither make event triggers nor silence any."""
-    return SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
 
 
 def test_a_slave_whose_role_may_silence_nothing_follows_too(build, weak):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 pytestmark = [pytest.mark.postgres]
@@ -115,8 +113,7 @@ RENAMED = {
 
 @pytest.mark.parametrize("superuser", [True, False], ids=["seen", "polled"])
 @pytest.mark.parametrize(("ddl", "name"), RENAMED.values(), ids=RENAMED)
-def test_what_is_altered_is_looked_up_as_it_is_called_now(build, server, ddl, name, superuser):
-    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
+def test_what_is_altered_is_looked_up_as_it_is_called_now(build, weak, ddl, name, superuser):
     world = build(
         f"{KEYED}; INSERT INTO t VALUES (1, 1)", ["public.t"], elsewhere={} if superuser else {"master": weak}
     )

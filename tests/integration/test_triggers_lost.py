@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from psycopg import sql
 from support.world import SOURCE
@@ -49,15 +47,10 @@ LOST = {
 }
 
 
-def weak(server):
-    """A server on which roles are no superusers, so that no event trigger sees anything."""
-    return SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
-
-
 @pytest.mark.parametrize("superuser", [True, False], ids=["seen", "polled"])
 @pytest.mark.parametrize(("act", "table"), LOST.values(), ids=LOST)
-def test_a_lost_trigger_is_made_again_by_the_next_sweep_and_the_slaves_are_told(build, server, act, table, superuser):
-    world = build(DDL, TABLES, elsewhere={} if superuser else {"master": weak(server)})
+def test_a_lost_trigger_is_made_again_by_the_next_sweep_and_the_slaves_are_told(build, weak, act, table, superuser):
+    world = build(DDL, TABLES, elsewhere={} if superuser else {"master": weak})
     world.master.execute(act)
     world.publish()
     known = get(world.context.store, world.pair("zurich"))
@@ -102,8 +95,8 @@ def test_a_configuration_that_changes_a_trigger_loses_nothing(build):
     assert world.status("zurich") is Status.NORMAL
 
 
-def test_triggers_beside_those_of_rows_are_missed_as_well(build, server):
-    world = build(DDL, TABLES, elsewhere={"master": weak(server)})
+def test_triggers_beside_those_of_rows_are_missed_as_well(build, weak):
+    world = build(DDL, TABLES, elsewhere={"master": weak})
     source = world.context.source(SOURCE)
     for name, (table, watched) in BESIDE.items():
         for act in ("DROP TRIGGER {} ON {}", "ALTER TABLE {1} DISABLE TRIGGER {0}"):
@@ -128,8 +121,8 @@ def test_event_triggers_that_are_gone_are_made_again_and_what_nobody_saw_is_sent
     assert world.status("zurich") is Status.NORMAL
 
 
-def test_a_partition_that_may_not_be_read_is_truncated_and_the_slaves_are_told(build, server):
-    world = build(DDL, TABLES, elsewhere={"master": weak(server)})
+def test_a_partition_that_may_not_be_read_is_truncated_and_the_slaves_are_told(build, weak):
+    world = build(DDL, TABLES, elsewhere={"master": weak})
     world.master.execute("INSERT INTO parted VALUES (1)")
     for secret in ("ENABLE", "FORCE"):
         world.master.execute(f"ALTER TABLE part {secret} ROW LEVEL SECURITY")

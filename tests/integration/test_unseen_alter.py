@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from support.world import SOURCE
 
@@ -15,10 +13,9 @@ pytestmark = [pytest.mark.postgres]
 
 
 @pytest.fixture
-def altered(build, server):
+def altered(build, weak):
     """A master whose role may create no event trigger; a column took another's place, and a row was written before and
     after: nobody can tell under which columns."""
-    weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
     world = build("CREATE TABLE t (id int PRIMARY KEY, w text)", ["public.t"], elsewhere={"master": weak})
     world.master.execute("INSERT INTO t VALUES (1, 'w')")
     for name in ("master", "zurich"):

@@ -86,8 +86,8 @@ def test_the_tables_are_equal_and_stay_so(world):
     assert world.differences() == {}
 
 
-def test_an_ordinary_role_on_a_slave_gets_references_that_do_not_act_twice(updating, ordinary):
-    world = updating(DDL, TABLES, elsewhere={"zurich": ordinary})
+def test_an_ordinary_role_on_a_slave_gets_references_that_do_not_act_twice(updating, weak):
+    world = updating(DDL, TABLES, elsewhere={"zurich": weak})
     world.update()
     actions = "SELECT DISTINCT confupdtype, confdeltype, condeferrable FROM pg_constraint WHERE contype = 'f'"
     assert world.reader("zurich").execute(actions).fetchall() == [("a", "a", True)]
@@ -97,20 +97,9 @@ def test_an_ordinary_role_on_a_slave_gets_references_that_do_not_act_twice(updat
     assert world.status("zurich") is Status.NORMAL
 
 
-@pytest.fixture
-def ordinary(server):
-    """The same server, whose new databases belong to roles without special rights."""
-
-    class Ordinary:
-        create_database = staticmethod(lambda: server.create_database(superuser=False))
-        connect = staticmethod(server.connect)
-
-    return Ordinary()
-
-
-def test_a_slave_whose_own_trigger_cannot_be_silenced_is_refused(updating, ordinary):
+def test_a_slave_whose_own_trigger_cannot_be_silenced_is_refused(updating, weak):
     """An ordinary role may not set session_replication_role; its trigger would do again what the master did."""
-    world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"zurich": ordinary})
+    world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"zurich": weak})
     there = world.reader("zurich")
     there.execute("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (7)")
     there.execute("CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")

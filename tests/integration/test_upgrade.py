@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from support.world import SOURCE
@@ -167,10 +166,9 @@ def unseen(session, ddl):
 @pytest.mark.parametrize(("version", "first"), [(5, "bootstrap"), (13, "publish")])
 @pytest.mark.parametrize(("ddl", "where"), UNRECORDED.values(), ids=UNRECORDED)
 def test_what_an_older_version_did_not_record_is_found_by_the_upgrade(
-    build, server, version, first, ddl, where, superuser
+    build, weak, version, first, ddl, where, superuser
 ):
-    role = SimpleNamespace(create_database=lambda: server.create_database(superuser=superuser), connect=server.connect)
-    world = build(PARTED, [f"public.{name}" for name in "stp"], elsewhere={"master": role})
+    world = build(PARTED, [f"public.{name}" for name in "stp"], elsewhere={} if superuser else {"master": weak})
     world.master.execute(f"{WRITTEN}; UPDATE repl_state SET version = {version}")
     unseen(world.master, ddl)
     world.master.execute("INSERT INTO t VALUES (3, 'd'); INSERT INTO p VALUES (15, 'p')")

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -244,6 +246,12 @@ def build(server: Any, tmp_path: Path) -> Iterator[Callable[..., World]]:
     for world in made:
         world.close()
         server.drop_databases(world.infos.values())
+
+
+@pytest.fixture
+def weak(server: Any) -> Any:
+    """The same server, whose new databases belong to roles that may neither make event triggers nor silence any."""
+    return SimpleNamespace(create_database=partial(server.create_database, superuser=False), connect=server.connect)
 
 
 def _identifier(name: str) -> sql.Identifier:
