@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -156,9 +156,9 @@ def for_slave(table: TableDefinition, names: SlaveNames) -> TableDefinition:
     )
 
 
-def leaves(connection: Connection, names: Sequence[TableName]) -> list[Leaf]:
+def leaves(connection: Connection, parts: Mapping[str, sql.Composable], names: Sequence[TableName]) -> list[Leaf]:
     """The relations that hold the tables' rows."""
-    rows = connection.execute(composed("catalog/leaves"), {"relations": [regclass(name) for name in names]})
+    rows = connection.execute(composed("catalog/leaves", **parts), {"relations": [regclass(name) for name in names]})
     return [Leaf(names[place - 1], TableName(schema, table), *more) for place, schema, table, *more in rows]
 
 

@@ -82,7 +82,7 @@ class DumpSnapshot:
     @cached_property
     def _leaves(self) -> list[Leaf]:
         with translated("reading the catalog"):
-            return definition.leaves(self._session, self._tables)
+            return definition.leaves(self._session, self._parts, self._tables)
 
     def published(self) -> bool:
         """Whether nothing that the snapshot shows is queued any more; what was purged is in the change log."""
