@@ -108,7 +108,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     held = replications.holds(context.store, pair)
     odd = replications.odd(context.store, pair)
     carried = transfers.pending(context.store, pair)
-    awaited = carried if carried and carried.rows is None else None
+    awaited = carried if carried and not carried.is_in else None
     skipped = stops.left_out(context.store, pair)
     kinds = frozenset(held)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
@@ -147,14 +147,14 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
     )
 
 
-def _awaited(context: Context, known: Replication, awaited: Transfer | None) -> str | None:
+def _awaited(context: Context, known: Replication, carried: Transfer | None) -> str | None:
     """What is waited for before the gate of a slave opens, if nobody is at work on that."""
-    if awaited and awaited.rows is not None:
-        return notes.of_loaded(awaited)
-    if updates.is_put_off(context.store, known) or (awaited and shelf.holds(context, awaited)):
-        return notes.of_log(awaited)
+    if carried and carried.is_in:
+        return notes.of_loaded(carried)
+    if updates.is_put_off(context.store, known) or (carried and shelf.holds(context, carried)):
+        return notes.of_log(carried)
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
-    return notes.of_transfer(awaited, location) if awaited else None
+    return notes.of_transfer(carried, location) if carried else None
 
 
 def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:

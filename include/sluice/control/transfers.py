@@ -40,6 +40,11 @@ class Transfer:
     since: datetime | None = None
     rows: int | None = None
 
+    @property
+    def is_in(self) -> bool:
+        """Whether all of it is loaded."""
+        return self.rows is not None
+
 
 def begin(store: Store, waiting: Transfer) -> None:
     """The data is stored: the slave waits for it from now on."""
@@ -62,13 +67,13 @@ def begin(store: Store, waiting: Transfer) -> None:
 def awaited(store: Store, pair: Pair) -> Transfer | None:
     """What a slave waits for; nothing if its update was given up since, or another one was begun."""
     found = pending(store, pair)
-    return found if found and found.rows is None else None
+    return found if found and not found.is_in else None
 
 
 def loaded(store: Store, pair: Pair) -> Transfer | None:
     """What is in, all of it, while the slave's gate is still shut."""
     found = pending(store, pair)
-    return found if found and found.rows is not None else None
+    return found if found and found.is_in else None
 
 
 def pending(store: Store, pair: Pair) -> Transfer | None:

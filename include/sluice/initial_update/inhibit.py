@@ -101,7 +101,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
     if carried := transfers.pending(context.store, pair):
         raise SluiceError(
             189,
-            f"initial data {'is on its way' if carried.rows is None else 'was carried'} to slave {pair.slave} by hand, "
+            f"initial data {'was carried' if carried.is_in else 'is on its way'} to slave {pair.slave} by hand, "
             "see `./sluice status`",
             "nothing was changed; copy it, if it is not there, and trigger receive_initial_files. To give it up, "
             "trigger initial_update with `force`",

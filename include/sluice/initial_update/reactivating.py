@@ -18,7 +18,7 @@ def may_go_on(context: Context, carried: Transfer, approved: int) -> bool:
     Args:
         approved: the update that somebody was asked about, where that is configured.
     """
-    return carried.rows is not None and (carried.update == approved or not _asked(context, carried))
+    return carried.is_in and (carried.update == approved or not _asked(context, carried))
 
 
 def question(context: Context, loaded: Transfer) -> dict[str, object]:
