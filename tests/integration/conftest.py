@@ -3,6 +3,7 @@
 from support.airflow import airflow
 from support.carrying import carried
 from support.lake import lake
+from support.older import older
 from support.several import several
 from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
@@ -15,6 +16,7 @@ __all__ = [
     "carried",
     "java",
     "lake",
+    "older",
     "several",
     "spark_cluster",
     "spark_server",

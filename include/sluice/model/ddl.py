@@ -37,7 +37,13 @@ class DefinedColumn:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """A reference to another table; actions are the letters of the catalog."""
+    """A reference to another table; actions are the letters of the catalog.
+
+    Attributes:
+        period: the last column on both sides is a period.
+        cleared: the columns that ON DELETE sets, if not all.
+        lenience: NOT VALID or NOT ENFORCED, if rows need not meet it.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -48,12 +54,15 @@ class ForeignKey:
     full: bool
     deferrable: bool
     deferred: bool
+    period: bool = False
+    cleared: tuple[str, ...] = ()
+    lenience: str = ""
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> ForeignKey:
         """The foreign key that the source described."""
-        given = {name: plain[name] for name in cls.__dataclass_fields__ if name != "parent"}
-        given |= {name: tuple(given[name]) for name in ("columns", "parent_columns")}
+        given = {name: plain[name] for name in cls.__dataclass_fields__ if name in plain}
+        given |= {name: tuple(given.get(name, ())) for name in ("columns", "parent_columns", "cleared")}
         return cls(parent=TableName(plain["schema"], plain["table"]), **given)
 
 

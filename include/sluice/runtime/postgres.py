@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import psutil
@@ -51,6 +51,8 @@ class Cluster:
         log: its log file.
         taken: ports to leave alone.
     """
+
+    locale: ClassVar = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
 
     def __init__(self, directory: Path, log: Path | None = None, taken: frozenset[int] = frozenset()) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -181,8 +183,8 @@ class Cluster:
             SUPERUSER,
             "--encoding=UTF8",
             "--auth=reject",
+            *self.locale,
         ]
-        command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
         made = subprocess.run(
             command,
             cwd=self._place.base,

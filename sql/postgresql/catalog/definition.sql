@@ -1,6 +1,6 @@
 -- What tables are, by relid, in the form in which commands carry it: see "Commands" in include/docs/architecture.md. A dump
 -- reads the same. A column's number never changes and is never given out again, which tells a rename from a drop and an add.
--- Indexes that no constraint made are not in it, nor NOT NULL as a constraint.
+-- Indexes that no constraint made are not in it, nor NOT NULL as a constraint: one that is not valid lets NULLs be there.
 SELECT class.oid AS relid, jsonb_build_object(
     'schema', namespace.nspname,
     'table', class.relname,
@@ -9,7 +9,9 @@ SELECT class.oid AS relid, jsonb_build_object(
             'number', a.attnum,
             'name', a.attname,
             'type', format_type(a.atttypid, a.atttypmod),
-            'not_null', a.attnotnull,
+            'not_null', a.attnotnull AND NOT EXISTS (
+                SELECT FROM pg_constraint AS c
+                WHERE c.conrelid = a.attrelid AND c.contype = 'n' AND NOT c.convalidated AND c.conkey = ARRAY[a.attnum]),
             'default', CASE WHEN a.attgenerated = '' THEN pg_get_expr(made.adbin, made.adrelid) END,
             'generated', CASE WHEN a.attgenerated <> '' THEN pg_get_expr(made.adbin, made.adrelid) END,
             'virtual', CASE WHEN a.attgenerated = 'v' THEN true END,
@@ -54,7 +56,7 @@ SELECT class.oid AS relid, jsonb_build_object(
         FROM pg_constraint AS c
         WHERE c.conrelid = class.oid AND c.contype IN ('p', 'u', 'c', 'x')), '[]'),
     'foreign_keys', coalesce((
-        SELECT jsonb_agg(jsonb_build_object(
+        SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
             'name', c.conname,
             'columns', (SELECT jsonb_agg(a.attname ORDER BY k.n) FROM unnest(c.conkey) WITH ORDINALITY AS k (num, n)
                         JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.num),
@@ -66,7 +68,13 @@ SELECT class.oid AS relid, jsonb_build_object(
             'on_delete', c.confdeltype,
             'full', c.confmatchtype = 'f',
             'deferrable', c.condeferrable,
-            'deferred', c.condeferred) ORDER BY c.conname)
+            'deferred', c.condeferred,
+            -- Older servers lack these columns.
+            'period', nullif((to_jsonb(c) ->> 'conperiod')::boolean, false),
+            'cleared', (SELECT jsonb_agg(a.attname ORDER BY k.n)
+                        FROM jsonb_array_elements_text(nullif(to_jsonb(c) -> 'confdelsetcols', 'null')) WITH ORDINALITY AS k (num, n)
+                        JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.num::int),
+            'lenience', substring(pg_get_constraintdef(c.oid) FROM '(NOT VALID|NOT ENFORCED)$'))) ORDER BY c.conname)
         FROM pg_constraint AS c
         JOIN pg_class AS parent ON parent.oid = c.confrelid
         JOIN pg_namespace AS parent_schema ON parent_schema.oid = parent.relnamespace

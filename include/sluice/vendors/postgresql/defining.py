@@ -15,6 +15,7 @@ from sluice.model.action import Existing
 from sluice.model.ddl import DefinedTable, TableChange
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import altering, catalog, definition, usertypes
+from sluice.vendors.postgresql.constraining import open_to_all, understood
 from sluice.vendors.postgresql.definition import carried, for_slave, identifier, regclass
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
@@ -90,7 +91,7 @@ class _Defining:
             return
         name = self._mapper.table(table.name)
         usertypes.provide(self._connection, carried(table).types, self._names)
-        made = self._seen(table)
+        made = open_to_all(self._seen(table), silent=self._silent)
         if existing is Existing.RECREATE:
             self.drop(table)
         if fitting(self._connection, view(self._mapper, carried(table).layout).layout, self._names):
@@ -98,7 +99,7 @@ class _Defining:
             return
         self._run(definition.make(made, name))
         self._run(definition.after_data(made, name))
-        self._refer(carried(table))
+        self._refer(open_to_all(carried(table), silent=self._silent))
 
     def alter(self, before: DefinedTable, after: DefinedTable) -> None:
         """Bring it from one definition to the other."""
@@ -131,6 +132,7 @@ class _Defining:
                 "initial_update bring the rows",
             )
         if becomes.rewritten:
+            becomes = open_to_all(becomes, silent=self._silent)
             self._run([sql.SQL("DELETE FROM {}").format(catalog.rows_of(self._connection, new))])
         self._run(altering.columns(was, becomes, definition.read(self._connection, new)))
         there = definition.read(self._connection, new)
@@ -143,7 +145,8 @@ class _Defining:
 
     def _seen(self, table: DefinedTable) -> definition.TableDefinition:
         """The table in the slave's words, with the columns that it gets."""
-        return mapped(self._connection, for_slave(carried(table), self._names), self._mapper)
+        known = understood(self._connection, carried(table))
+        return mapped(self._connection, for_slave(known, self._names), self._mapper)
 
     def _take(self, name: TableName, existing: Existing) -> None:
         """A table that is there already does, if nothing is lost by it, or that is wanted so."""
@@ -171,7 +174,8 @@ class _Defining:
 
     def _refer(self, table: definition.TableDefinition) -> None:
         parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
-        self._run(definition.references(table, self._mapper, parents, silent=self._silent))
+        known = understood(self._connection, table)
+        self._run(definition.references(known, self._mapper, parents, silent=self._silent))
 
     def _there(self, name: TableName) -> bool:
         return bool(catalog.columns(self._connection, name))

@@ -207,18 +207,21 @@ def references(
         complete = mapper.complete(table.name) and mapper.complete(key.parent)
         if key.parent not in among or not (columns and parent_columns and complete):
             continue
+        cleared = sql.SQL(" ({})").format(listed(_there(mapper, table.name, key.cleared)))
         yield sql.SQL(
-            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}"
+            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}{} {}"
         ).format(
             identifier(mapper.table(table.name)),
             sql.Identifier(key.name),
-            listed(columns),
+            _compared(key, columns),
             identifier(mapper.table(key.parent)),
-            listed(parent_columns),
+            _compared(key, parent_columns),
             sql.SQL(" MATCH FULL" if key.full else ""),
             verbatim(_ACTIONS[key.on_update] if silent else "NO ACTION"),
             verbatim(_ACTIONS[key.on_delete] if silent else "NO ACTION"),
+            cleared if silent and key.cleared else sql.SQL(""),
             verbatim(_deferral(key, silent=silent)),
+            verbatim(key.lenience),
         )
 
 
@@ -265,6 +268,12 @@ def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str
     """What a slave calls these columns; none if it lacks one of them."""
     found = [mapper.column(table, column) for column in columns]
     return [] if None in found else [name for name in found if name is not None]
+
+
+def _compared(key: ForeignKey, columns: Sequence[str]) -> sql.Composed:
+    """The columns of one side."""
+    *others, last = map(sql.Identifier, columns)
+    return sql.SQL(", ").join([*others, sql.SQL("PERIOD {}").format(last) if key.period else last])
 
 
 def _deferral(key: ForeignKey, *, silent: bool) -> str:

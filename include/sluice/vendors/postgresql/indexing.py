@@ -2,7 +2,8 @@
 
 To keep an index up to date row by row, for several sessions at once, costs more than to build it from all rows. Tables
 that a load has made get theirs after the data anyway. Those of a table that it has emptied are dropped with that, and
-written down in the same transaction: whatever becomes of the load, the next one gives them back.
+written down in the same transaction: whatever becomes of the load, the next one gives them back. So are checks that not
+every row has to meet.
 """
 
 from __future__ import annotations
@@ -59,13 +60,22 @@ class _Index:
         return named.as_string(session)
 
 
-def put_off(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
+def put_off(
+    session: Connection, indexes: sql.Composable, tables: Collection[TableName], emptied: Collection[TableName]
+) -> None:
     """Drop the indexes of empty tables, as far as they can be built again as they are.
 
     Args:
         indexes: where they are written down.
+        emptied: those that are to get rows which their checks do not take, since these are not valid: they are put off.
     """
-    session.execute(composed("indexes/stale", indexes=indexes), catalog.among(tables))
+    session.execute(composed("indexes/stale", indexes=indexes), catalog.among({*tables, *emptied}))
+    for schema, table, name, text in session.execute(composed("indexes/lenient"), catalog.among(emptied)).fetchall():
+        check = {"table": identifier(TableName(schema, table)), "name": sql.Identifier(name)}
+        session.execute(sql.SQL("ALTER TABLE {table} DROP CONSTRAINT {name}").format(**check))
+        add = sql.SQL("ALTER TABLE {table} ADD CONSTRAINT {name} {text}").format(**check, text=verbatim(text))
+        noted = {"schema": schema, "table": table, "name": name, "is_key": False, "bound": None}
+        session.execute(composed("indexes/note", indexes=indexes), {**noted, "built": add.as_string(session)})
     for index in _rebuildable(session, tables):
         if index.dropped(session):
             noted = {"schema": index.table.schema, "table": index.table.table, "name": index.name}

@@ -20,11 +20,11 @@ from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
 from sluice.vendors.postgresql import catalog, definition, fencing, finishing, indexing, usertypes
 from sluice.vendors.postgresql import sequences as following
-from sluice.vendors.postgresql.definition import TableDefinition, for_slave, identifier
+from sluice.vendors.postgresql.constraining import to_make, understood
+from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.finishing import Transactions
 from sluice.vendors.postgresql.fitting import fitting, other_types
-from sluice.vendors.postgresql.mapping import mapped
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.postgresql.telling import UNFINISHED, is_keyed, is_unfinished, merges
@@ -104,7 +104,7 @@ class SlaveTables:
                 foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
                 missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
                 to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
-                that was not made to its end; see `wipe_out`.
+                that was not made to its end; see `wipe_out`, `to_make`.
         """
         with self._writing("preparing the slave's tables") as session:
             if self._wiped and not (self._goes_on or staying):
@@ -125,7 +125,7 @@ class SlaveTables:
                 stays = self._goes_on or table.name in staying
                 unfinished = name in present and is_unfinished(session, name)
                 if unfinished and stays:
-                    self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
+                    self._unfinished[table.name] = to_make(session, table, names, self.mapper)
                     if table.name in staying and not catalog.primary_key(session, name):
                         session.execute(definition.primary_key(self._unfinished[table.name], name))
                 elif unfinished:
@@ -144,7 +144,7 @@ class SlaveTables:
                         keyless.add(name)
                 else:
                     made.append(name)
-                    self._unfinished[table.name] = mapped(session, for_slave(table, names), self.mapper)
+                    self._unfinished[table.name] = to_make(session, table, names, self.mapper)
                     for statement in definition.make(self._unfinished[table.name], name):
                         session.execute(statement)
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
@@ -153,7 +153,7 @@ class SlaveTables:
                 self._empty(session, emptied, delete=bool(staying))
             indexing.forget(session, indexes, made)
             indexing.build(session, indexes, present - keyless)
-            indexing.put_off(session, indexes, keyless.intersection(emptied))
+            indexing.put_off(session, indexes, keyless.intersection(emptied), emptied)
             echoes.record(made)
             echoes.remove()
 
@@ -167,7 +167,7 @@ class SlaveTables:
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
             for table in created:
-                for statement in definition.references(table, self.mapper, among, silent=silent):
+                for statement in definition.references(understood(session, table), self.mapper, among, silent=silent):
                     session.execute(statement)
                 remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
                 session.execute(remark.format(identifier(self.mapper.table(table.name))))
