@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-
 import pyarrow.parquet as pq
 import pytest
 from support.world import SOURCE
 
-from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 
 pytestmark = [pytest.mark.postgres]
@@ -153,15 +150,7 @@ def test_a_drain_that_is_killed_within_an_alter_repeats_it_and_does_nothing_twic
     world = there.world
     world.master.execute(SEVERAL)
     world.publish()
-    for point in (CrashPoint.STAGED, CrashPoint.MERGED, CrashPoint.DELIVERED):
-        before = there.version(slave)
-        killed = world.job("drain", "--slave", slave, "--once", crash_at=point)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-        after = there.version(slave)
-        there_is = (after["position"], after["tables"]) != (before["position"], before["tables"])
-        assert there_is == (point is CrashPoint.DELIVERED)
-        world.let_leases_expire()
-    assert world.drain(slave)["changes"] == 0
+    there.drain_in_spite_of_deaths(slave)
     assert_same(there)
 
 

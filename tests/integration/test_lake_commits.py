@@ -36,15 +36,7 @@ def test_a_killed_drain_leaves_the_version_before_or_the_one_after_and_nothing_t
     world = there.world
     world.master.execute(CHANGES)
     world.publish()
-    for point in (CrashPoint.STAGED, CrashPoint.MERGED, CrashPoint.DELIVERED):
-        before = there.version(slave)
-        killed = world.job("drain", "--slave", slave, "--once", crash_at=point)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-        after = there.version(slave)
-        there_is = (after["position"], after["tables"]) != (before["position"], before["tables"])
-        assert there_is == (point is CrashPoint.DELIVERED)
-        world.let_leases_expire()
-    assert world.drain(slave)["changes"] == 0
+    there.drain_in_spite_of_deaths(slave)
     assert world.verify(slave) == {slave: 0}
     root = there.path / slave / SOURCE
     left = set(root.glob("data/*/*.parquet")) - there.kept(slave)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.control import replications
+from sluice.crash import CrashPoint
 from sluice.state.replication import Event
 
 DDL = """
@@ -72,6 +74,22 @@ class Lake:
         """The rows of a table's files."""
         files = self.version(slave)["tables"][table]["files"]
         return [row for one in files for row in pq.read_table(self.path / slave / SOURCE / one["path"]).to_pylist()]
+
+    def kill_drain(self, slave: str, point: CrashPoint) -> None:
+        """A drain dies at a point, and its lease is over."""
+        killed = self.world.job("drain", "--slave", slave, "--once", crash_at=point)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        self.world.let_leases_expire()
+
+    def drain_in_spite_of_deaths(self, slave: str) -> None:
+        """Drains die at one point after the other: the version is that of before, or of after, and then all is in."""
+        for point in (CrashPoint.STAGED, CrashPoint.MERGED, CrashPoint.DELIVERED):
+            before = self.version(slave)
+            self.kill_drain(slave, point)
+            after = self.version(slave)
+            there_is = (after["position"], after["tables"]) != (before["position"], before["tables"])
+            assert there_is == (point is CrashPoint.DELIVERED)
+        assert self.world.drain(slave)["changes"] == 0
 
 
 @pytest.fixture
