@@ -174,7 +174,7 @@ def test_a_table_rewritten_after_the_point_is_no_difference(updating, statement)
         world.master.execute(statement)
         return compare_here(jobs)
 
-    with pytest.raises(TransientError, match=r"SLC-095: public\.bare was rewritten or truncated while it was compared"):
+    with pytest.raises(TransientError, match=r"SLC-095: public\.bare was rewritten or truncated while it was read"):
         world.verify(compare=too_late)
     for slave, schema in (("zurich", "public"), ("geneva", "branch")):
         world.reader(slave).execute(f"ALTER TABLE {schema}.bare ALTER a TYPE bigint")

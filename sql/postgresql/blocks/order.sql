@@ -1,6 +1,7 @@
 -- The columns of a table's primary key, each with what its order depends on; whether two keys are compared as they are
--- sorted, by operators that everybody finds under their plain names. None if the key is checked late.
-SELECT a.attname, format('%%s %%s %%s', part.attnum, opclass.opcfamily, i.indcollation[part.n - 1]),
+-- sorted, by operators that everybody finds under their plain names. None if the key is checked late. Of another table,
+-- which has got its name, the same keys are others.
+SELECT a.attname, format('%%s.%%s %%s %%s', c.conrelid, part.attnum, opclass.opcfamily, i.indcollation[part.n - 1]),
        beyond.oprname = '>' AND beyond.oprnamespace = 'pg_catalog'::regnamespace
 FROM pg_constraint AS c
 JOIN pg_index AS i ON i.indexrelid = c.conindid

@@ -63,17 +63,15 @@ def compare_table(job: Comparison) -> Difference:
         translated(f"comparing {job.view.master.name}"),
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
         _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
+        _shown(master, job.view.master.name),
+        _shown(replica, job.view.layout.name),
     ):
         if job.view.shaped:
-            keep_shape(master, job.view.master.name)
-            keep_shape(replica, job.view.layout.name)
             with _expected(job, connections, master) as expected:
                 ours = _rows("verify/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
                 theirs = _rows("verify/rows", replica, job.view.layout, job.percent)
                 return _compared(expected, ours, replica, theirs)
         sides = ((master, job.view.ours), (replica, job.view.layout))
-        for session, layout in sides:
-            keep_shape(session, layout.name)
         if job.view.layout.key:
             ours, theirs = (_rows("verify/rows_by_key", session, layout, job.percent) for session, layout in sides)
             with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
@@ -111,16 +109,37 @@ def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master
 
 
 def keep_shape(session: Connection, table: TableName) -> None:
-    """Let nobody rewrite the table while it is read. Raises TransientError SLC-095 if somebody did already."""
+    """Let nobody rewrite the table, or rename it, while it is read; see `expect_shown`."""
     session.execute("SET LOCAL lock_timeout = '3s'")
     session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(table)))
-    row = session.execute(composed("verify/rewritten"), {"relation": regclass(table)}).fetchone()
+    expect_shown(session, table)
+
+
+def expect_shown(session: Connection, table: TableName) -> None:
+    """See that a table's rows are those of the session's snapshot; also behind them, since no lock keeps partitions
+    from being attached, or schemas from being renamed.
+
+    Raises:
+        TransientError: SLC-095, they may be others.
+    """
+    names = {"schema": table.schema, "table": table.table, "relation": regclass(table)}
+    row = session.execute(composed("verify/rewritten"), names).fetchone()
     if row is None or row[0]:
         raise TransientError(
             95,
-            f"{table} was rewritten or truncated while it was compared",
-            "trigger verify again, if it is not tried again by itself; nothing was changed",
+            f"{table} was rewritten or truncated while it was read, another table got its name, or it got or lost "
+            "partitions",
+            "trigger the run again, if it is not tried again by itself; nothing was changed. If that goes on, end a "
+            "DETACH CONCURRENTLY that broke off by ALTER TABLE ... DETACH PARTITION ... FINALIZE",
         )
+
+
+@contextmanager
+def _shown(session: Connection, table: TableName) -> Iterator[None]:
+    """Read a table, as the session's snapshot shows it."""
+    keep_shape(session, table)
+    yield
+    expect_shown(session, table)
 
 
 def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.Composed:

@@ -7,7 +7,7 @@ cost the allocator more than the copying does. Together that was four times the 
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import psycopg
 from psycopg import sql
@@ -25,12 +25,18 @@ class CopyOut:
 
     Attributes:
         rows: how many there were, known at the end.
+
+    Args:
+        after: what is done when all rows were read, before the last of them are given.
     """
 
-    def __init__(self, session: Connection, query: sql.Composed, size: int) -> None:
+    def __init__(
+        self, session: Connection, query: sql.Composed, size: int, after: Callable[[], None] = lambda: None
+    ) -> None:
         self._reading = session.pgconn
         self._query = query.as_bytes(session)
         self._size = size
+        self._after = after
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
@@ -64,6 +70,7 @@ class CopyOut:
         self.rows = _expect(reading.get_result(), ExecStatus.COMMAND_OK).command_tuples or 0
         while reading.get_result():
             pass
+        self._after()
         if buffer:
             yield bytes(buffer)
 

@@ -15,7 +15,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
-from sluice.vendors.postgresql.comparing import keep_shape
+from sluice.vendors.postgresql.comparing import expect_shown, keep_shape
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, listed
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
@@ -42,13 +42,13 @@ class PostgresReading:
             newer=composed("initial_update/newer", since=since) if since else sql.SQL("true"),
             format=sql.SQL("binary" if binary else "text"),
         )
-        return CopyOut(self._session, out, BUFFER_BYTES)
+        return self._rows(out, chunk.leaf.relation)
 
     def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
         """Every row of a table, in the text format, in no order."""
         keep_shape(self._session, name)
         rows = catalog.rows_of(self._session, name)
-        return CopyOut(self._session, composed("verify/unsorted", columns=listed(columns), rows=rows), BUFFER_BYTES)
+        return self._rows(composed("verify/unsorted", columns=listed(columns), rows=rows), name)
 
     def shape(self, name: TableName) -> Layout:
         """The columns of a table, and its primary key."""
@@ -61,7 +61,7 @@ class PostgresReading:
         if order is None or order.sign != within.order:
             raise SluiceError(
                 86,
-                f"the primary key of {within.table} was altered since it began to be loaded in blocks",
+                f"{within.table} has another primary key, or is another table, since it began to be loaded in blocks",
                 "trigger initial_update again, it begins anew",
             )
         from_ = {"key": listed(order.columns), "rows": catalog.rows_of(self._session, within.table)}
@@ -70,7 +70,10 @@ class PostgresReading:
         last = next(iter(keys(self._session.execute(end))), None)
         asked = between(order.columns, within, last)
         out = composed("blocks/rows", columns=listed(columns), rows=from_["rows"], within=asked)
-        return CopyOut(self._session, out, BUFFER_BYTES), last
+        return self._rows(out, within.table), last
+
+    def _rows(self, out: sql.Composed, table: TableName) -> CopyOut:
+        return CopyOut(self._session, out, BUFFER_BYTES, lambda: expect_shown(self._session, table))
 
 
 @contextmanager
