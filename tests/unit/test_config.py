@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from sluice import config
-from sluice.config import Config
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import ConfigError
@@ -27,18 +26,6 @@ replications:
   - {source: flights, slave: zurich}
   - {source: flights, slave: geneva, schedule: {every_s: 5}}
 """
-
-
-@pytest.fixture
-def read(tmp_path):
-    """Reads a text as the configuration file."""
-
-    def read(text: str) -> Config:
-        file = tmp_path / "replication.yaml"
-        file.write_text(text)
-        return config.load(file)
-
-    return read
 
 
 def test_the_example_is_read_with_its_defaults(read):

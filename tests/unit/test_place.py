@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sluice import config
-from sluice.config import Config
 from sluice.context import Context
 from sluice.control import shelf
 from sluice.errors import ConfigError, TransientError
@@ -19,18 +17,6 @@ sources:
 slaves: {zurich: {connection: zurich}}
 replications: [{source: flights, slave: zurich}]
 """
-
-
-@pytest.fixture
-def read(tmp_path):
-    """Reads a text as the configuration file."""
-
-    def read(text: str) -> Config:
-        file = tmp_path / "replication.yaml"
-        file.write_text(text)
-        return config.load(file)
-
-    return read
 
 
 def test_of_what_a_filesystem_says_the_first_line_is_told() -> None:
