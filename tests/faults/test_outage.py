@@ -10,7 +10,6 @@ import pytest
 from support.updating import background
 from support.world import SOURCE
 
-from sluice.control.status import standings
 from sluice.errors import TransientError
 from sluice.publish.retention import trim
 
@@ -33,10 +32,6 @@ def writes(world):
             session.execute("DELETE FROM t WHERE id = %s", [number - 20])
 
     return once
-
-
-def standing(world, slave):
-    return standings(world.context, world.pair(slave))[0]
 
 
 def test_a_slave_that_crashes_under_load_and_stays_away_for_an_hour_gets_all_of_it(build, restartable, caplog):
@@ -66,7 +61,7 @@ def test_a_slave_that_crashes_under_load_and_stays_away_for_an_hour_gets_all_of_
     world.publish()
     world.drain("geneva")
     world.reader("control").execute("UPDATE segment SET published_at = published_at - interval '1 hour'")
-    there, away = standing(world, "geneva"), standing(world, "zurich")
+    there, away = world.standing("geneva"), world.standing("zurich")
     assert (there.holdback, there.lag_s) == (0, 0)
     assert (away.status, away.holdback > SEGMENTS, away.lag_s > 3600) == ("NORMAL", True, True)
     with caplog.at_level(logging.INFO, logger="sluice"):
@@ -79,5 +74,5 @@ def test_a_slave_that_crashes_under_load_and_stays_away_for_an_hour_gets_all_of_
     assert SEGMENTS < left <= away.holdback
     assert world.drain("zurich")["transactions"] == left
     assert world.differences() == {}
-    assert [standing(world, slave).tolerated for slave in world.slaves] == [0, 0]
+    assert [world.standing(slave).tolerated for slave in world.slaves] == [0, 0]
     assert trimmed() >= SEGMENTS, "it is kept for nobody any more"

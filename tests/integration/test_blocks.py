@@ -15,7 +15,6 @@ from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
 from sluice.control import replications, stops
-from sluice.control.status import standings
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
@@ -111,7 +110,7 @@ def test_slaves_are_loaded_by_spark_tasks_under_constant_writes(world, spark):
         parts = world.reader("zurich").execute('SELECT "table", count(*) FROM sluice_ranges GROUP BY 1 ORDER BY 1')
         assert parts.fetchall() == [("keyed", 2), ("named", 1)]
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
-        (now,) = standings(world.context, world.pair("zurich"))
+        now = world.standing("zurich")
         assert (now.status, now.tolerated) == (Status.NORMAL, 0)
     world.catch_up()
     assert {slave for slave, _ in world.differences()} <= {"geneva"}
@@ -186,7 +185,7 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
 
     def noted(job):
         asked.append(job.slave.slave)
-        told.append(standings(world.context, world.pair("zurich"))[0])
+        told.append(world.standing("zurich"))
         if len(asked) == 2:
             replications.happen(store, geneva, Event.CANCEL)
             replications.lift(store, world.pair("zurich"), Hold.INITIAL, "a test")
@@ -199,7 +198,7 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
     assert re.fullmatch(r"[1-9][0-9,]* rows in blocks", told[-1].loaded)
     assert told[-1].loading.rows_per_s > 0
     assert told[-1].loading.rows > 600, "it is told of who was given up"
-    assert standings(world.context, world.pair("zurich"))[0].loaded == ""
+    assert world.standing("zurich").loaded == ""
     assert world.verify("zurich", initial=True) == {"zurich": 0}
     assert world.status("geneva") is Status.INCONSISTENT
 
@@ -262,12 +261,12 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
         there = broken_off(world)
         abandon(world.context, SOURCE, ["zurich"])
         assert world.status("zurich") is Status.INCONSISTENT
-        assert '"resume": true, "mode": "markers"' in standings(world.context, world.pair("zurich"))[0].why
+        assert '"resume": true, "mode": "markers"' in world.standing("zurich").why
         begun(world, "zurich", resume=True)
         assert reached(world) == there
         there = broken_off(world)
         assert cancel(world.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
-        assert '"resume": true, "mode": "markers"' in standings(world.context, world.pair("zurich"))[0].why
+        assert '"resume": true, "mode": "markers"' in world.standing("zurich").why
         begun(world, "zurich", resume=True)
         assert reached(world) == there
         loaded(world, "zurich")

@@ -16,7 +16,7 @@ from support.world import SOURCE
 from sluice.control import replications
 from sluice.control.check import findings
 from sluice.control.grants import grants
-from sluice.control.status import as_table, standings
+from sluice.control.status import as_table
 from sluice.errors import SluiceError
 from sluice.initial_update import courtesy
 from sluice.initial_update.cancel import cancel
@@ -73,19 +73,15 @@ def loading(pool, world, seen):
     """A load in a thread of its own, which notes when a round begins, and what is told of it then."""
 
     def noted(job):
-        seen.append(standing(world).loading.waits)
+        seen.append(world.standing().loading.waits)
         return blocks_here(job)
 
     return pool.submit(load_online, world.context, SOURCE, ["zurich"], noted)
 
 
-def standing(world):
-    return standings(world.context, world.pair("zurich"))[0]
-
-
 def until_it_waits(world):
     end = time.monotonic() + 30
-    while not ((now := standing(world)).loading and now.loading.waits):
+    while not ((now := world.standing()).loading and now.loading.waits):
         assert time.monotonic() < end, "it does not wait"
         time.sleep(0.05)
     return now

@@ -8,7 +8,6 @@ import time
 import pytest
 
 from sluice.control import replications
-from sluice.control.status import standings
 from sluice.state.dispatcher import Hold
 
 pytestmark = [pytest.mark.postgres]
@@ -67,7 +66,7 @@ def goes_on(world):
     job, said = ended(world)
     assert job.returncode == 0, said
     assert world.differences() == {}
-    assert standings(world.context)[0].tolerated == 0, "something came twice"
+    assert world.standing().tolerated == 0, "something came twice"
 
 
 @pytest.mark.parametrize("hangs", HANGS.values(), ids=HANGS)

@@ -10,7 +10,6 @@ from support.updating import background, blocks_here
 from support.world import SOURCE
 
 from sluice.control import replications, stops
-from sluice.control.status import standings
 from sluice.errors import SluiceError
 from sluice.initial_update.dump import MARKERS, SNAPSHOT
 from sluice.initial_update.online import load_online
@@ -98,7 +97,7 @@ def test_rows_between_two_keys_become_the_masters_and_others_are_not_touched(wor
     after = dict(zurich.execute("SELECT id, ctid::text FROM keyed").fetchall())
     assert all(after[key] == before[key] for key in after if key < 1000 or 1100 < key < 1500 or key > 2000)
     assert world.verify(initial=True, tables=(KEYED, NAMED)) == {"zurich": 0, "geneva": 0}
-    assert [standings(world.context, world.pair(slave))[0].status for slave in world.slaves] == [Status.NORMAL] * 2
+    assert [world.standing(slave).status for slave in world.slaves] == [Status.NORMAL] * 2
     assert zurich.execute("SELECT count(*) FROM keyed WHERE own = id AND id BETWEEN 1500 AND 1520").fetchone() == (21,)
     damage(world)
     with background(writes(world.session())), world.running():

@@ -10,7 +10,6 @@ from support.world import SOURCE
 
 from sluice.control import leases
 from sluice.control.bootstrap import bootstrap
-from sluice.control.status import standings
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.model.statement import Statement
@@ -299,9 +298,9 @@ def test_the_holdback_counts_transactions_not_rows(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
     world.master.execute("INSERT INTO t SELECT generate_series(1, 5)")
     world.publish()
-    assert standings(world.context)[0].holdback == 1
+    assert world.standing().holdback == 1
     world.drain()
-    assert standings(world.context)[0].holdback == 0
+    assert world.standing().holdback == 0
 
 
 def test_a_master_that_publishes_all_tables_itself_can_be_purged(build):

@@ -7,7 +7,6 @@ from support.carrying import ROWS, TABLES
 from support.updating import load_here
 from support.world import SOURCE, result
 
-from sluice.control import status
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.receive import expected, receive
@@ -32,10 +31,6 @@ def load(asking):
     return receive(asking.world.context, SOURCE, "zurich", load_here)
 
 
-def standing(world):
-    return status.standings(world.context, world.pair("zurich"))[0]
-
-
 def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_says_so(asking):
     world = asking.world
     copy = asking.carry("zurich")
@@ -55,7 +50,7 @@ def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_
     ):
         assert told in asked["body"]
     asking.world.release("zurich")
-    now = standing(world)
+    now = world.standing()
     assert (now.status, now.dispatcher, world.drain("zurich")["changes"]) == (Status.TRANSITION, "STANDBY (INITIAL)", 0)
     assert "Manual Data transfer: LOADED (3,401 rows" in now.why
     assert world.verify("zurich", initial=True) == {}, "it is not compared before it goes on"
@@ -65,7 +60,7 @@ def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_
     assert (again["ask"], again["rows"], again["chunks"], again["update"]) == (True, 3401, 0, asked["update"])
     job = world.job("release", "--slave=zurich", f"--approved={asked['update']}", "--who=eva")
     assert result(job) == {"released": ["zurich"]}
-    assert standing(world).dispatcher == "ACTIVE"
+    assert world.standing().dispatcher == "ACTIVE"
     audit = "SELECT detail FROM audit WHERE event = 'activate'"
     assert world.reader("control").execute(audit).fetchall() == [("INITIAL: the initial data is in, and eva approved",)]
     world.catch_up()

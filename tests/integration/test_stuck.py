@@ -154,7 +154,7 @@ def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):
     assert (told.status, told.dispatcher, told.skipped) == ("NORMAL", "ACTIVE", {"public.t": 5})
     replications.request(world.context.store, [world.pair("zurich")], 1)
     replications.restart_at(world.context.store, world.pair("zurich"), world.position(), 1)
-    assert status.standings(world.context)[0].skipped == {}
+    assert world.standing().skipped == {}
 
 
 @pytest.mark.parametrize(

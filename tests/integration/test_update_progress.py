@@ -17,7 +17,7 @@ from support.updating import load_here
 from support.world import SOURCE
 
 from sluice.control import transfers
-from sluice.control.status import as_json, as_table, standings
+from sluice.control.status import as_json, as_table
 from sluice.initial_update import plan, progress
 from sluice.initial_update.dump import EXTERNAL, dump
 from sluice.initial_update.receive import receive
@@ -55,10 +55,6 @@ def world(updating, monkeypatch, tmp_path):
     return made
 
 
-def standing(world):
-    return standings(world.context, world.pair("zurich"))[0]
-
-
 @pytest.fixture
 def watched(world, monkeypatch):
     """A load that is looked at after each chunk: what was seen, and ``load(most)``, which breaks off after so many."""
@@ -72,7 +68,7 @@ def watched(world, monkeypatch):
                 end(receiver, chunk, rows)
                 deadline, known = time.monotonic() + 10, seen[-1].loading.chunks_done if seen else 0
                 time.sleep(0.2)
-                while (now := standing(world)).loading.chunks_done == known and time.monotonic() < deadline:
+                while (now := world.standing()).loading.chunks_done == known and time.monotonic() < deadline:
                     time.sleep(0.02)
                 seen.append(now)
                 if next(number, None) is None:
@@ -107,7 +103,7 @@ def test_a_load_says_how_far_it_is_while_it_runs(world, watched, caplog):
     told = [record.getMessage() for record in caplog.records if "progress" in record.getMessage()]
     assert re.search(r"rows=3000 mb=(2\.\d)/\1 rows_per_s=\d+ seconds_left=0", told[-1])
     world.release("zurich")
-    assert standing(world).loading is None
+    assert world.standing().loading is None
 
 
 def test_a_load_that_goes_on_counts_what_it_brings_itself_as_its_rate(world, watched, caplog):
@@ -115,7 +111,7 @@ def test_a_load_that_goes_on_counts_what_it_brings_itself_as_its_rate(world, wat
     world.inhibit("zurich")
     with pytest.raises(Broken):
         world.dump("zurich", load=load(3))
-    before = standing(world).loading
+    before = world.standing().loading
     assert (before.chunks_done, before.seconds_left) == (3, None)
     abandon(world.context, SOURCE, ["zurich"])
     with caplog.at_level(logging.INFO, logger="sluice"):
@@ -132,7 +128,7 @@ def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     world.inhibit("zurich")
     dump(world.context, SOURCE, ["zurich"], load_here, store=True)
     world.release("zurich")
-    assert standing(world).loading is None
+    assert world.standing().loading is None
     awaited = transfers.awaited(world.context.store, world.pair("zurich"))
     stored = sum(path.stat().st_size for path in Path(awaited.url).glob("*.zst"))
     shutil.copytree(awaited.url, world.arrived / awaited.name)
@@ -142,7 +138,7 @@ def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     assert last.rows == 3000
     # In whole blocks, chunk by chunk.
     assert stored <= last.bytes == last.bytes_planned < stored + (last.chunks + 1) * plan.BLOCK_BYTES
-    assert standing(world).loading is None
+    assert world.standing().loading is None
 
 
 HALF = """
@@ -171,7 +167,7 @@ def test_what_programs_have_brought_is_told_before_they_commit_it(world, tmp_pat
         try:
             end = time.monotonic() + 30
             while not (
-                (now := standing(world)).loading and now.loading.bytes > planned / 4 and now.loading.seconds_left
+                (now := world.standing()).loading and now.loading.bytes > planned / 4 and now.loading.seconds_left
             ):
                 assert time.monotonic() < end, "nobody says how far it is"
                 time.sleep(0.05)
@@ -181,8 +177,8 @@ def test_what_programs_have_brought_is_told_before_they_commit_it(world, tmp_pat
     assert now.loading.bytes < planned == now.loading.bytes_planned
     assert "INITIAL by programs" in as_table([now])
     assert re.search(r"slave zurich of flights: \d\.\d of 2\.\d MB, \d:\d\d:\d\d left", as_table([now]))
-    assert standing(world).loading.bytes == planned
+    assert world.standing().loading.bytes == planned
     told = [record.getMessage() for record in caplog.records if record.getMessage().startswith("progress mb=")]
     assert re.fullmatch(r"progress mb=(2\.\d)/\1 seconds_left=0", told[-1])
     world.release("zurich")
-    assert standing(world).loading is None
+    assert world.standing().loading is None

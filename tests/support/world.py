@@ -23,6 +23,7 @@ from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.context import Context
 from sluice.control import replications
 from sluice.control.leases import acquire
+from sluice.control.status import Standing, standings
 from sluice.crash import ENV as CRASH_ENV
 from sluice.dispatch.drain import Drain
 from sluice.dispatch.job import drain
@@ -117,6 +118,11 @@ class World:
     def status(self, slave: str) -> Status:
         """What the store says of a slave."""
         return replications.get(self.context.store, self.pair(slave)).status
+
+    def standing(self, slave: str | None = None) -> Standing:
+        """What people are told of a slave, by default the first."""
+        (found,) = standings(self.context, self.pair(slave or self.slaves[0]))
+        return found
 
     # The jobs -------------------------------------------------------------------------------------------------------
 
