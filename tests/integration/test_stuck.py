@@ -6,6 +6,7 @@ import json
 import re
 
 import psycopg
+import pyarrow as pa
 import pytest
 from support.world import SOURCE
 
@@ -111,6 +112,42 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert sluice(world, "rejected", kept[1].id, kept[2].id, "--carry-out")[0] == 0
     assert sluice(world, "rejected", kept[0].id, "--drop")[0] == 0
     assert world.differences() == {}
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Small parts, of which little is held in memory; how many bytes that were at most."""
+    monkeypatch.setattr("sluice.dispatch.batches.PART", 100)
+    for module in ("spilling", "waiting"):
+        monkeypatch.setattr(f"sluice.dispatch.{module}.MOST_BYTES", 100_000)
+    before = pa.default_memory_pool()
+    counting = pa.proxy_memory_pool(before)
+    pa.set_memory_pool(counting)
+    yield counting.max_memory
+    pa.set_memory_pool(before)
+
+
+@pytest.mark.parametrize("computed", ["v", "(10 / (id - 9999))::text"], ids=["seen", "unseen"])
+def test_neither_a_large_transaction_that_is_removed_nor_what_comes_before_it_is_held(build, sluice, held, computed):
+    """Of 16 MB each; what it has is kept all the same, each change once."""
+    entry = {"columns": {"v": "seen"}, "compute": {"seen": computed}}
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], slave={"tables": {"public.t": entry}})
+    zurich = world.reader("zurich")
+    zurich.execute("ALTER TABLE t RENAME v TO seen; ALTER TABLE t ADD CHECK (id <> 9999)")
+    for first, last in ((1, 2000), (8001, 10000)):
+        text = "repeat(md5(g::text), 256)"
+        world.master.execute(f"INSERT INTO t SELECT g, {text} FROM generate_series({first}, {last}) AS g")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"in front of transaction 2 "):
+        world.drain()
+    zurich.execute("TRUNCATE t; UPDATE sluice_position SET segment = 0, ordinal = 0")
+    world.let_leases_expire()
+    assert sluice(world, "dispatcher", "--remove-first", 2)[0] == 0
+    assert (world.position().ordinal, zurich.execute("SELECT count(*) FROM t").fetchone()) == (2, (2000,))
+    kept = rejections.kept(world.context.store, world.pair("zurich"))
+    assert [int(one.change.new[0]) for one in kept] == list(range(8001, 10001))
+    assert {one.change.unseen for one in kept} == {computed != "v"}
+    assert held() < 50_000_000
 
 
 def test_a_transaction_that_cannot_even_be_seen_is_kept_as_the_master_wrote_it(build, sluice):

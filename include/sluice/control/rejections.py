@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,7 +43,7 @@ class Kept:
     change: Rejected
 
 
-def keep(store: Store, pair: Pair, changes: Sequence[Rejected], removed: str = "", who: str | None = None) -> None:
+def keep(store: Store, pair: Pair, changes: Iterable[Rejected], removed: str = "", who: str | None = None) -> None:
     """Keep what a slave did not carry out; once, however often it is told.
 
     Args:
@@ -56,18 +55,18 @@ def keep(store: Store, pair: Pair, changes: Sequence[Rejected], removed: str = "
         keep_in(connection, pair, changes)
 
 
-def keep_in(connection: Connection, pair: Pair, changes: Sequence[Rejected]) -> None:
+def keep_in(connection: Connection, pair: Pair, changes: Iterable[Rejected]) -> None:
     """Keep what a slave does not carry out, in the caller's transaction."""
-    # What a plugin splits a change into bears one key.
-    parts: Counter[int] = Counter()
+    # What a plugin splits a change into bears one key, and comes together.
+    part = key = 0
     for one in changes:
-        parts[one.repl_key] += 1
+        part, key = part + 1 if one.repl_key == key else 1, one.repl_key
         values = {
             "source": pair.source,
             "slave": pair.slave,
             "ordinal": one.ordinal,
             "repl_key": one.repl_key,
-            "part": parts[one.repl_key],
+            "part": part,
             "reason": one.oddity or (_UNSEEN if one.unseen else _REMOVED),
             "layout": one.layout and one.layout.to_json(),
             "action": one.action,

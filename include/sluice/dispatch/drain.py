@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.effects import Step
@@ -20,9 +19,8 @@ from sluice.dispatch.batches import MOST_BYTES, Batch, batches
 from sluice.dispatch.narrowing import Refusal, described, narrowed
 from sluice.dispatch.permitted import ALL, Permission, permitted
 from sluice.dispatch.preparing import Preparing
-from sluice.dispatch.removing import no_obstacle, without
+from sluice.dispatch.removing import Without, no_obstacle
 from sluice.dispatch.seeing import Seeing
-from sluice.dispatch.steps import steps
 from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
 from sluice.model.manners import Manners
 from sluice.model.names import TableName
@@ -73,7 +71,7 @@ class Drain:
         answered: Callable[[Statement, Outcome], None] | None = None,
         collected: int | None = None,
         salt: bytes = b"",
-        rejected: Callable[[Sequence[Rejected]], None] = lambda _: None,
+        rejected: Callable[[Iterable[Rejected]], None] = lambda _: None,
         permission: Permission = ALL,
         skipped: Collection[TableName] = (),
     ) -> None:
@@ -201,13 +199,13 @@ class Drain:
         inside = next((one.number for one in segments if one.first_ordinal <= ordinal <= one.last_ordinal), None)
         if inside is None or ordinal <= self.position.ordinal:
             raise no_obstacle(self._slave.pair, ordinal)
+        others = Without(self._seeing, self._manifest, ordinal)
         ahead = self._batches(segments, _ANY, _ANY, until=ordinal)
-        changes = pa.concat_tables([one.changes for one in ahead])
+        piece = Preparing(others, self._slave.looks_through).together(ahead, [])
         end = Position(inside, ordinal)
-        others, layouts, removed = without(changes, ordinal, self._seeing, self._manifest)
-        passed = chain(permitted(steps(others, layouts), self._slave.pair, self._permission), self._told(removed))
+        passed = chain(permitted(piece.steps, self._slave.pair, self._permission), self._told(others.removed()))
         tolerated = self._carried_out(passed, end, _sequences(segments, end))
-        return self._at(end, len(changes), tolerated, self._seeing.left_out(changes))
+        return self._at(end, piece.changes, tolerated, piece.skipped)
 
     def make_durable(self) -> Position:
         """Flush the slave; the log may be trimmed up to the position returned."""
@@ -276,7 +274,7 @@ class Drain:
         begin, self.position = self.position, end
         return Delivered(end, end.ordinal - begin.ordinal, changes, tolerated, skipped)
 
-    def _told(self, removed: list[Rejected]) -> Iterator[Step]:
+    def _told(self, removed: Iterable[Rejected]) -> Iterator[Step]:
         """No step, but the place after all others at which it is told what is not carried out."""
         self._rejected(removed)
         yield from ()

@@ -13,6 +13,7 @@ from sluice.ahead import ahead
 from sluice.apply.effects import Step
 from sluice.dispatch.batches import Batch
 from sluice.dispatch.late import Late
+from sluice.dispatch.removing import Without
 from sluice.dispatch.seeing import Seeing
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -33,7 +34,7 @@ class Prepared:
 class Preparing:
     """The batches of the log, one after the other, each as the steps that it takes."""
 
-    def __init__(self, seeing: Seeing, looked_through: Callable[[Layout], bool]) -> None:
+    def __init__(self, seeing: Seeing | Without, looked_through: Callable[[Layout], bool]) -> None:
         self._seeing = seeing
         self._looked_through = looked_through
         self._coming: Generator[Prepared] | None = None
