@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import faulthandler
+import time
 from collections.abc import Callable
 from importlib import import_module
-from threading import Thread
+from threading import Event, Thread
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -14,6 +15,11 @@ _T = TypeVar("_T")
 PATIENCE_S = 300.0
 MORE_S = 60.0
 _STDERR = 2
+# How often who waits looks whether the process is to end.
+_LOOK_S = 0.2
+
+# Set once the process is asked to end: no answer is waited for any more.
+leaving = Event()
 
 
 class Unusable(ValueError):
@@ -52,7 +58,8 @@ def usable(make: Callable[[], _T]) -> _T:
 
 
 def asked(call: Callable[[], _T]) -> _T:
-    """What the call answers, or raises. Raises TimeoutError if it does neither in time; it then goes on by itself.
+    """What the call answers, or raises. Raises TimeoutError if it does neither in time, and SystemExit if the process
+    is asked to end before; the call then goes on by itself.
 
     A call that lets nothing else of Python run, as a search by `re` does, cannot be left alone: then the process ends
     with exit code 1, and says in which line each of its threads was.
@@ -71,11 +78,15 @@ def asked(call: Callable[[], _T]) -> _T:
     faulthandler.dump_traceback_later(PATIENCE_S + MORE_S, exit=True, file=_STDERR)
     try:
         thread.start()
-        thread.join(PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
+        while thread.is_alive() and (left := end - time.monotonic()) > 0 and not leaving.is_set():
+            thread.join(min(left, _LOOK_S))
     finally:
         faulthandler.cancel_dump_traceback_later()
     if errors:
         raise errors[0] if isinstance(errors[0], Exception) else RuntimeError(f"it ended by {errors[0]!r}")
     if not answers:
+        if leaving.is_set():
+            raise SystemExit
         raise TimeoutError(f"no answer for {PATIENCE_S:g} s")
     return answers[0]

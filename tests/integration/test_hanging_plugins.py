@@ -25,6 +25,7 @@ hooks.PATIENCE_S, hooks.MORE_S = {patience}, {more}
 class Hangs(RowByRow):
     def row(self, row):
         if row["note"] == "hang" and not os.path.exists({mended!r}):
+            open({begun!r}, "w").close()
             {hangs}
         return row
 """
@@ -35,16 +36,15 @@ HANGS = {"waits": "time.sleep(3600)", "computes": "while True: pass"}
 def hanging(build, airflow, tmp_path):
     """A world whose plugin hangs at the fourth of six transactions, until ``mended`` is there."""
 
-    def one(hangs, more=30):
+    def one(hangs, more=30, patience=PATIENCE_S):
         plugins = tmp_path / "plugins"
         plugins.mkdir()
-        mended = tmp_path / "mended"
-        (plugins / "hanging.py").write_text(
-            PLUGIN.format(patience=PATIENCE_S, more=more, hangs=hangs, mended=str(mended))
-        )
+        mended, begun = tmp_path / "mended", tmp_path / "begun"
+        paths = {"mended": str(mended), "begun": str(begun)}
+        (plugins / "hanging.py").write_text(PLUGIN.format(patience=patience, more=more, hangs=hangs, **paths))
         world = build(DDL, ["public.t"], slave={"tables": {"public.t": {"plugin": "hanging:Hangs"}}, "max_batch": 1})
         world.infos[world.context.config.airflow_api] = airflow.info()
-        world.plugins, world.mended = plugins, mended
+        world.plugins, world.mended, world.begun = plugins, mended, begun
         for number in range(1, 7):
             world.master.execute("INSERT INTO t VALUES (%s, %s)", [number, "hang" if number == 4 else "a"])
         world.publish()
@@ -97,4 +97,24 @@ def test_a_process_that_a_plugin_keeps_from_all_else_is_ended_and_says_where_it_
     world.mended.touch()
     # It could not give its lease back.
     world.let_leases_expire()
+    goes_on(world)
+
+
+@pytest.mark.parametrize("hangs", HANGS.values(), ids=HANGS)
+def test_a_drain_that_is_asked_to_end_does_not_wait_for_a_plugin(hanging, hangs):
+    world = hanging(hangs, patience=3600)
+    job = world.start("drain", "--slave", "zurich", "--once", plugins=world.plugins)
+    while not (world.begun.exists() and world.position().ordinal == 3):
+        assert job.poll() is None
+        time.sleep(0.05)
+    job.terminate()
+    try:
+        _, said = job.communicate(timeout=20)
+    finally:
+        job.kill()
+    assert job.returncode == 143, said
+    assert replications.holds(world.context.store, world.pair("zurich")) == {}
+    assert world.rows("zurich", "public.t").total() == world.position().ordinal == 3
+    world.mended.touch()
+    # At once: it has given its lease back.
     goes_on(world)

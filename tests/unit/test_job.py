@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from sluice import hooks
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.spark import job
@@ -28,7 +29,7 @@ def ends(monkeypatch):
         return left.value.code
 
     yield code
-    job._leaving.clear()
+    hooks.leaving.clear()
     signal.signal(signal.SIGTERM, before)
 
 

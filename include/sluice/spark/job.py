@@ -10,9 +10,9 @@ import argparse
 import json
 import signal
 import sys
-import threading
 from collections.abc import Callable
 
+from sluice import hooks
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.log import to_stderr
@@ -22,8 +22,6 @@ from sluice.model.wanted import split_table
 TERMINAL = 3
 TRANSIENT = 75
 TERMINATED = 128 + signal.SIGTERM
-
-_leaving = threading.Event()
 
 
 def arguments(description: str, *, slaves: str | None = None) -> argparse.ArgumentParser:
@@ -74,7 +72,7 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     try:
         result = json.dumps(call(Context.of_job(), options))
     except SluiceError as error:
-        if _leaving.is_set():
+        if hooks.leaving.is_set():
             # It is of a session that the signal interrupted.
             sys.exit(TERMINATED)
         print(error, file=sys.stderr, flush=True)
@@ -84,5 +82,5 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
 
 def _leave(*_: object) -> None:
     """End as if the call had raised, so that leases are released and transactions rolled back."""
-    _leaving.set()
+    hooks.leaving.set()
     raise SystemExit(TERMINATED)
