@@ -16,6 +16,7 @@ from sluice.errors import SluiceError
 from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.model.position import Position
+from sluice.vendors.iceberg.metadata import Metadata
 from sluice.vendors.iceberg.tables import IcebergTables
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import KINDS
@@ -91,6 +92,35 @@ def test_what_was_told_is_not_told_again_and_who_was_overtaken_tells_nothing(pla
     assert IcebergTables(place).tell(second)
     assert not IcebergTables(place).tell(then(place, first, [("3", "late")]))
     assert values(place) == ["a", "b"]
+
+
+def test_a_table_that_is_gone_is_found_by_nobody_and_goes_when_no_version_has_it(place):
+    first = then(place, EMPTY, [("1", "a")])
+    IcebergTables(place).tell(first)
+    found = opened(place)
+    gone = replace(first, number=3, tables={})
+    tables = IcebergTables(place)
+    assert tables.tell(gone)
+    assert not tables.tell(gone)
+    with pytest.raises(FileNotFoundError):
+        opened(place)
+    tables.expire(2)
+    assert found.scan().to_arrow()["v"].to_pylist() == ["a"], "who has found it reads on"
+    tables.expire(3)
+    assert not list((place.root / "iceberg/public").iterdir())
+
+
+def test_neither_a_successors_table_goes_nor_one_of_somebody_else(place):
+    first = then(place, EMPTY, [("1", "a")])
+    IcebergTables(place).tell(replace(first, epoch=2))
+    mine = Metadata(place, TableName("public", "mine"))
+    mine.make()
+    mine.anew().transaction().set_properties(mine="x").commit_transaction()
+    tables = IcebergTables(place)
+    assert not tables.tell(replace(first, number=3, tables={}))
+    tables.expire(3)
+    assert values(place) == ["a"]
+    assert opened(place, "public/mine").properties["mine"] == "x"
 
 
 def test_two_who_tell_at_once_leave_what_the_newer_one_told(place, monkeypatch):
@@ -185,8 +215,8 @@ def test_no_column_of_a_history_takes_values_that_it_does_not_hold(place, before
     version = replace(EMPTY, keeps="history", tables={NAME: Table(NAME, (Column("a", before),))})
     tables.tell(version)
     with pytest.raises(SluiceError, match=r"SLC-198: .*\ba\b"):
-        tables.admit(NAME, schema(after), beside=True)
-    tables.admit(NAME, schema(after), beside=False)
+        tables.admit(NAME, schema(after), beside=NAME)
+    tables.admit(NAME, schema(after), beside=None)
 
 
 def test_a_directory_that_was_moved_is_told_anew(place, tmp_path):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from pyiceberg.table import StaticTable
 from support.updating import UpdatingWorld
 from support.world import SOURCE
 
@@ -27,6 +28,12 @@ INSERT INTO keyed SELECT g, 'note ' || g, g / 8.0, '2024-01-01', '2024-01-01 12:
 INSERT INTO keyed VALUES (301, E'a\\tb\\\\c\\n', 'NaN', 'infinity', '-infinity', NULL, 'Infinity');
 INSERT INTO keyed (id, note) VALUES (302, NULL), (303, '');
 INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 100) AS g;
+"""
+TWO = """
+CREATE TABLE t (id int PRIMARY KEY, v text);
+INSERT INTO t SELECT g, 'v' || g FROM generate_series(1, 20) AS g;
+CREATE TABLE u (id int PRIMARY KEY, n int, at date);
+INSERT INTO u SELECT g, g, '2024-01-01' FROM generate_series(1, 30) AS g;
 """
 TABLES = ["public.keyed", "public.heap"]
 CHANGES = """
@@ -69,6 +76,28 @@ class Lake:
         root = self.path / slave / SOURCE
         known = [json.loads(path.read_text()) for path in (root / "versions").glob("*.json")]
         return {root / file["path"] for version in known for file in files(version)}
+
+    def tables(self, slave: str) -> set[str]:
+        """The tables that are current, without what is left of those that were dropped."""
+        return {name for name in self.version(slave)["tables"] if "~dropped-" not in name}
+
+    def assert_same(self) -> None:
+        """The tables that the master has under these names, and their rows."""
+        assert self.world.verify() == {"zurich": 0, "geneva": 0}
+        wanted = "SELECT schemaname || '.' || tablename FROM repl_tables"
+        names = {name for (name,) in self.world.master.execute(wanted)}
+        assert (self.tables("zurich"), self.tables("geneva")) == (names, names)
+        for slave in self.world.slaves if self.vendor == "iceberg" else ():
+            self._assert_told(slave)
+
+    def _assert_told(self, slave: str) -> None:
+        root, told = self.path / slave / SOURCE, self.version(slave)["tables"]
+        found = {str(path.parent.relative_to(root)) for path in root.glob("iceberg/*/*/metadata/version-hint.text")}
+        assert found == {f"iceberg/{name.replace('.', '/')}/metadata" for name in told}
+        for name, table in told.items():
+            scan = StaticTable.from_metadata(str(root / "iceberg" / name.replace(".", "/"))).scan()
+            listed = {task.file.file_path for task in scan.plan_files()}
+            assert listed == {f"file://{root / file['path']}" for file in table["files"]}
 
     def read(self, slave: str, table: str) -> list[dict[str, Any]]:
         """The rows of a table's files."""

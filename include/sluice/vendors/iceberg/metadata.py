@@ -10,12 +10,13 @@ A commit is the exclusive creation of the next number, as a version's is.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import ENOENT
 from itertools import pairwise
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from pyiceberg.catalog.noop import NoopCatalog
 from pyiceberg.exceptions import CommitFailedException
@@ -35,12 +36,20 @@ from sluice.vendors.parquet.place import Place, create, ensure, put
 
 _ENDING = ".metadata.json"
 _HINT = "version-hint.text"
+# What is current of a table that is gone, and the number of the version in which it was no more.
+_GONE = "gone-"
 _COMMIT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def uri(path: Path) -> str:
     """How Iceberg's readers name a file, wherever their own relative names begin."""
     return f"file://{path}"
+
+
+def kept(place: Place) -> Iterator[TableName]:
+    """The tables of which there is anything."""
+    for found in (place.root / "iceberg").glob("*/*/metadata"):
+        yield TableName(*(unquote(part) for part in found.parts[-3:-1]))
 
 
 class Metadata(NoopCatalog):
@@ -127,6 +136,23 @@ class Metadata(NoopCatalog):
         if gone:
             left = self.commit_table(table, (), (RemoveSnapshotsUpdate.model_construct(snapshot_ids=gone),))
             self._sweep(left.metadata.snapshots, left.metadata_location)
+
+    def drop(self, version: int) -> None:
+        """Let nobody find the table any more. Who has found it reads on until it is forgotten."""
+        numbers = self._numbers()
+        (self._directory / _HINT).unlink(missing_ok=True)
+        for number in numbers[:-1]:
+            self._path(number).unlink(missing_ok=True)
+        # Somebody else may have done it.
+        with suppress(FileNotFoundError):
+            self._path(numbers[-1]).rename(self._directory / f"{_GONE}{version}")
+        flush(self._directory)
+
+    def forget_dropped(self, oldest: int) -> None:
+        """Remove what is left of a table, if there is none, and none was in any version since that one."""
+        gone = [int(path.name.removeprefix(_GONE)) for path in self._directory.glob(f"{_GONE}*")]
+        if gone and max(gone) <= oldest and not self._numbers():
+            shutil.rmtree(self._home, ignore_errors=True)
 
     def _sweep(self, snapshots: list[Snapshot], current: str) -> None:
         """Remove what is not in the oldest snapshot and was not written for a later one; nothing that is new."""

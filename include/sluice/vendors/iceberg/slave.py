@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.parquet.place import reachable
 from sluice.vendors.parquet.slave import ParquetSlave
@@ -36,15 +37,15 @@ class IcebergSlave(ParquetSlave):
                 self.versions.renew(late)
         return super().take_over(epoch, blocks=blocks)
 
-    def admit(self, table: Table) -> None:
+    def admit(self, table: Table, beside: TableName | None) -> None:
         """Look whether Iceberg can have a table of these columns.
 
         Raises:
             SluiceError: SLC-198, it cannot, or not beside the rows that stay.
         """
-        beside = self.kind.lasting and self.version.keeps == self.kind.name
+        stays = self.kind.lasting and self.version.keeps == self.kind.name
         with reachable(f"looking at {table.name}"):
-            self._tables.admit(table.name, self.kind.schema(table.kept), beside=beside)
+            self._tables.admit(table.name, self.kind.schema(table.kept), beside=beside if stays else None)
 
     def _become(self, after: Version) -> None:
         super()._become(after)

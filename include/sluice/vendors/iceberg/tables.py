@@ -25,7 +25,7 @@ from pyiceberg.table.update.snapshot import _OverwriteFiles
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
-from sluice.vendors.iceberg.metadata import Metadata, uri
+from sluice.vendors.iceberg.metadata import Metadata, kept, uri
 from sluice.vendors.parquet.alteration import Alteration
 from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.place import Place
@@ -42,6 +42,7 @@ class IcebergTables:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._told: dict[TableName, Table] = {}
+        self._looked = False
 
     def tell(self, version: Version) -> bool:
         """Let Iceberg list what a version lists. Returns whether it did not yet."""
@@ -50,24 +51,43 @@ class IcebergTables:
             if self._told.get(name) != table:
                 told |= self._tell(version, table)
                 self._told[name] = table
+        if not self._looked or self._told.keys() != version.tables.keys():
+            for name in set(kept(self._place)) - version.tables.keys():
+                told |= self._drop(version, name)
+                self._told.pop(name, None)
+            self._looked = True
         return told
 
-    def admit(self, name: TableName, columns: pa.Schema, *, beside: bool) -> None:
-        """Look whether a table may have these columns, and those that it has if they are to stand beside them.
+    def admit(self, name: TableName, columns: pa.Schema, *, beside: TableName | None) -> None:
+        """Look whether a table may have these columns, and those of one that is there, beside whose rows they are to
+        stand.
 
         Raises:
             SluiceError: SLC-198, it may not.
         """
-        metadata = Metadata(self._place, name)
-        found = metadata.current() if beside else None
-        _shaped(found or metadata.anew(), [columns])
+        found = Metadata(self._place, beside).current() if beside else None
+        _shaped(found or Metadata(self._place, name).anew(), [columns])
 
     def expire(self, oldest: int) -> None:
         """Forget what only versions before that one had."""
-        for name in self._told:
+        for name in kept(self._place):
+            metadata = Metadata(self._place, name)
+            if name not in self._told:
+                metadata.forget_dropped(oldest)
+                continue
             # Somebody else is at work there if it fails, who forgets them as well.
             with suppress(CommitFailedException):
-                Metadata(self._place, name).forget(lambda after: _said(after, _VERSION) <= oldest)
+                metadata.forget(lambda after: _said(after, _VERSION) <= oldest)
+
+    def _drop(self, version: Version, name: TableName) -> bool:
+        """Drop a table that no version has any more; not what somebody else keeps beside, nor a successor of ours."""
+        metadata = Metadata(self._place, name)
+        found = metadata.current()
+        if found is None or not 0 < _said(found.current_snapshot(), _EPOCH) <= version.epoch:
+            return False
+        reached(CrashPoint.COMMITTED)
+        metadata.drop(version.number)
+        return True
 
     def _tell(self, version: Version, table: Table) -> bool:
         metadata = Metadata(self._place, table.name)

@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 
 from sluice.apply.mapper import Mapper
 from sluice.apply.view import view
-from sluice.errors import SluiceError
-from sluice.model.action import Command
-from sluice.model.ddl import DefinedColumn, DefinedTable, TableChange
+from sluice.model.ddl import DefinedColumn, DefinedTable
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.vendors.parquet.alteration import Alteration
+from sluice.vendors.commanded import more_to_be_seen
+from sluice.vendors.parquet.alteration import Alteration, Moment
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.replica import not_followed, unlike
-from sluice.vendors.parquet.types import keeps, schema_of
+from sluice.vendors.parquet.types import keeps, refuse_ours, schema_of
 from sluice.vendors.parquet.versions import Table
 
 
@@ -35,24 +34,29 @@ class Alter:
     """An ALTER, as a slave sees it.
 
     Attributes:
-        table: its name there; None if it gets another one.
+        called: its table's name there before it.
+        table: and from there on.
     """
 
-    def __init__(self, command: Command, mapper: Mapper) -> None:
-        """Raises SluiceError SLC-068 if Sluice did not write it."""
-        self._key = command.ordinal, command.key
-        self._before, self._after = _read(command)
-        self._was, self._becomes = (_seen(side, mapper) for side in (self._before, self._after))
-        old, new = (mapper.table(side.name) for side in (self._before, self._after))
-        self.table: TableName | None = new if old == new else None
+    def __init__(self, before: DefinedTable, after: DefinedTable, mapper: Mapper) -> None:
+        self._before, self._after = before, after
+        self._mapper = mapper
+        self._was, self._becomes = (_seen(side, mapper) for side in (before, after))
+        self.called: TableName = mapper.table(before.name)
+        self.table: TableName = mapper.table(after.name)
 
-    def carried_out(self, known: Table, kind: Kind, files: Files) -> Table:
-        """The table from here on.
+    def carried_out(self, known: Table, kind: Kind, files: Files, moment: Moment) -> Table:
+        """The table from here on, given the moment at which this happened.
 
         Raises:
-            SluiceError: SLC-153, its rows would have values that nobody knows, or it has the columns of another time.
+            SluiceError: SLC-153, its rows would have values that nobody knows, or it has the columns of another time;
+                SLC-145, its new name lets more of it be seen; SLC-156.
         """
         after = replace(known, columns=tuple(one.column for one in self._becomes))
+        refuse_ours(after.name, after.columns)
+        has_rows = bool(files.listed) and not self._after.rewritten
+        if has_rows and not self._mapper.same_rows(self._before.name, self._after.name):
+            raise more_to_be_seen(self._after.name, ["rows that it did not get"])
         was = schema_of(one.column for one in self._was if not one.column.generated)
         ours, becomes = schema_of(known.kept), schema_of(after.kept)
         if ours != was:
@@ -62,11 +66,13 @@ class Alter:
         if self._after.rewritten:
             kind.forget(files)
         names, filled, unknown = self._sources()
-        if unknown and files.listed and not self._after.rewritten:
+        if unknown and has_rows:
+            if self._before.name != self._after.name:
+                raise more_to_be_seen(self._after.name, unknown)
             raise not_followed(known.name, f"nobody knows from here on what its rows have in {', '.join(unknown)}")
         if was == becomes and names == {one.name: one.name for one in after.kept}:
             return after
-        alteration = Alteration((files.epoch, *self._key), after.kept, names, filled)
+        alteration = Alteration(moment, after.kept, names, filled)
         kind.alter(alteration, files)
         return replace(after, altered=(*known.altered, alteration))
 
@@ -74,7 +80,7 @@ class Alter:
         """Where the values of each column come from: another one, or what the command says; those that come from
         nowhere."""
         numbered = {one.origin.number: one.column for one in self._was if one.origin and not one.column.generated}
-        own = {one.column.name: one.column for one in self._was if not one.origin}
+        own = {one.column.name: one.column for one in self._was if not one.origin and self._made_alike()}
         had = {one.number for one in self._before.columns}
         names, filled, unknown = dict[str, str](), dict[str, str](), list[str]()
         for column, origin in ((one.column, one.origin) for one in self._becomes if not one.column.generated):
@@ -89,19 +95,18 @@ class Alter:
                 filled[column.name] = origin.filled
         return names, filled, unknown
 
+    def _made_alike(self) -> bool:
+        """Whether columns that have no values of the master's are made in the same way under both names."""
+        before, after = (self._mapper.entry(side.name) for side in (self._before, self._after))
+        return (before.mask, before.compute) == (after.mask, after.compute)
 
-def _read(command: Command) -> tuple[DefinedTable, DefinedTable]:
-    try:
-        change = TableChange.from_json(command.text)
-        if not change.before or not change.after:
-            raise ValueError("an ALTER that says one side alone")
-    except ValueError as error:
-        raise SluiceError(
-            68,
-            f"a command of the change log is not one that Sluice wrote: {error}",
-            "nothing of the batch was applied; an initial_update leaves the command behind",
-        ) from None
-    return change.before, change.after
+
+def table_of(defined: DefinedTable, mapper: Mapper) -> Table:
+    """A table of the master, as a slave keeps it that has nothing of it. Raises SluiceError SLC-156."""
+    columns = tuple(one.column for one in _seen(defined, mapper))
+    name = mapper.table(defined.name)
+    refuse_ours(name, columns)
+    return Table(name, columns)
 
 
 def _seen(table: DefinedTable, mapper: Mapper) -> list[_Seen]:

@@ -45,6 +45,10 @@ class Files:
         self.epoch = epoch
         self.listed = list(listed)
 
+    def call(self, table: TableName) -> None:
+        """Their table is called so from here on; those that are there stay where they are."""
+        self._table = table
+
     def append(self, rows: pa.Table) -> None:
         """Add rows, as a file of their own."""
         if len(rows):

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sluice.apply.effects import Effect
 from sluice.model.layout import Column, Layout
-from sluice.vendors.parquet.alteration import Alteration
+from sluice.model.names import TableName
+from sluice.vendors.parquet.alteration import Alteration, Moment
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.replica import images
 from sluice.vendors.parquet.types import schema_of
@@ -46,6 +47,17 @@ class History:
     def alter(self, alteration: Alteration, files: Files) -> None:
         """Nothing: what happened before had the columns of before."""
 
+    def begun_anew(self, known: Table, made: Table, files: Files, moment: Moment) -> Table:
+        """What was there stays: a TRUNCATE stands behind it, and none of its columns goes on."""
+        files.append(_truncated(moment, made))
+        altered = (*known.altered, Alteration(moment, made.kept, {}, {}))
+        return replace(known, columns=made.columns, altered=altered)
+
+    def left(self, known: Table, moment: Moment) -> Table | None:
+        """All that happened to it, under a name that tells when it ended."""
+        schema, table = known.name.schema, known.name.table
+        return replace(known, name=TableName(schema, f"{table}~dropped-{'-'.join(map(str, moment))}"))
+
     def apply(self, effect: Effect, files: Files) -> int:
         """Append the changes, each as it was."""
         for changes in effect.changes():
@@ -70,9 +82,7 @@ class History:
 
     def begun(self, before: Table | None, filled: Table, files: Files) -> Table:
         """What was there before stays: a TRUNCATE stands behind it."""
-        row = schema_of(filled.kept)
-        nothing = pa.Table.from_arrays([pa.nulls(1, one.type) for one in row], schema=row)
-        files.append(_without_old((files.epoch, 0, 0, None, "T"), nothing))
+        files.append(_truncated((files.epoch, 0, 0), filled))
         return replace(filled, files=(*(before.files if before else ()), *files.listed, *filled.files))
 
     def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
@@ -137,6 +147,12 @@ def _without_old(what: tuple[object, ...], rows: pa.Table) -> pa.Table:
     """Rows of which the same is to be said, and that replace none."""
     said = [pa.array([value] * len(rows), kind) for value, (_, kind) in zip(what, _WHAT, strict=True)]
     return _with(said, rows, pa.nulls(len(rows), pa.struct(list(rows.schema))))
+
+
+def _truncated(moment: Moment, table: Table) -> pa.Table:
+    row = schema_of(table.kept)
+    nothing = pa.Table.from_arrays([pa.nulls(1, one.type) for one in row], schema=row)
+    return _without_old((*moment, None, "T"), nothing)
 
 
 def _arrays(rows: pa.Table) -> list[pa.Array]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sluice.apply.effects import Effect
 from sluice.model.layout import Column, Layout
-from sluice.vendors.parquet.alteration import Alteration
+from sluice.vendors.parquet.alteration import Alteration, Moment
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.history import History
 from sluice.vendors.parquet.replica import Replica
@@ -38,6 +38,12 @@ class Kind(Protocol):
 
     def alter(self, alteration: Alteration, files: Files) -> None:
         """Let rows that are there have other columns from here on."""
+
+    def begun_anew(self, known: Table, made: Table, files: Files, moment: Moment) -> Table:
+        """A table that is made where one is already whose rows are not to count any more."""
+
+    def left(self, known: Table, moment: Moment) -> Table | None:
+        """What stays of a table that is dropped, under a name of its own; None if it is nothing."""
 
     def apply(self, effect: Effect, files: Files) -> int:
         """Write the changes of one table. Returns how many rows were missing, or, if less than 0, there already."""

@@ -25,7 +25,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.vendors.dumping import Expected, TableDefinition
 from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.place import File, Place, Writer, create, place_of, reachable
-from sluice.vendors.parquet.types import OURS, typed
+from sluice.vendors.parquet.types import refuse_ours, typed
 from sluice.vendors.parquet.versions import Table, Versions
 
 if TYPE_CHECKING:
@@ -80,12 +80,7 @@ class LakeTables:
         """
         for table in tables:
             layout = view(self.mapper, table.layout).layout
-            if ours := [one.name for one in layout.columns if one.name.lower().startswith(OURS)]:
-                raise SluiceError(
-                    156,
-                    f"{table.name} has columns whose names are taken in files: {', '.join(ours)}",
-                    "let the slave call them otherwise (`slaves.<name>.tables`), or leave them out",
-                )
+            refuse_ours(table.name, layout.columns)
             if self.mapper.filled(table.name) is not Filled.TRUNCATE:
                 raise SluiceError(
                     212,
@@ -95,7 +90,7 @@ class LakeTables:
             self._tables[table.name] = Table(layout.name, layout.columns)
             self.as_text.add(table.name)
         for one in self._tables.values():
-            self._slave.admit(one)
+            self._slave.admit(one, one.name)
         known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
         wanted = json.dumps({"keeps": self._slave.kind.name, "tables": known})
         with reachable("preparing the load"):

@@ -12,7 +12,7 @@ from sluice.apply.net import CountedNet, KeyedNet, cells
 from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.vendors.parquet.alteration import Alteration
+from sluice.vendors.parquet.alteration import Alteration, Moment
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.types import schema_of, tokens, typed
 from sluice.vendors.parquet.versions import Table
@@ -37,6 +37,15 @@ class Replica:
     def alter(self, alteration: Alteration, files: Files) -> None:
         """Write every row anew: whoever reads the files finds the same columns in all of them."""
         files.remake(schema_of(alteration.columns), alteration.of)
+
+    def begun_anew(self, known: Table, made: Table, files: Files, moment: Moment) -> Table:
+        """It is as it was made."""
+        files.empty()
+        return made
+
+    def left(self, known: Table, moment: Moment) -> Table | None:
+        """Nothing."""
+        return None
 
     def apply(self, effect: Effect, files: Files) -> int:
         """Write the net effect."""

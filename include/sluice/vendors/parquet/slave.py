@@ -23,10 +23,10 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
-from sluice.model.tolerance import Tolerated, oddities
+from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
-from sluice.vendors.parquet.altering import Alter
+from sluice.vendors.parquet.committing import Commit
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
 from sluice.vendors.parquet.loading import LakeTables
@@ -100,8 +100,8 @@ class ParquetSlave:
 
         Raises:
             FencedError: SLC-050, somebody took over; nothing was changed.
-            SluiceError: SLC-152, no initial update has ended here; SLC-153, a table has other columns, or is not there;
-                SLC-154, a statement; SLC-121, changes that are to be looked at one by one.
+            SluiceError: SLC-152, no initial update has ended here; SLC-154, a statement; SLC-121, changes that are to
+                be looked at one by one; or what `Commit` raises.
         """
         if self.version.snapshot is None or self.version.keeps != self.kind.name:
             raise SluiceError(
@@ -110,29 +110,23 @@ class ParquetSlave:
                 "mount the directory that had it; if it is lost, make it anew by initial_update",
             )
         tolerated = Tolerated()
-        tables = dict(self.version.tables)
-        edited: dict[TableName, Files] = {}
+        commit = Commit(self.kind, self.mapper, self.version.tables, self._files, self.admit)
         try:
             for step in steps:
                 if isinstance(step, Command):
-                    if answered is not None and step.action is Action.STATEMENT:
+                    if step.action is not Action.STATEMENT:
+                        commit.carry_out(step, self.version.epoch)
+                    elif answered is not None:
                         raise _no_statements(self.pair)
-                    if step.action is Action.ALTER:
-                        self._alter(Alter(step, self.mapper), tables, edited)
                     continue
                 for effect in step:
-                    table = self._table(tables, effect.layout)
-                    if manners.of(table.name).by_row or effect.layout.searched:
-                        raise _too_strict(table.name)
-                    files = edited.setdefault(table.name, self._files(table))
-                    tolerated += oddities(table.name, missing=self.kind.apply(effect, files))
+                    if manners.of(effect.layout.name).by_row or effect.layout.searched:
+                        raise _too_strict(effect.layout.name)
+                    tolerated += commit.write(effect)
             reached(CrashPoint.STAGED)
-            for name, files in edited.items():
-                files.join()
-                tables[name] = replace(tables[name], files=tuple(files.listed))
+            tables = commit.end()
         except BaseException:
-            for files in edited.values():
-                files.discard()
+            commit.discard()
             raise
         reached(CrashPoint.MERGED)
         # What fails from here on may have become a version: then others rely on its files.
@@ -182,8 +176,9 @@ class ParquetSlave:
         """The tables of this slave, for a dump under an epoch of its own; what is in of an `earlier` one may stay."""
         return LakeTables(self, epoch, earlier)
 
-    def admit(self, table: Table) -> None:
-        """Look whether a table can be kept under these columns. Files can have any."""
+    def admit(self, table: Table, beside: TableName | None) -> None:
+        """Look whether a table can be kept under these columns, beside the rows that the current version has under
+        that name. Files can have any."""
 
     def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
         """Let an initial update be what is current, at once. Raises FencedError SLC-050 if somebody took over."""
@@ -209,28 +204,6 @@ class ParquetSlave:
 
     def close(self) -> None:
         """Nothing is held open."""
-
-    def _table(self, tables: dict[TableName, Table], layout: Layout) -> Table:
-        name = layout.name
-        found = self.kind.fitting(tables.get(name), layout)
-        if found is None:
-            raise SluiceError(
-                155, f"slave {self.pair.slave} has no rows of {name}", "make and fill the table by initial_update"
-            )
-        if found != tables.get(name):
-            self.admit(found)
-        tables[name] = found
-        return found
-
-    def _alter(self, alter: Alter, tables: dict[TableName, Table], edited: dict[TableName, Files]) -> None:
-        known = tables.get(alter.table) if alter.table else None
-        if known is None:
-            return
-        files = edited.setdefault(known.name, self._files(known))
-        found = alter.carried_out(known, self.kind, files)
-        if found.kept != known.kept:
-            self.admit(found)
-        tables[known.name] = found
 
     def _become(self, after: Version) -> None:
         self.version = self.versions.commit(self.version, after)

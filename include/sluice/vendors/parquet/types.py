@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice.errors import SluiceError
 from sluice.model.layout import Column
+from sluice.model.names import TableName
 from sluice.vendors.postgresql.types import holds
 
 # What begins the names of columns that are no column of the master.
@@ -56,6 +58,16 @@ def keeps(before: str, after: str) -> bool:
     # Who made a type may call it otherwise.
     made = all("." in kind for kind in (before, after))
     return made or (holds(before, after) and before != "real" and len(set(scales)) < 2)
+
+
+def refuse_ours(table: TableName, columns: Iterable[Column]) -> None:
+    """Raises SluiceError SLC-156 if a column of a table is called as one is that stands beside the master's."""
+    if ours := [one.name for one in columns if one.name.lower().startswith(OURS)]:
+        raise SluiceError(
+            156,
+            f"{table} has columns whose names are taken in files: {', '.join(ours)}",
+            "let the slave call them otherwise (`slaves.<name>.tables`), or leave them out",
+        )
 
 
 def schema_of(columns: Iterable[Column]) -> pa.Schema:

@@ -42,6 +42,14 @@ class Table:
         """The columns that are in the files: what the master computes by itself is not."""
         return tuple(column for column in self.columns if not column.generated)
 
+    def called(self, name: TableName) -> Table:
+        """The same under another name."""
+        return replace(self, name=name)
+
+    def with_files(self, files: Iterable[File]) -> Table:
+        """The same with these files."""
+        return replace(self, files=tuple(files))
+
     def to_json(self) -> dict[str, Any]:
         """As readers find it."""
         return {

@@ -14,6 +14,7 @@ from sluice.log import event
 from sluice.model.action import Existing
 from sluice.model.ddl import DefinedTable, TableChange
 from sluice.model.names import TableName
+from sluice.vendors.commanded import more_to_be_seen, name_taken, there_already
 from sluice.vendors.postgresql import altering, catalog, definition, usertypes
 from sluice.vendors.postgresql.constraining import open_to_all, understood
 from sluice.vendors.postgresql.definition import carried, for_slave, identifier, regclass
@@ -106,9 +107,9 @@ class _Defining:
         old, new = self._mapper.table(before.name), self._mapper.table(after.name)
         if old != new and self._there(old):
             if self._there(new):
-                raise SluiceError(
-                    142,
-                    f"the slave has a table {new} already, and {old} is called so on the master from here on",
+                raise name_taken(
+                    old,
+                    new,
                     f"rename or drop {new} there, if it is not the master's; else rename both by hand, and run with "
                     "`alters: ignore` for this replication until they are passed",
                 )
@@ -124,13 +125,7 @@ class _Defining:
         if not self._mapper.same_rows(before.name, after.name):
             shown.append("rows that it did not get")
         if shown and not becomes.rewritten:
-            raise SluiceError(
-                145,
-                f"as the master altered {after.name}, the slave is to get what it did not get, and does not know it of "
-                f"what it has: {', '.join(shown)}",
-                "if the table was renamed, add an entry for its new name to `tables` of the slave; or let "
-                "initial_update bring the rows",
-            )
+            raise more_to_be_seen(after.name, shown)
         if becomes.rewritten:
             becomes = open_to_all(becomes, silent=self._silent)
             self._run([sql.SQL("DELETE FROM {}").format(catalog.rows_of(self._connection, new))])
@@ -164,9 +159,8 @@ class _Defining:
         if existing is Existing.OVERWRITE:
             self._run([sql.SQL("DELETE FROM {}").format(rows)])
         elif self._connection.execute(held).fetchone() == (True,):
-            raise SluiceError(
-                141,
-                f"the slave has a table {name} with rows already, which is made on the master only now",
+            raise there_already(
+                name,
                 "drop, rename or empty it there; or set `overwrite_tables: true` (its rows are deleted), "
                 "`recreate_tables: true` (it is dropped) or `creates: ignore` (it stays, as where others fill it) "
                 "for this replication",
