@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
@@ -55,10 +54,8 @@ def hanging(build, airflow, tmp_path):
 
 def ended(world):
     """A drain that has ended, and what it said."""
-    began = time.monotonic()
     job = world.start("drain", "--slave", "zurich", "--once", plugins=world.plugins)
     _, said = job.communicate(timeout=60)
-    assert time.monotonic() - began < PATIENCE_S + 30
     return job, said
 
 
