@@ -4,6 +4,7 @@ from support.airflow import airflow
 from support.carrying import carried
 from support.lake import lake
 from support.older import older
+from support.restartable import restartable
 from support.several import several
 from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
@@ -17,6 +18,7 @@ __all__ = [
     "java",
     "lake",
     "older",
+    "restartable",
     "several",
     "spark_cluster",
     "spark_server",

@@ -11,6 +11,7 @@ from itertools import islice
 import pytest
 
 from sluice.control import replications
+from sluice.control.status import as_json, as_table, standings
 from sluice.state.replication import Event
 
 pytestmark = [pytest.mark.postgres]
@@ -38,3 +39,27 @@ def test_the_status_is_shown_again_and_again_as_it_is_then(updating, form):
         until("INCONSISTENT")
         shown.send_signal(signal.SIGINT)
         assert shown.wait(30) == 130
+
+
+def test_a_slave_that_does_not_answer_is_named_with_its_server_and_no_password(build, restartable):
+    world = build(
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        ["public.t"],
+        slaves=("zurich", "geneva"),
+        elsewhere={"zurich": restartable},
+    )
+    assert [(one.answers, one.well) for one in standings(world.context)] == [(True, True)] * 2
+    restartable.stop("fast")
+    try:
+        found = standings(world.context)
+    finally:
+        restartable.start()
+    there = world.infos["zurich"]
+    assert [(one.answers, one.well, bool(one.why)) for one in found] == [(False, False, True), (True, True, False)]
+    begins, _, hint = found[0].why.partition("\n")
+    assert f"it does not answer: connecting to {there.host}:{there.port}/{there.database}: " in begins
+    assert "The change log keeps everything for it" in begins
+    assert hint.startswith("HINT: start the database")
+    for said in (as_table(found), as_json(found)):
+        assert f"{there.host}:{there.port}" in said
+        assert there.password not in said

@@ -14,10 +14,18 @@ from sluice.model.names import Pair
 
 
 def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
-    """Those of these slaves that cannot be reached now; all are asked at once."""
+    """Those of these slaves that cannot be reached now."""
+    found = unanswered(context, pairs)
+    for pair, error in found.items():
+        event("off-line", slave=pair.slave, why=error.fact)
+    return list(found)
+
+
+def unanswered(context: Context, pairs: Sequence[Pair]) -> dict[Pair, TransientError]:
+    """The same, each with what is in the way; all are asked at once."""
     with ThreadPoolExecutor(max(len(pairs), 1)) as pool:
-        reached = pool.map(lambda pair: _reached(context, pair), pairs)
-        return [pair for pair, there in zip(pairs, reached, strict=True) if not there]
+        found = pool.map(lambda pair: _in_the_way(context, pair), pairs)
+        return {pair: error for pair, error in zip(pairs, found, strict=True) if error}
 
 
 def call(context: Context, pair: Pair) -> None:
@@ -29,7 +37,7 @@ def call(context: Context, pair: Pair) -> None:
     off = updates.is_put_off(context.store, known)
     if not off and not ((awaited := transfers.awaited(context.store, pair)) and shelf.holds(context, awaited)):
         return
-    if not _reached(context, pair):
+    if absent(context, [pair]):
         return
     wanted = {"slaves": [pair.slave], **updates.asked(context.store, known.update_id)} if off else {"slave": pair.slave}
     conf = {"source": pair.source, **wanted}
@@ -37,16 +45,15 @@ def call(context: Context, pair: Pair) -> None:
     Runs(context.airflow_api()).ask_for(UPDATING if off else RECEIVING, run, conf)
 
 
-def _reached(context: Context, pair: Pair) -> bool:
-    """Whether a slave answers, if only that it refuses us: whoever works with it tells that."""
+def _in_the_way(context: Context, pair: Pair) -> TransientError | None:
+    """Why a slave does not answer; it does if only to refuse us, which is told by whoever works with it."""
     slave = context.slave(pair)
     try:
         slave.fit({})
     except TransientError as error:
-        event("off-line", slave=pair.slave, why=error.fact)
-        return False
+        return error
     except SluiceError:
-        return True
+        pass
     finally:
         slave.close()
-    return True
+    return None

@@ -16,7 +16,7 @@ from sluice.control.stops import Skipped
 from sluice.control.store import Store
 from sluice.control.tables import audit, initial_update, lease
 from sluice.control.transfers import Transfer
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair, TableName
 from sluice.model.tolerance import Oddity, Tolerated
 from sluice.state.dispatcher import Hold
@@ -61,6 +61,12 @@ def of_log(awaited: Transfer | None) -> str:
     if awaited:
         said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", "receive_initial_files"
     return f"{said}.\nHINT: its drain triggers {by} when it can be reached: is it started, and its connection right?"
+
+
+def of_absence(error: TransientError | None) -> Iterator[str]:
+    """That the server of a slave does not answer, and which it is."""
+    if error:
+        yield f"it does not answer: {error.fact}. {_KEPT}.\nHINT: {error.hint}"
 
 
 def of_gate(

@@ -10,11 +10,12 @@ from sqlalchemy import Connection, func, select
 
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import notes, replications, shelf, stops, transfers, updates
+from sluice.control import absence, notes, replications, shelf, stops, transfers, updates
 from sluice.control.replications import Replication
 from sluice.control.store import Store
 from sluice.control.tables import comparison, initial_update, of, segment
 from sluice.control.transfers import Transfer
+from sluice.errors import TransientError
 from sluice.model.names import Pair
 from sluice.model.progress import Progress
 from sluice.model.stuck import Stuck
@@ -36,6 +37,7 @@ class Standing:
         stuck: the transaction that it stands in front of: ordinal, trans_key, first_key, last_key, touched tables.
         skipped: tables of the master that it is not given, and how many changes that were.
         excluded: entries of the configuration for tables that it does not get.
+        answers: its server does.
     """
 
     source: str
@@ -57,11 +59,13 @@ class Standing:
     loading: Progress | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     excluded: Sequence[str] = ()
+    answers: bool = True
 
     @property
     def well(self) -> bool:
         """Whether it gets all that it is to get."""
-        return (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE) and not self.skipped
+        active = (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE)
+        return active and self.answers and not self.skipped
 
 
 def standings(context: Context, *pairs: Pair) -> list[Standing]:
@@ -70,7 +74,8 @@ def standings(context: Context, *pairs: Pair) -> list[Standing]:
         context.config.replication(pair.source, pair.slave)
     pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
     publishing = {name: notes.of_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
-    return [_standing(context, pair, publishing[pair.source]) for pair in pairs]
+    absent = absence.unanswered(context, pairs)
+    return [_standing(context, pair, publishing[pair.source], absent.get(pair)) for pair in pairs]
 
 
 def as_json(rows: Sequence[Standing]) -> str:
@@ -103,7 +108,7 @@ def as_table(rows: Sequence[Standing]) -> str:
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
 
 
-def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
+def _standing(context: Context, pair: Pair, publishing: str, absent: TransientError | None) -> Standing:
     known = replications.get(context.store, pair)
     held = replications.holds(context.store, pair)
     odd = replications.odd(context.store, pair)
@@ -125,6 +130,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         dispatcher=shown(kinds),
         why="\n".join(
             [
+                *notes.of_absence(absent),
                 *notes.of_status(context.store, pair, known.status, different),
                 *notes.of_gate(pair, held, paused, _awaited(context, known, carried)),
                 *notes.of_rows(pair, odd),
@@ -144,6 +150,7 @@ def _standing(context: Context, pair: Pair, publishing: str) -> Standing:
         compared=compared,
         different=different,
         publishing=publishing,
+        answers=absent is None,
     )
 
 
