@@ -234,6 +234,7 @@ COMPUTED = {
     "a default for each row": "ADD n float DEFAULT random()",
     "another type, computed": "ALTER id TYPE bigint USING id * 10",
     "values alone": "ALTER v TYPE text USING upper(v)",
+    "a default that another file forgets": "ADD n text DEFAULT 'a''{b', SET UNLOGGED",
 }
 
 
@@ -245,6 +246,13 @@ def test_values_that_an_alter_computes_arrive(build, key, computed):
     world.catch_up()
     world.master.execute(f"ALTER TABLE w {computed}")
     world.master.execute("UPDATE w SET v = 'after' WHERE v IN ('a', 'A')")
+    assert equal(world)
+
+
+def test_rows_of_partitions_have_the_default_of_a_column_that_is_added(world):
+    world.master.execute("ALTER TABLE t ADD n text DEFAULT 'a''{b', ADD m timestamptz DEFAULT now(), ADD o int")
+    world.master.execute("ALTER TABLE t ALTER n SET DEFAULT 'later'; INSERT INTO t (id) VALUES (12)")
+    assert sum(action == "I" for action, *_ in rows(world)) == 1
     assert equal(world)
 
 

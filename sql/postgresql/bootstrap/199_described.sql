@@ -15,16 +15,20 @@ SET lc_monetary = 'C'
 AS $described$
     WITH said AS (
         SELECT new.said, new.place, a.atttypid AS type,
-               CASE WHEN a.atthasmissing AND before IS NOT NULL AND old.said IS NULL THEN (made.it::text[])[1] END AS filled,
+               (made.it::text[])[1] AS filled,
                old.said ->> 'type' IS DISTINCT FROM new.said ->> 'type' AS other
         FROM jsonb_array_elements(after -> 'columns') WITH ORDINALITY AS new (said, place)
         LEFT JOIN jsonb_array_elements(before -> 'columns') AS old (said) ON old.said -> 'number' = new.said -> 'number'
         LEFT JOIN pg_attribute AS a ON a.attrelid = relation AND a.attnum = (new.said ->> 'number')::int
-        -- An array of one value, which is in quotes only where it has the delimiter of its type, for a box no comma.
-        CROSS JOIN LATERAL (
-            SELECT CASE WHEN a.attmissingval::text LIKE '{{"%' THEN a.attmissingval::text
-                        ELSE regexp_replace(a.attmissingval::text, '^\{{(.*)\}}$', '{{"\1"}}') END AS it
-        ) AS made
+        -- Of a partitioned table its partitions have it. An array of one value, which is in quotes only where it has the
+        -- delimiter of its type, for a box no comma.
+        LEFT JOIN LATERAL (
+            SELECT CASE WHEN part.attmissingval::text LIKE '{{"%' THEN part.attmissingval::text
+                        ELSE regexp_replace(part.attmissingval::text, '^\{{(.*)\}}$', '{{"\1"}}') END AS it
+            FROM pg_attribute AS part
+            WHERE part.attrelid = ANY ({partitions}(relation) || relation) AND part.attname = a.attname AND part.atthasmissing
+            LIMIT 1
+        ) AS made ON before IS NOT NULL AND old.said IS NULL
     )
     SELECT jsonb_strip_nulls(after || jsonb_build_object(
         'rewritten', nullif(rewritten, false),
