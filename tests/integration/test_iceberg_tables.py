@@ -15,7 +15,7 @@ from pyiceberg.table import StaticTable
 from sluice.errors import SluiceError
 from sluice.model.layout import Column
 from sluice.model.names import TableName
-from sluice.model.position import Position
+from sluice.model.position import Position, Snapshot
 from sluice.vendors.iceberg.metadata import Metadata
 from sluice.vendors.iceberg.tables import IcebergTables
 from sluice.vendors.parquet.files import Files
@@ -98,7 +98,7 @@ def test_a_table_that_is_gone_is_found_by_nobody_and_goes_when_no_version_has_it
     first = then(place, EMPTY, [("1", "a")])
     IcebergTables(place).tell(first)
     found = opened(place)
-    gone = replace(first, number=3, tables={})
+    gone = replace(first, number=3, snapshot=Snapshot("1:1:"), tables={})
     tables = IcebergTables(place)
     assert tables.tell(gone)
     assert not tables.tell(gone)
@@ -110,6 +110,12 @@ def test_a_table_that_is_gone_is_found_by_nobody_and_goes_when_no_version_has_it
     assert not list((place.root / "iceberg/public").iterdir())
 
 
+def test_who_finds_no_versions_drops_nothing(place):
+    IcebergTables(place).tell(then(place, EMPTY, [("1", "a")]))
+    assert not IcebergTables(place).tell(Version(1, epoch=2))
+    assert values(place) == ["a"]
+
+
 def test_neither_a_successors_table_goes_nor_one_of_somebody_else(place):
     first = then(place, EMPTY, [("1", "a")])
     IcebergTables(place).tell(replace(first, epoch=2))
@@ -117,7 +123,7 @@ def test_neither_a_successors_table_goes_nor_one_of_somebody_else(place):
     mine.make()
     mine.anew().transaction().set_properties(mine="x").commit_transaction()
     tables = IcebergTables(place)
-    assert not tables.tell(replace(first, number=3, tables={}))
+    assert not tables.tell(replace(first, number=3, snapshot=Snapshot("1:1:"), tables={}))
     tables.expire(3)
     assert values(place) == ["a"]
     assert opened(place, "public/mine").properties["mine"] == "x"

@@ -166,9 +166,17 @@ def test_tables_that_no_event_trigger_saw_are_followed_when_they_are_found(lake,
         "ALTER TABLE x ADD more int DEFAULT 5; ALTER TABLE x RENAME TO y; INSERT INTO y (id, more) VALUES (23, 6)",
         "DROP TABLE made; DROP TABLE u; ALTER TABLE y RENAME TO u; INSERT INTO u (id) VALUES (24)",
         "DROP TABLE u; CREATE TABLE u (k int PRIMARY KEY, at date); INSERT INTO u VALUES (1, '2024-01-01')",
+        "CREATE TABLE t (id int); INSERT INTO t VALUES (1)",
     ):
         there.world.master.execute(statements)
         there.assert_same()
     (row,) = there.read("zurich", "public.u")
     assert row["k"] == 1
     assert all(one.good for one in findings(there.world.context) if one.subject.startswith("slave"))
+    there.world.master.execute("ALTER TABLE u RENAME TO x; ALTER TABLE t RENAME TO u; ALTER TABLE x RENAME TO t")
+    there.world.publish()
+    for slave in there.world.slaves:
+        with pytest.raises(SluiceError, match="SLC-142"):
+            there.world.drain(slave)
+    there.world.update()
+    assert there.world.verify(initial=True) == {"zurich": 0, "geneva": 0}

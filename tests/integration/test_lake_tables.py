@@ -98,6 +98,14 @@ def test_a_table_that_is_made_by_a_large_transaction_comes_in_parts(there):
     there.assert_same()
 
 
+def test_where_each_transaction_is_a_commit_of_its_own_it_comes_to_the_same(there):
+    world = there.world
+    world.configure(lambda settings: [one.update(mode="one_to_one") for one in settings["replications"]])
+    for statement in CHANGES["the name of one that is gone"].split(";"):
+        world.master.execute(statement)
+    there.assert_same()
+
+
 @pytest.mark.parametrize("slave", ["zurich", "geneva"])
 def test_a_drain_that_is_killed_repeats_it_and_does_nothing_twice(there, slave):
     world = there.world

@@ -138,14 +138,13 @@ class Metadata(NoopCatalog):
             self._sweep(left.metadata.snapshots, left.metadata_location)
 
     def drop(self, version: int) -> None:
-        """Let nobody find the table any more. Who has found it reads on until it is forgotten."""
-        numbers = self._numbers()
+        """Let nobody find what is current any more. Who has found it reads on until it is forgotten."""
         (self._directory / _HINT).unlink(missing_ok=True)
-        for number in numbers[:-1]:
+        for number in (one for one in self._numbers() if one < self._number):
             self._path(number).unlink(missing_ok=True)
         # Somebody else may have done it.
         with suppress(FileNotFoundError):
-            self._path(numbers[-1]).rename(self._directory / f"{_GONE}{version}")
+            self._path(self._number).rename(self._directory / f"{_GONE}{version}")
         flush(self._directory)
 
     def forget_dropped(self, oldest: int) -> None:

@@ -51,7 +51,8 @@ class IcebergTables:
             if self._told.get(name) != table:
                 told |= self._tell(version, table)
                 self._told[name] = table
-        if not self._looked or self._told.keys() != version.tables.keys():
+        # A directory without versions says nothing of what there was.
+        if version.snapshot and not (self._looked and self._told.keys() == version.tables.keys()):
             for name in set(kept(self._place)) - version.tables.keys():
                 told |= self._drop(version, name)
                 self._told.pop(name, None)
