@@ -51,7 +51,7 @@ BEGIN
     END;$key$, keys, image) END || $body$
     INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP, content, oldcontent);$body$
-        || {capture_late}(relation)
+        || {capture_late}(relation, seen)
         || CASE WHEN debug > 0 THEN $debug$
     INSERT INTO {debug_table} (repl_key, line)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass),

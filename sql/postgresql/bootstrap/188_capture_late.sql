@@ -1,70 +1,82 @@
 -- The end of a table's trigger function: whether a change is captured after others that followed it, and what is done then
 -- (see {overtaken}). A row that was changed again bears the number of the transaction that did it; so does one that somebody
--- has locked, which costs a look. That the key of a row that went may be another's by now, statements within tell by a setting.
+-- has locked, which costs a look. The key of a row that is gone may be another's by now. So may that of one that has another
+-- key, if a trigger brought it: then a setting says that triggers brought rows. Whoever bears it was brought within this statement,
+-- unless it bears the command of it: then its own change is still to come. Of a row that the transaction had made itself
+-- the command cannot be told; what bears its key in another partition is taken for the row itself, which moved.
 -- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application.
 -- A key is looked up with the operators of its index, unless the table was renamed or its key altered, and no event trigger
--- saw it: then the changes that followed are moved, as without a key. Nothing of it may fail the user's statement (R9).
-CREATE OR REPLACE FUNCTION {capture_late}(relation oid) RETURNS text
+-- saw it: then the changes that followed are moved, as without a key. Nothing of it may fail the user's statement (R9), nor
+-- names that have changed meanwhile. They are looked at for each row that is gone where DDL is not `seen`.
+CREATE OR REPLACE FUNCTION {capture_late}(relation oid, seen boolean) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
     SELECT $body$
-    IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid OR pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1$body$
-        || CASE WHEN bears IS NULL THEN '' ELSE $body$
+    IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
+        OR content IS NULL OR pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1
         OR oldcontent IS NOT NULL AND pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.<>) ''$body$ END || $body$
     THEN
         DECLARE
-            statement pg_catalog.text := pg_catalog.date_part('epoch', pg_catalog.statement_timestamp());
-        BEGIN
+            again pg_catalog.bool := coalesce(NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid, false);
+            freed pg_catalog.bool := $body$ || CASE WHEN bears IS NULL THEN 'false;' ELSE $body$oldcontent IS NOT NULL AND coalesce(
+                content IS NULL OR pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.<>) '', false);$body$ END || $body$
+        BEGIN$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
             IF content IS NOT NULL AND pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1 THEN
-                statement := pg_catalog.set_config('sluice.within', statement, true);
-            END IF;
-            IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
-                OR oldcontent IS NOT NULL
-                AND pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.=) statement$body$ END || $body$
-            THEN
+                PERFORM pg_catalog.set_config('sluice.within', 'on', true);
+            END IF;$body$ END || $body$
+            IF again OR freed THEN
                 DECLARE
                     own         pg_catalog.tid := NEW.ctid;
+                    command     pg_catalog.cid := CASE WHEN pg_catalog.age(OLD.xmin) OPERATOR(pg_catalog.>) 0 THEN OLD.cmax
+                                                       WHEN NOT again THEN NEW.cmin END;
                     bearer_leaf pg_catalog.oid;
                     bearer      pg_catalog.tid;
                     heir_leaf   pg_catalog.oid;
                     heir        pg_catalog.tid;
-                    keyed       pg_catalog.bool := false;
+                    keyed       pg_catalog.bool := $body$ || CASE WHEN bears IS NULL THEN 'false' ELSE 'true' END || $body$;
                 BEGIN$body$ || CASE WHEN bears IS NULL THEN '' ELSE format($body$
-                    keyed := pg_catalog.to_regclass(%1$L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
-                        AND ARRAY(
-                            SELECT a.attname::pg_catalog.text
-                            FROM pg_catalog.pg_constraint AS c
-                            JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid
-                                AND a.attnum OPERATOR(pg_catalog.=) ANY (c.conkey)
-                            WHERE c.conrelid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
-                              AND c.contype OPERATOR(pg_catalog.=) 'p'
-                            ORDER BY a.attnum) OPERATOR(pg_catalog.=) %3$L::pg_catalog.text[];
+                    IF %7$s THEN
+                        keyed := pg_catalog.to_regclass(%1$L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
+                            AND ARRAY(
+                                SELECT a.attname::pg_catalog.text
+                                FROM pg_catalog.pg_constraint AS c
+                                JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid
+                                    AND a.attnum OPERATOR(pg_catalog.=) ANY (c.conkey)
+                                WHERE c.conrelid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
+                                  AND c.contype OPERATOR(pg_catalog.=) 'p'
+                                ORDER BY a.attnum) OPERATOR(pg_catalog.=) %3$L::pg_catalog.text[];
+                    END IF;
                     IF keyed THEN
-                        IF pg_catalog.row_security_active('%2$s'::pg_catalog.oid) THEN
+                        IF again AND pg_catalog.row_security_active('%2$s'::pg_catalog.oid) THEN
                             RAISE EXCEPTION 'its rows are hidden';
                         END IF;
                         IF content IS NOT NULL THEN
                             SELECT there.tableoid, there.ctid INTO bearer_leaf, bearer FROM %4$s AS there WHERE %5$s;
                         END IF;
-                        IF oldcontent IS NOT NULL THEN
-                            SELECT there.tableoid, there.ctid INTO heir_leaf, heir FROM %4$s AS there WHERE %6$s;
+                        IF freed THEN
+                            SELECT there.tableoid, there.ctid INTO heir_leaf, heir FROM %4$s AS there
+                            WHERE %6$s AND (there.cmin OPERATOR(pg_catalog.=) command) IS NOT TRUE%8$s;
                         END IF;
-                    ELSIF oldcontent IS NOT NULL
-                        AND pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.=) statement
-                    THEN
-                        RAISE EXCEPTION 'it was altered, and nobody has looked at it since';
-                    END IF;$body$, name, relation, names, root, bears, bore) END || format($body$
-                    PERFORM {overtaken}(TG_RELID, own, content, oldcontent, keyed, bearer_leaf, bearer, heir_leaf, heir);
+                    END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN 'again' ELSE 'true' END, moved) END || format($body$
+                    IF again OR heir IS NOT NULL THEN
+                        PERFORM {overtaken}(TG_RELID, own, content, oldcontent, keyed, bearer_leaf, bearer, heir_leaf, heir);
+                    END IF;
                 EXCEPTION WHEN OTHERS THEN
-                    RAISE WARNING 'changes of %% could not be put in order for replication: %%',
-                        TG_RELID::pg_catalog.regclass, SQLERRM;
-                    UPDATE {tables} SET status = 'LOST'
-                    WHERE status OPERATOR(pg_catalog.=) 'OK' AND relid OPERATOR(pg_catalog.=) '%s'::pg_catalog.oid;
+                    -- Names and rights may be gone, unseen: then nobody can tell of a deleted row. Most keys are nobody's.
+                    IF again OR pg_catalog.substr(SQLSTATE, 1, 2) OPERATOR(pg_catalog.<>) '42' THEN
+                        RAISE WARNING 'changes of %% could not be put in order for replication: %%',
+                            TG_RELID::pg_catalog.regclass, SQLERRM;
+                        UPDATE {tables} SET status = 'LOST'
+                        WHERE status OPERATOR(pg_catalog.=) 'OK' AND relid OPERATOR(pg_catalog.=) '%s'::pg_catalog.oid;
+                    END IF;
                 END;
             END IF;
         END;
     END IF;$body$, relation)
     FROM (
         SELECT class.oid::regclass::text AS name,
+               CASE class.relkind WHEN 'p' THEN $moved$
+                                AND (command IS NOT NULL OR content IS NOT NULL OR there.tableoid OPERATOR(pg_catalog.=) TG_RELID)$moved$
+               ELSE '' END AS moved,
                CASE class.relkind WHEN 'r' THEN 'ONLY ' ELSE '' END || class.oid::regclass AS root
         FROM pg_class AS class WHERE class.oid = relation
     ) AS named
