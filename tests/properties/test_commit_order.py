@@ -5,22 +5,15 @@ R1: transactions are published in the order of their largest keys, late commits 
 
 from __future__ import annotations
 
-from typing import Any
-
-import psycopg
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from support.world import SOURCE
-
-from sluice.control.leases import acquire
-from sluice.dispatch.drain import Drain
+from support.histories import MARKS, Publishing, Sessions, drain, no_transaction_is_split, ordinals_count_transactions
 
 DDL = """
 CREATE TABLE parent (id integer PRIMARY KEY, name text UNIQUE);
 CREATE TABLE child (id integer PRIMARY KEY DEFERRABLE, parent integer REFERENCES parent ON DELETE CASCADE, note text);
 CREATE TABLE loose (a integer, b text);
-CREATE TABLE mark (step integer, edge text, PRIMARY KEY (step, edge));
 """
 TABLES = ["public.parent", "public.child", "public.loose", "public.mark"]
 KEYS = st.integers(1, 6)
@@ -57,68 +50,16 @@ STEPS = st.lists(
 )
 
 
-class Sessions:
-    """Three clients of the master, each with at most one open transaction, framed by two marks."""
-
-    _step = 0
-
-    def __init__(self, clients: list[psycopg.Connection[Any]]) -> None:
-        self._open: dict[int, int] = {}
-        self._sessions = clients
-        for session in clients:
-            session.execute("ROLLBACK")
-
-    def run(self, number: int, statement: str) -> None:
-        session = self._sessions[number]
-        if number not in self._open:
-            Sessions._step += 1
-            self._open[number] = Sessions._step
-            session.execute("BEGIN")
-            self._mark(number, "first")
-        self._attempt(number, statement)
-
-    def commit(self, number: int) -> None:
-        if number in self._open and self._attempt(number, None):
-            del self._open[number]
-
-    def rollback(self, number: int) -> None:
-        if self._open.pop(number, None):
-            self._sessions[number].execute("ROLLBACK")
-
-    def end(self) -> None:
-        for number in range(3):
-            self.commit(number)
-
-    def _mark(self, number: int, edge: str) -> None:
-        self._sessions[number].execute("INSERT INTO mark VALUES (%s, %s)", [self._open[number], edge])
-
-    def _attempt(self, number: int, statement: str | None) -> bool:
-        try:
-            if statement is None:
-                self._mark(number, "last")
-                self._sessions[number].execute("COMMIT")
-            else:
-                self._sessions[number].execute(statement.encode())
-        except psycopg.Error:
-            self.rollback(number)
-            return False
-        return True
-
-
 @pytest.fixture
 def world(build):
-    made = build(DDL, TABLES)
+    made = build(MARKS + DDL, TABLES)
     made.catch_up()
     return made
 
 
 @pytest.fixture
 def clients(world):
-    sessions = [world.session() for _ in range(3)]
-    for session in sessions:
-        # A session that would wait for another, which cannot go on meanwhile, gives up instead.
-        session.execute("SET lock_timeout = '20ms'")
-    return sessions
+    return [world.session() for _ in range(4)]
 
 
 @settings(
@@ -165,43 +106,3 @@ def test_at_rest_the_slave_equals_the_master_however_sessions_and_jobs_interleav
     assert world.differences() == {}
     assert no_transaction_is_split(world)
     assert ordinals_count_transactions(world.log())
-
-
-class Publishing:
-    """A publisher, which another may overtake between two sweeps."""
-
-    def __init__(self, world: Any) -> None:
-        self._world = world
-        self.overtake()
-
-    def overtake(self) -> None:
-        """Go on with a publisher that knows nothing of the one before."""
-        self._publisher = self._world.publisher()
-
-    def sweep(self, bound: int) -> None:
-        """One sweep of about so many changes."""
-        self._publisher.publish(bound)
-
-
-def drain(world: Any, size: int) -> None:
-    """One batch of at least so many changes, by a drain that takes over from whoever was there."""
-    pair = world.pair(world.slaves[0])
-    slave = world.context.slave(pair)
-    one = Drain(slave, world.context.manifest(SOURCE), world.context.files(), size)
-    one.begin(acquire(world.context.store, f"drain {pair}", force=True).epoch)
-    one.deliver()
-    slave.close()
-
-
-def no_transaction_is_split(world: Any) -> bool:
-    query = "SELECT count(*) FROM mark GROUP BY step HAVING count(*) <> 2"
-    return not world.reader(world.slaves[0]).execute(query).fetchall()
-
-
-def ordinals_count_transactions(log: list[dict[str, Any]]) -> bool:
-    by_ordinal: dict[int, set[str]] = {}
-    for change in log:
-        by_ordinal.setdefault(change["ordinal"], set()).add(change["trans_key"])
-    one_each = all(len(keys) == 1 for keys in by_ordinal.values())
-    distinct = len({key for keys in by_ordinal.values() for key in keys}) == len(by_ordinal)
-    return one_each and distinct and sorted(by_ordinal) == list(range(1, len(by_ordinal) + 1))
