@@ -243,6 +243,21 @@ def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
     assert world.reader("zurich").execute(keys).fetchone() == (1,), "keys come after the data, also then"
 
 
+def test_a_load_that_was_refused_before_anything_was_in_begins_as_if_it_were_the_first(carried):
+    carried = carried(ROWS, TABLES)
+    slave = carried.world.reader("zurich")
+    slave.execute(KEPT)
+    carried.world.configure(lambda plain: plain["slaves"]["zurich"].update(on_filled="refuse"))
+    carried.store("zurich")
+    carried.carry("zurich")
+    for _ in range(2):
+        with pytest.raises(SluiceError, match=r"SLC-210: public.rows of the slave has rows"):
+            carried.receive("zurich")
+    slave.execute("DELETE FROM rows")
+    carried.receive("zurich")
+    assert carried.world.rows("zurich", "public.rows") == carried.world.rows("master", "public.rows")
+
+
 def test_of_two_loads_at_the_same_time_the_later_one_counts_and_the_other_writes_nothing(carried):
     carried = carried(ROWS, TABLES)
     carried.store("geneva")

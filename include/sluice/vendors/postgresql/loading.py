@@ -61,11 +61,11 @@ class SlaveTables:
             session.execute(composed("initial_update/end_programs"), {"application": left})
             if self._earlier is not None:
                 carried = {**self._values(), "earlier": self._earlier}
-                claimed = session.execute(composed("initial_update/carry_over", **self._slave.parts), carried)
-                self._goes_on = claimed.rowcount > 0
+                session.execute(composed("initial_update/carry_over", **self._slave.parts), carried)
             rows = session.execute(composed("initial_update/found", **self._slave.parts), self._values())
             found = [Expected(*row) for row in rows]
-        self._broke_off = any(one.rows is not None for one in found)
+        # Whatever is in came after the tables were emptied.
+        self._broke_off, self._goes_on = any(one.rows is not None for one in found), any(self.progress().values())
         return found
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
