@@ -2,6 +2,7 @@
 
 from support.airflow import airflow
 from support.carrying import carried
+from support.interrupting import interrupted, small
 from support.lake import lake
 from support.older import older
 from support.restartable import restartable
@@ -15,11 +16,13 @@ __all__ = [
     "airflow",
     "build",
     "carried",
+    "interrupted",
     "java",
     "lake",
     "older",
     "restartable",
     "several",
+    "small",
     "spark_cluster",
     "spark_server",
     "updating",

@@ -6,13 +6,14 @@ are older and which are newer: after the last change that the last snapshot show
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.changelog.files import SegmentFiles
-from sluice.changelog.manifest import Manifest
+from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import are_commands
 from sluice.dispatch.batches import batches, newer
 from sluice.dispatch.seeing import Seeing, layouts_of
@@ -25,37 +26,56 @@ from sluice.taking import kept
 from sluice.vendors.protocol import SlaveDatabase
 
 
+@dataclass(frozen=True)
+class Overlap:
+    """Tables with rows of several snapshots, and the time between the first and the last of these.
+
+    Attributes:
+        begin: where the log ended at some time before the first one.
+        end: where it says all that the last one shows; None if nobody has written down where that is.
+    """
+
+    tables: frozenset[TableName]
+    begin: Position
+    first: Snapshot
+    last: Snapshot
+    end: Position | None = None
+
+
 def deliver(
     slave: SlaveDatabase,
     manifest: Manifest,
     files: SegmentFiles,
-    tables: Collection[TableName],
-    begin: Position,
-    between: tuple[Snapshot, Snapshot],
+    overlap: Overlap,
     size: int,
     salt: bytes = b"",
 ) -> int:
-    """Carry out, in order, what the second snapshot shows and the first one does not. Returns how many changes.
+    """Carry out, in order, what the last snapshot shows and the first one does not. Returns how many changes.
 
-    The slave's position follows, so that the fence holds; another load begins again, which does no harm.
-
-    Args:
-        tables: those that have rows of both snapshots; what happened to others is in them.
-        begin: where the log ended at some time before the first snapshot.
+    The slave's position follows, so that the fence holds; another load begins again, which does no harm. What happened
+    to other tables is in them.
 
     Raises:
         SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
             was trimmed.
     """
-    first, last = between
     seeing = Seeing(slave.mapper, manifest, salt)
     count = 0
-    segments = manifest.ahead(slave.pair.slave, begin, beyond=True)
-    for batch in batches(files, segments, begin, first, size):
-        changes = _of(manifest, kept(batch.changes, pc.invert(newer(batch.changes, last))), tables)
+    segments = manifest.ahead(slave.pair.slave, overlap.begin, beyond=True)
+    for changes, end in changes_of(manifest, files, segments, overlap, size):
         count += len(changes)
-        slave.apply(steps(*seeing.seen(changes)), batch.end)
+        slave.apply(steps(*seeing.seen(changes)), end)
     return count
+
+
+def changes_of(
+    manifest: Manifest, files: SegmentFiles, segments: list[Segment], overlap: Overlap, size: int
+) -> Iterator[tuple[pa.Table, Position]]:
+    """What is to be carried out, in batches, each with where the log is then. Raises SluiceError SLC-079."""
+    until = overlap.end.ordinal if overlap.end else None
+    for batch in batches(files, segments, overlap.begin, overlap.first, size, until=until):
+        shown = kept(batch.changes, pc.invert(newer(batch.changes, overlap.last)))
+        yield _of(manifest, shown, overlap.tables), batch.end
 
 
 def _of(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) -> pa.Table:

@@ -4,20 +4,22 @@ second one (R5)."""
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.dispatch.overlap import deliver
+from sluice.dispatch.overlap import Overlap, changes_of, deliver
 from sluice.errors import SluiceError
 from sluice.initial_update.copying import Target
 from sluice.log import event
 from sluice.model.names import TableName
-from sluice.model.position import Position, Snapshot
 from sluice.vendors.dumping import DumpSnapshot, TableDefinition
 
 PATIENCE_S = 300.0
 _LOOK_S = 0.2
+# Changes at a time, which nobody writes anywhere.
+_LOOKED_AT = 10_000
 _ALL = frozenset("IUD")
 
 
@@ -35,43 +37,43 @@ def told(
     return target.tables.merging(whole, made=made)
 
 
-def bring(
-    context: Context,
-    target: Target,
-    tables: Collection[TableName],
-    first: tuple[Position, Snapshot],
-    last: DumpSnapshot,
-) -> None:
-    """Bring tables of a slave, which have rows of some time between, to what the last snapshot shows.
-
-    Args:
-        first: where the log ended before a snapshot that shows no more than any of these rows, and the snapshot.
+def bring(context: Context, target: Target, overlap: Overlap) -> None:
+    """Bring tables of a slave, which have rows of some time between, to what the last snapshot shows. The log has all
+    of it.
 
     Raises:
-        SluiceError: SLC-084, nobody publishes; SLC-079, a command of that time may have changed rows.
+        SluiceError: SLC-079, a command of that time may have changed rows; SLC-042, the log was trimmed.
     """
     (pair,) = target.pairs
-    _await_publisher(pair.source, last)
     slave, settings = context.slave(pair), context.config.slave(pair.slave)
-    begin, shown = first
     try:
         slave.take_over(target.plan.epoch)
-        count = deliver(
-            slave,
-            context.manifest(pair.source),
-            context.files(),
-            tables,
-            begin,
-            (shown, last.snapshot),
-            settings.max_batch,
-            salt_of(context.connections, settings.salt),
-        )
+        salt = salt_of(context.connections, settings.salt)
+        manifest = context.manifest(pair.source)
+        count = deliver(slave, manifest, context.files(), overlap, settings.max_batch, salt)
     finally:
         slave.close()
     event("caught up", slave=pair.slave, changes=count)
 
 
-def _await_publisher(source: str, last: DumpSnapshot) -> None:
+def expect_told(context: Context, source: str, overlap: Overlap) -> Overlap:
+    """See that the log, which has all of it, can be carried out later, where the rows are brought to; with where it
+    ends.
+
+    Raises:
+        SluiceError: SLC-079, a command of that time may have changed rows.
+    """
+    manifest = context.manifest(source)
+    overlap = replace(overlap, end=manifest.end())
+    segments = manifest.ahead("", overlap.begin, beyond=True)
+    found = changes_of(manifest, context.files(), segments, overlap, _LOOKED_AT)
+    count = sum(len(changes) for changes, _ in found)
+    event("to be brought", source=source, changes=count)
+    return overlap
+
+
+def await_published(source: str, last: DumpSnapshot) -> None:
+    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-084, nobody publishes."""
     deadline = time.monotonic() + PATIENCE_S
     while not last.published():
         if time.monotonic() > deadline:

@@ -4,7 +4,7 @@ data. A target that fails is left out, and the others go on (R8)."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -37,7 +37,6 @@ class Dumped:
 
     Attributes:
         snapshot, position: what is visible in it, and where the log ended before (R5).
-        binary: whether rows of a table travel in the binary format; where that is open, if their types allow it.
     """
 
     definitions: Sequence[TableDefinition]
@@ -45,7 +44,6 @@ class Dumped:
     snapshot: Snapshot
     position: Position
     origin: OfMaster | OfFiles
-    binary: Mapping[TableName, bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ def copy(
         origin=dumped.origin,
         sealed=sealed_text(),
         chunks=tuple(chunks),
-        binary=dict(dumped.binary or {one.name: _binary(one, ready) for one in dumped.definitions}),
+        binary={one.name: _binary(one, ready) for one in dumped.definitions},
         slaves=tuple(_told(target, dumped, before.staying(target)) for target in ready),
         tasks=context.config.bulk_tasks,
     )

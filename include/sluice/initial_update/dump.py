@@ -9,28 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sluice.context import Context
-from sluice.control import answers, consenting, leases, remedies, replications, shelf, transfers, updates, versions
+from sluice.control import consenting, leases, remedies, replications, shelf, updates, versions
 from sluice.control.bootstrap import reconcile
-from sluice.control.store import Store
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.initial_update.copying import Dumped, Load, Nothing, Target, copy, each
+from sluice.initial_update.copying import Dumped, Load, Target, copy, each
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
+from sluice.initial_update.joining import join
 from sluice.initial_update.keeping import hand_out, keep
 from sluice.initial_update.later import Later, replace_keys
 from sluice.initial_update.partly import Held, Partly
 from sluice.initial_update.plan import Chunk, chunks
 from sluice.initial_update.resuming import Resumption, began
-from sluice.initial_update.storing import StoredTables
 from sluice.initial_update.targets import directories, slave_target
 from sluice.initial_update.waiting import Leased, apart, hold, unfit
 from sluice.log import event
 from sluice.model.between import Between
 from sluice.model.names import Pair, TableName
-from sluice.model.position import Position
 from sluice.state.replication import Event
 from sluice.vendors.dumping import DumpSnapshot
 
@@ -105,8 +104,8 @@ def dump(
             filled = _Filled(failed, choices=asked.choices)
             return _ended(context, source, update, state, filled, again, off_line)
         filled = _fill(asked, here, away, stack)
-    state, goes_on = ("STORED", "store_initial_data") if store else ("LOADED", "resume")
-    choices = {goes_on: True, **asked.choices}
+    state = "STORED" if store else "LOADED"
+    choices = {"resume": True, **asked.choices}
     return _ended(context, source, update, state if filled.well else "FAILED", filled, choices, off_line)
 
 
@@ -140,6 +139,11 @@ class _Asked:
         mode = "" if self.mode == SNAPSHOT else self.mode
         said = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
         return {name: choice for name, choice in said.items() if choice}
+
+    @cached_property
+    def goes_on(self) -> bool:
+        """Whether what an earlier update, or an earlier try at this one, has brought may stay."""
+        return self.resume or began(self.context.store, self.update)
 
     def every(self, snapshot: DumpSnapshot) -> list[Chunk]:
         """The chunks of a snapshot, for whom nothing stays."""
@@ -192,7 +196,9 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
     )
     targets = [slave_target(context, pair, lease) for pair, lease in here]
     log = None if asked.store else shelf.place(context)
-    files, unmade = directories(context, update, [pair for pair, _ in away], dumped.definitions, log)
+    files, unmade = directories(
+        context, update, [pair for pair, _ in away], dumped.definitions, log, resume=asked.goes_on
+    )
     for target in (*targets, *files):
         stack.callback(target.tables.close)
     later = Later(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
@@ -210,12 +216,12 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
     loaded, wrong = copy(context, source, update, dumped, targets, bring, before) if targets else ([], {})
     count = len(before.chunks())
     if files:
-        every = asked.every(snapshot)
-        stored, others = copy(context, source, update, dumped, files, load, Nothing(every))
-        loaded, wrong, count = loaded + stored, wrong | others, len(every)
+        there = _resumption(asked, snapshot, dumped, None)
+        stored, others = copy(context, source, update, dumped, files, load, there)
+        loaded, wrong, count = loaded + stored, wrong | others, len(there.chunks())
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)
-    loaded = each(loaded, lambda target: _join(context, target, update, before.shown, later), wrong)
+    loaded = each(loaded, lambda target: join(context, target, update, before.shown, later), wrong)
     if asked.storable:
         keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
     for target in (*targets, *files):
@@ -232,7 +238,7 @@ def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: Dumped, later: La
         snapshot,
         asked.stages,
         later.tables if later else (),
-        wanted=asked.resume or began(asked.context.store, asked.update),
+        wanted=asked.goes_on,
     )
 
 
@@ -272,27 +278,3 @@ def _ended(
     told = {slave: f"{error.said}\nHINT: {hints[slave]}" for slave, error in failed.items()}
     counts = {"rows": filled.rows, "chunks": filled.chunks}
     return {"update": update, **counts, "failed": told, "off_line": list(off_line)}
-
-
-def _join(context: Context, target: Target, update: int, shown: DumpSnapshot, later: Later | None) -> None:
-    """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
-    going_on = [pair for pair in target.pairs if _goes_on(context.store, pair, update, shown.position)]
-    if not going_on:
-        raise SluiceError(85, f"the update of {target.name} was given up meanwhile", "see `./sluice status`")
-    target.tables.begin_stream(shown.position, shown.snapshot)
-    if later and not isinstance(target.tables, StoredTables):
-        later.expect(target, update)
-    for pair in going_on:
-        if isinstance(target.tables, StoredTables):
-            transfers.begin(context.store, target.tables.transfer(pair))
-        else:
-            answers.covered(context.store, pair, shown.snapshot)
-
-
-def _goes_on(store: Store, pair: Pair, update: int, position: Position) -> bool:
-    try:
-        replications.restart_at(store, pair, position, update, updates.tables(store, update))
-    except SluiceError as error:
-        event("left alone", slave=pair.slave, why=error.fact)
-        return False
-    return True

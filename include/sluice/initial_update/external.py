@@ -12,8 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sluice.context import Context
+from sluice.dispatch.overlap import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.bringing import bring, told
+from sluice.initial_update.bringing import await_published, bring, told
 from sluice.initial_update.copying import Nothing, Target, given
 from sluice.initial_update.job import LoadJob, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import BLOCK_BYTES
@@ -123,7 +124,7 @@ class External(Nothing):
         """See that something came, and bring what was read at other times to the last snapshot.
 
         Raises:
-            SluiceError: SLC-206, a program left nothing; see `bring`.
+            SluiceError: SLC-206, a program left nothing; SLC-084, nobody publishes; see `bring`.
         """
         mapper = target.tables.mapper
         there = target.tables.imported(given(mapper, self._definitions))
@@ -138,9 +139,10 @@ class External(Nothing):
                 "see in the log of this task what they said, mend `initial_program`, then trigger initial_update again",
             )
         if not self._at_once:
-            first = self._first.position, self._first.snapshot
-            names = {one.name for one in self._definitions}
-            bring(self._context, target, names, first, self.shown)
+            await_published(self._source, self.shown)
+            names = frozenset(one.name for one in self._definitions)
+            overlap = Overlap(names, self._first.position, self._first.snapshot, self.shown.snapshot)
+            bring(self._context, target, overlap)
             target.tables.follow(self._sequences)
 
     def _reporting(self, job: LoadJob) -> Reporting:

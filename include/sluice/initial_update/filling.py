@@ -11,10 +11,10 @@ from sluice.apply.shapes import Shape
 from sluice.apply.view import shaped_lines
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
+from sluice.initial_update.filing import FilesReceiver
 from sluice.initial_update.job import ALL, LoadJob, OfFiles, Share, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
 from sluice.initial_update.retrieving import retrieving
-from sluice.initial_update.storing import FilesReceiver
 from sluice.model.names import TableName
 from sluice.vendors.dumping import Chunks, Receiver
 from sluice.vendors.registry import master, vendor
@@ -58,7 +58,7 @@ def _reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> Abstrac
 
 def _receiver(job: LoadJob, plan: SlaveLoad, connections: Mapping[str, ConnectionInfo], share: Share) -> Receiver:
     if plan.files:
-        return FilesReceiver(job, plan.files, share, plan.views)
+        return FilesReceiver(plan.files, share)
     return vendor(plan.vendor).receive(connections[plan.connection], job, plan)
 
 
@@ -66,7 +66,7 @@ def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave])
     """Bring a chunk to slaves that see the same of it."""
     table = chunk.leaf.table
     seen = slaves[0].plan.views[table]
-    binary = job.binary[table] and not seen.shaped
+    binary = (job.binary[table] if chunk.binary is None else chunk.binary) and not seen.shaped
     for slave in slaves:
         slave.attempt(slave.receiver.begin, table, binary=binary)
     rows = reading.chunk(chunk, seen.read, binary=binary)

@@ -41,6 +41,7 @@ class IntoFiles:
 
     Attributes:
         begin: what the names of its files begin with.
+        first: what its first chunk is called in these.
         max_bytes: most bytes of a file, before it is compressed.
         packing: how pieces stand in them.
     """
@@ -49,6 +50,7 @@ class IntoFiles:
     begin: str
     max_bytes: int
     packing: Packing
+    first: int = 0
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,12 @@ class Place:
         sizes = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
         return {name: sizes[name] for name in sorted(sizes) if not name.rpartition("/")[2].startswith(".")}
 
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        with self.reachable("looked at"):
+            (found,) = self._files.get_file_info([self._at(name)])
+        return bool(found.type != fs.FileType.NotFound)
+
     def directories(self) -> list[str]:
         """The names of directories in this one; none if it is not there."""
         with self.reachable("looked at"):

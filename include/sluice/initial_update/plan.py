@@ -33,6 +33,7 @@ class Chunk:
 
     Attributes:
         since: only rows that this transaction, or a later one, wrote.
+        binary: whether its rows are stored so; None if they are stored nowhere.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Chunk:
     low: int
     high: int | None
     since: int | None = None
+    binary: bool | None = None
 
     @property
     def bytes(self) -> int:

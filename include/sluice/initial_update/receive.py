@@ -14,10 +14,12 @@ from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import reactivating
 from sluice.initial_update.checking import check
 from sluice.initial_update.copying import Dumped, Load, Nothing, copy, given
+from sluice.initial_update.gathering import Gathered
 from sluice.initial_update.job import OfFiles
 from sluice.initial_update.place import Place
 from sluice.initial_update.stored import StoredDump, fingerprints, opened
 from sluice.initial_update.targets import slave_target
+from sluice.initial_update.waiting import restart
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.parts import Incoming
@@ -47,8 +49,8 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     loaded already, nothing is. The result tells what is asked before the gate opens, too.
 
     Raises:
-        SluiceError: SLC-181 to SLC-187, SLC-192, SLC-242, these files are not what it waits for; its tables are as they
-            were.
+        SluiceError: SLC-181 to SLC-187, SLC-192, SLC-242, these files are not what it waits for; SLC-042, the log
+            was trimmed past them. Its tables are as they were.
         TransientError: SLC-188, not all of it could be loaded.
     """
     pair = Pair(source, slave)
@@ -59,6 +61,8 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     stored = opened(place, awaited, _settings(context, awaited))
     dumped = _dumped(context, stored, place, awaited)
     _refuse_changed(context, stored, dumped, pair)
+    if between := stored.between:
+        context.manifest(source).ahead(slave, between.begin)
     check(place, stored, awaited, context.config.bulk_tasks)
     event("checked", directory=place.url, chunks=len(stored.chunks), files=awaited.files)
     with ExitStack() as stack:
@@ -69,7 +73,8 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         transfers.loading(context.store, pair, held.epoch)
         target = slave_target(context, pair, held, awaited.epoch)
         stack.callback(target.tables.close)
-        loaded, failed = copy(context, source, awaited.update, dumped, [target], load, Nothing(stored.plan))
+        before = Gathered(context, stored.plan, dumped.definitions, between) if between else Nothing(stored.plan)
+        loaded, failed = copy(context, source, awaited.update, dumped, [target], load, before)
         if not loaded:
             wrong = failed[target.name]
             raise TransientError(
@@ -80,6 +85,9 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         rows = sum(target.tables.progress().values())
         reached(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
+        if between:
+            # What lies before that is needed no more.
+            restart(context.store, [pair], dumped.position, awaited.update)
     answers.covered(context.store, pair, dumped.snapshot)
     transfers.load_ended(context.store, awaited, rows)
     updates.finish(context.store, awaited.update, "LOADED")
@@ -130,7 +138,6 @@ def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfe
         stored.seen,
         stored.position,
         OfFiles(place.url, awaited.sha256, _settings(context, awaited).key_file),
-        {chunk.table: chunk.binary for chunk in stored.chunks},
     )
 
 
@@ -145,7 +152,7 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: 
     finally:
         slave.close()
     differ = [name for name in now if now[name] != then.get(name)]
-    differ += [str(name) for name in as_text if (dumped.binary or {}).get(name)]
+    differ += sorted({str(one.table) for one in stored.chunks if one.binary and one.table in as_text})
     if differ:
         raise SluiceError(
             187,

@@ -7,62 +7,28 @@ rows of both: the log says what happened in between.
 from __future__ import annotations
 
 import hashlib
-import json
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlalchemy import select
 
 from sluice.context import Context
-from sluice.control import replications
 from sluice.control.store import Store
 from sluice.control.tables import initial_update
+from sluice.dispatch.overlap import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.bringing import bring, told
+from sluice.initial_update.bringing import await_published, bring, expect_told, told
 from sluice.initial_update.copying import Target
+from sluice.initial_update.pieces import Piece
 from sluice.initial_update.plan import Chunk, chunks
 from sluice.initial_update.stored import fingerprints
+from sluice.initial_update.storing import StoredTables
+from sluice.initial_update.waiting import restart
 from sluice.log import event
 from sluice.model.names import TableName
-from sluice.model.position import Position, Snapshot
 from sluice.vendors.dumping import DumpSnapshot, Expected, TableDefinition
-
-
-@dataclass(frozen=True)
-class Piece:
-    """What a chunk of a slave holds, or is to hold.
-
-    Attributes:
-        shape: another text if it is not what the same blocks would hold now.
-        snapshot, position: what was visible when it was read, and where the log ended before.
-        update: the initial update that it was read for.
-    """
-
-    relation: TableName
-    low: int
-    high: int | None
-    shape: str
-    snapshot: Snapshot
-    position: Position
-    update: int
-
-    def to_json(self) -> str:
-        """As a slave keeps it."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Piece:
-        """What `to_json` gave."""
-        plain = json.loads(text)
-        made = {"relation": TableName, "snapshot": Snapshot, "position": Position}
-        return cls(**{name: made[name](**value) if name in made else value for name, value in plain.items()})
-
-    def holds(self, chunk: Chunk) -> bool:
-        """Whether every row of a chunk is in it."""
-        ends = self.high is None or (chunk.high is not None and chunk.high <= self.high)
-        return self.relation == chunk.leaf.relation and self.low <= chunk.low and ends
 
 
 @dataclass(frozen=True)
@@ -152,8 +118,7 @@ class Resumption:
         stay = self._found(target, found) if self._wanted else Staying()
         if stay.pieces and self._told(stay):
             # From here on the log has to be kept.
-            for pair in target.pairs:
-                replications.restart_at(self._context.store, pair, stay.oldest.position, self._update)
+            restart(self._context.store, target.pairs, stay.oldest.position, self._update)
             event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
         else:
             stay = Staying()
@@ -195,7 +160,8 @@ class Resumption:
         return self._stay[target.name].tables
 
     def catch_up(self, target: Target) -> None:
-        """Bring what stayed on a slave, once all else is in, to what this dump's snapshot shows.
+        """Bring what stayed on a slave, once all else is in, to what this dump's snapshot shows. What stayed in files
+        is brought there where they are loaded.
 
         Raises:
             SluiceError: SLC-084, nobody publishes; SLC-079, a command of that time may have changed rows.
@@ -203,8 +169,12 @@ class Resumption:
         stay = self._stay[target.name]
         if not stay.pieces:
             return
-        first = stay.oldest.position, stay.oldest.snapshot
-        bring(self._context, target, stay.tables, first, self.shown)
+        await_published(self._source, self.shown)
+        overlap = Overlap(stay.tables, stay.oldest.position, stay.oldest.snapshot, self.shown.snapshot)
+        if isinstance(target.tables, StoredTables):
+            target.tables.overlap = expect_told(self._context, self._source, overlap)
+        else:
+            bring(self._context, target, overlap)
 
     def _shaped(self, target: Target) -> dict[TableName, str]:
         """For each table another text if its rows were moved, or are captured or seen otherwise."""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sluice.apply.mapper import Mapper
 from sluice.apply.view import TableView, view
 from sluice.control.transfers import Transfer
+from sluice.dispatch.overlap import Overlap
 from sluice.errors import SluiceError
 from sluice.initial_update.packing import Form, Packing
 from sluice.initial_update.place import Place
@@ -26,6 +27,7 @@ from sluice.vendors.dumping import TableDefinition
 MANIFEST = "manifest.json"
 _MORE = 5
 
+_Snapshot = Annotated[str, Field(pattern=r"^\d+:\d+:[\d,]*$")]
 Views = Mapping[TableName, TableView]
 
 
@@ -50,6 +52,35 @@ class StoredChunk(_Part):
     files: tuple[StoredFile, ...]
 
 
+class StoredOverlap(_Part):
+    """Tables whose chunks are of several snapshots, the first of which is told; the last is that of the dump.
+
+    Attributes:
+        segment, ordinal: where the log ended before it.
+        last_segment, last_ordinal: where the log says all that the last one shows.
+    """
+
+    tables: tuple[TableName, ...]
+    snapshot: _Snapshot
+    segment: int
+    ordinal: int
+    last_segment: int
+    last_ordinal: int
+
+    @classmethod
+    def of(cls, overlap: Overlap) -> StoredOverlap:
+        """As a manifest has it."""
+        assert overlap.end
+        return cls(
+            tables=tuple(sorted(overlap.tables)),
+            snapshot=overlap.first.text,
+            segment=overlap.begin.segment,
+            ordinal=overlap.begin.ordinal,
+            last_segment=overlap.end.segment,
+            last_ordinal=overlap.end.ordinal,
+        )
+
+
 class StoredDump(_Part):
     """The manifest.
 
@@ -59,19 +90,21 @@ class StoredDump(_Part):
         snapshot, segment, ordinal: what the dump saw, and where the log ended before (R5).
         definitions: how the master's tables are made, as its vendor writes it.
         chunks: in the order of delivery.
+        overlap: of what time some of them are, if the dump went on where another one had broken off; version 2.
     """
 
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 1
     source: str
     update: int
     form: Form = "zst"
     slaves: dict[str, dict[str, str]]
-    snapshot: Annotated[str, Field(pattern=r"^\d+:\d+:[\d,]*$")]
+    snapshot: _Snapshot
     segment: int
     ordinal: int
     definitions: list[Any]
     sequences: list[Any]
     chunks: tuple[StoredChunk, ...]
+    overlap: StoredOverlap | None = None
 
     @property
     def position(self) -> Position:
@@ -84,6 +117,14 @@ class StoredDump(_Part):
         return Snapshot(self.snapshot)
 
     @property
+    def between(self) -> Overlap | None:
+        """Of what time its chunks are, if they are not of one snapshot."""
+        if (one := self.overlap) is None:
+            return None
+        begin, end = Position(one.segment, one.ordinal), Position(one.last_segment, one.last_ordinal)
+        return Overlap(frozenset(one.tables), begin, Snapshot(one.snapshot), self.seen, end)
+
+    @property
     def files(self) -> Iterator[StoredFile]:
         """Every file of every chunk."""
         return (file for chunk in self.chunks for file in chunk.files)
@@ -92,8 +133,10 @@ class StoredDump(_Part):
     def plan(self) -> list[Chunk]:
         """The chunks as they are claimed, about as large as their files."""
         sizes = (-(-sum(file.bytes for file in one.files) // BLOCK_BYTES) for one in self.chunks)
-        leaves = (Leaf(one.table, one.table, size) for one, size in zip(self.chunks, sizes, strict=True))
-        return [Chunk(number, leaf, 0, None) for number, leaf in enumerate(leaves)]
+        return [
+            Chunk(number, Leaf(one.table, one.table, size), 0, None, binary=one.binary)
+            for number, (one, size) in enumerate(zip(self.chunks, sizes, strict=True))
+        ]
 
     def values(self) -> list[SequenceValue]:
         """How far the master's sequences had come."""
@@ -101,7 +144,8 @@ class StoredDump(_Part):
 
     def written(self) -> bytes:
         """The manifest as a file."""
-        return self.model_dump_json(indent=1).encode()
+        # As earlier versions of Sluice read it, if they can take what is stored.
+        return self.model_dump_json(indent=1, exclude=None if self.overlap else {"overlap"}).encode()
 
 
 def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str, str]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Collection, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from secrets import token_hex
+from functools import cached_property
 
 from sluice.apply.mapper import Mapper
 from sluice.control.transfers import Transfer
-from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.job import IntoFiles, LoadJob, Share
-from sluice.initial_update.packing import Packing, message
+from sluice.dispatch.overlap import Overlap
+from sluice.errors import TransientError
+from sluice.initial_update.job import IntoFiles
+from sluice.initial_update.notes import NOTES, Begun, Left, Notes
+from sluice.initial_update.packing import Packing
+from sluice.initial_update.pieces import Piece
 from sluice.initial_update.place import Place
 from sluice.initial_update.signing import SIGNATURE, private_key
-from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredFile, Views
+from sluice.initial_update.stored import MANIFEST, StoredChunk, StoredDump, StoredOverlap, Views
 from sluice.log import event
-from sluice.messages.message import Description
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -27,7 +27,6 @@ from sluice.vendors.dumping import Expected, TableDefinition
 
 # The guide's priority of initial data: before all else that is sent to a slave.
 _PRIORITY = 9
-_DONE = re.compile(r"^(\d+)\.(\d+)\.done$")
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,7 @@ class Destination:
         views: what it sees of the tables that it gets.
         seen: the same of all tables, see `fingerprints`.
         as_text: tables whose rows it takes as text alone.
+        merging: asks it into which of some tables rows of several snapshots may come.
     """
 
     pair: Pair
@@ -45,6 +45,7 @@ class Destination:
     views: Views
     seen: dict[str, str]
     as_text: set[TableName]
+    merging: Callable[[Sequence[TableDefinition]], set[TableName]]
 
     def gets_like(self, other: Destination) -> bool:
         """Whether both get the same rows, in the same format."""
@@ -53,7 +54,15 @@ class Destination:
 
 
 class StoredTables:
-    """See `sluice.vendors.dumping.SlaveTables`: what becomes of rows until they are loaded elsewhere."""
+    """See `sluice.vendors.dumping.SlaveTables`: what becomes of rows until they are loaded elsewhere.
+
+    Attributes:
+        overlap: of what time some of the chunks are, if not all are of the dump's snapshot.
+
+    Args:
+        left: what a dump that broke off has left in this directory.
+        lasting: what this one leaves is left for another one, if it breaks off.
+    """
 
     def __init__(
         self,
@@ -63,33 +72,59 @@ class StoredTables:
         update: int,
         slaves: Sequence[Destination],
         tables: Sequence[TableDefinition],
+        left: Left | None = None,
+        *,
+        lasting: bool = True,
     ) -> None:
-        packing = Packing("xml" if settings.as_xml else "zst", settings.key_file)
-        self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", packing.payload(settings.max_bytes), packing)
+        packing, first = packing_of(settings), left.next if left else 0
+        self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", packing.payload(settings.max_bytes), packing, first)
         self.mapper: Mapper = slaves[0].mapper
         self.as_text: set[TableName] = slaves[0].as_text
         self.upserted: set[TableName] = set()
+        self.overlap: Overlap | None = None
         self._place = place
+        self._notes = Notes(place, packing, first)
         self._sign_with = settings.sign_with
         self._name = name
         self._update = update
         self._slaves = slaves
         self._definitions = tables
-        self._nothing: list[int] = []
+        self._left = left
+        self._lasting = lasting
+        self._whole: dict[tuple[TableName, int], tuple[str, str]] = {}
+        self._stored: dict[str, StoredChunk] = {}
+        self._kept: list[tuple[str, str]] = []
+        self._chunks: Sequence[Expected] = ()
         self._written = b""
         self._files = 0
 
     def begin(self) -> Sequence[Expected]:
-        """Nothing is there yet."""
-        return ()
+        """What earlier tries have left: chunks whose files are all there, in a format that is taken still."""
+        return [Expected(part, self._rows(part, note)) for part, note in self._left.chunks()] if self._left else ()
+
+    def _rows(self, part: str, note: str | None) -> int | None:
+        stored = self._left.notes.stored(note) if self._left and note else None
+        if stored is None or note is None or (stored.binary and stored.table in self.as_text):
+            return None
+        if any(self._there.get(file.name) != file.bytes for file in stored.files):
+            return None
+        self._whole[Piece.from_json(part).begins] = note, part
+        self._stored[note] = stored
+        return stored.rows
+
+    @cached_property
+    def _there(self) -> dict[str, int]:
+        return self._place.files()
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
-        """None of them."""
-        return set()
+        """Those into which such rows may come on every slave, as far as it can be asked."""
+        return set.intersection(*(one.merging(tables) for one in self._slaves))
 
     def expect(self, chunks: Sequence[Expected]) -> None:
-        """Tasks share chunks out by their numbers; of some there is nothing for these slaves."""
-        self._nothing = [number for number, one in enumerate(chunks) if one.rows is not None]
+        """Tasks share chunks out by their numbers; some stay, and of others there is nothing for these slaves."""
+        self._chunks = chunks
+        begin = {Piece.from_json(one.part).begins for one in chunks if one.part and one.rows is not None}
+        self._kept = [kept for begins, kept in self._whole.items() if begins in begin]
 
     def prepare(
         self,
@@ -97,10 +132,22 @@ class StoredTables:
         staying: Collection[TableName] = (),
         in_parts: Collection[TableName] = (),
     ) -> None:
-        """Make the directory, if it can be signed when all is in it."""
+        """Make the directory, if it can be signed when all is in it, and write down what is to come."""
         if self._sign_with:
             private_key(self._sign_with)
-        self._place.make()
+        slaves = tuple(one.pair.slave for one in self._slaves) if self._lasting else ()
+        parts = tuple(one.part for one in self._chunks)
+        source, form = self._slaves[0].pair.source, self.into.packing.form
+        self._notes.begin(
+            Begun(
+                source=source,
+                slaves=slaves,
+                form=form,
+                parts=parts,
+                nothing=frozenset(self._known),
+                kept=tuple(self._kept),
+            )
+        )
 
     def finish(self, tables: Sequence[TableDefinition], tasks: int) -> None:
         """How all tables are made is written into the manifest."""
@@ -114,9 +161,16 @@ class StoredTables:
         self._sequences = sequences
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
-        """All is stored: write the manifest. Before it there is nothing that a slave could load."""
-        done = _done(self._place)
+        """All is stored: write the manifest. Before it there is nothing that a slave could load.
+
+        Raises:
+            FencedError: SLC-050, another try went on with this directory.
+        """
+        self._notes.fence(len(self._chunks))
+        done, overlap = self._notes.done(), self.overlap
+        new = [self._notes.stored(done[number][0]) for number in sorted(done)]
         stored = StoredDump(
+            version=2 if overlap else 1,
             source=self._slaves[0].pair.source,
             update=self._update,
             form=self.into.packing.form,
@@ -126,17 +180,24 @@ class StoredTables:
             ordinal=position.ordinal,
             definitions=[one.to_json() for one in self._definitions],
             sequences=[one.to_json() for one in self._sequences],
-            chunks=tuple(StoredChunk.model_validate_json(self._place.read(done[number][0])) for number in sorted(done)),
+            chunks=(*(self._stored[note] for note, _ in self._kept), *new),
+            overlap=StoredOverlap.of(overlap) if overlap else None,
         )
         kept = {file.name for file in stored.files}
-        # What tasks left that were tried again, and what they told us.
-        self._place.remove([name for name in self._place.files() if name not in kept])
+        # What tasks left that were tried again.
+        others = [name for name in self._place.files() if name not in kept and not name.startswith(f"{NOTES}/")]
+        self._place.remove(others)
         self._files = len(kept) + (2 if self._sign_with else 1)
         written = self.into.packing.closed(stored.written(), MANIFEST)
         if self._sign_with:
             self._place.write(SIGNATURE, private_key(self._sign_with).sign(written))
         self._place.write(MANIFEST, written)
+        self._notes.remove()
         self._written = written
+
+    def begins(self, position: Position) -> Position:
+        """From where on the log has to be kept for those that load this."""
+        return self.overlap.begin if self.overlap else position
 
     def transfer(self, pair: Pair) -> Transfer:
         """What a slave waits for from now on."""
@@ -145,122 +206,25 @@ class StoredTables:
 
     def progress(self) -> dict[int, int]:
         """The chunks that are stored, and how many rows each has."""
-        rows = {number: rows for number, (_, rows) in _done(self._place).items()}
-        return dict.fromkeys(self._nothing, 0) | rows
+        return self._known | {number: rows for number, (_, rows) in self._notes.done().items()}
 
     def close(self) -> None:
-        """Leave nothing behind of a dump that was not ended."""
-        if not self._written:
-            try:
+        """Leave nothing behind of a dump that was not ended, but what another one may go on with."""
+        if self._written:
+            return
+        try:
+            if self._lasting and (self._left or self._notes.done() or self._notes.taken_over(len(self._chunks))):
+                event("left", directory=self._place.url, why="initial_update goes on with it, with `resume`")
+            else:
                 self._place.remove_all()
-            except TransientError as error:
-                event("left behind", directory=self._place.url, why=error.fact)
+        except TransientError as error:
+            event("left behind", directory=self._place.url, why=error.fact)
+
+    @property
+    def _known(self) -> dict[int, int]:
+        return {number: one.rows for number, one in enumerate(self._chunks) if one.rows is not None}
 
 
-class FilesReceiver:
-    """See `sluice.vendors.dumping.Receiver`: the chunks of one task's share, each in one or several files.
-
-    Args:
-        tables: those of which something is to come.
-    """
-
-    def __init__(self, job: LoadJob, into: IntoFiles, share: Share, tables: Collection[TableName]) -> None:
-        self._into = into
-        self._place = Place(into.url)
-        self._nothing = [number for number, one in enumerate(job.chunks) if one.leaf.table not in tables]
-        self._mine = range(share.number, len(job.chunks), share.of)
-        self._chunk = 0
-        self._file: _File | None = None
-
-    def open(self) -> None:
-        """Look what an earlier attempt has done."""
-        self._ended = {*_done(self._place), *self._nothing}
-
-    def claim_next(self) -> int | None:
-        """The next chunk of this task's share."""
-        chunk = next((chunk for chunk in self._mine if chunk not in self._ended), None)
-        self._chunk = self._chunk if chunk is None else chunk
-        return chunk
-
-    def claim(self, chunk: int) -> bool:
-        """This very chunk, which is in the share of whoever asks."""
-        self._chunk = chunk
-        return chunk not in self._ended
-
-    def begin(self, table: TableName, *, binary: bool) -> None:
-        """Begin a chunk."""
-        self._table, self._binary = table, binary
-        self._files: list[StoredFile] = []
-        # Never the name of an earlier attempt, whose last bytes may still be on their way.
-        self._attempt = token_hex(4)
-
-    def write(self, buffer: bytes) -> None:
-        """Write some rows, over as many files as they take."""
-        rest = memoryview(buffer)
-        while rest:
-            if self._file is None:
-                self._file = self._next()
-            rest = self._file.write(rest)
-            if not self._file.room:
-                self._end_file()
-
-    def end(self, chunk: int, rows: int) -> None:
-        """Make the chunk durable, and say so."""
-        self._end_file()
-        self._place.flush([file.name for file in self._files])
-        stored = StoredChunk(table=self._table, binary=self._binary, rows=rows, files=tuple(self._files))
-        self._place.write(f"{chunk:08}.{rows}.done", stored.model_dump_json().encode())
-        self._ended.add(chunk)
-
-    def close(self) -> None:
-        """End. What belongs to no chunk that was ended, the driver removes."""
-        if self._file is not None:
-            with suppress(SluiceError):
-                self._file.close()
-
-    def _next(self) -> _File:
-        number, form = len(self._files), self._into.packing.form
-        name = f"{self._into.begin}-{self._chunk:08}-{number:08}-{self._attempt}.{form}"
-        said = message(self._table, self._chunk, number, binary=self._binary)
-        return _File(self._place, name, self._into, said)
-
-    def _end_file(self) -> None:
-        if self._file is not None:
-            file, self._file = self._file, None
-            self._files.append(file.close())
-
-
-class _File:
-    """One file as it is written.
-
-    Attributes:
-        room: how many bytes may still come.
-    """
-
-    def __init__(self, place: Place, name: str, into: IntoFiles, said: Description) -> None:
-        self.room = into.max_bytes
-        self._place = place
-        self._name = name
-        self._open = ExitStack()
-        self._hashing = self._open.enter_context(place.writing(name))
-        self._sink = into.packing.sink(self._hashing, name, said)
-
-    def write(self, rest: memoryview) -> memoryview:
-        """Write what there is room for; returns what is left."""
-        taken = rest[: self.room]
-        with self._place.reachable("written to"):
-            self._sink.write(taken)
-        self.room -= len(taken)
-        return rest[len(taken) :]
-
-    def close(self) -> StoredFile:
-        """End the file."""
-        with self._open, self._place.reachable("written to"):
-            self._sink.close()
-        return StoredFile(name=self._name, bytes=self._hashing.size, sha256=self._hashing.digest.hexdigest())
-
-
-def _done(place: Place) -> dict[int, tuple[str, int]]:
-    """The chunks that tasks have ended, each with the name of what they said of it, and its rows; once, if it is in
-    twice."""
-    return {int(found[1]): (name, int(found[2])) for name in place.files() if (found := _DONE.match(name))}
+def packing_of(settings: Outgoing) -> Packing:
+    """How pieces stand in the files of a source."""
+    return Packing("xml" if settings.as_xml else "zst", settings.key_file)

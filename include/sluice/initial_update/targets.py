@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from sluice.apply.view import view
 from sluice.config import at_home
@@ -12,9 +13,10 @@ from sluice.control.leases import Lease
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.copying import Target, given
 from sluice.initial_update.job import SlaveLoad
+from sluice.initial_update.notes import Left, left
 from sluice.initial_update.place import Place
 from sluice.initial_update.stored import fingerprints
-from sluice.initial_update.storing import Destination, StoredTables
+from sluice.initial_update.storing import Destination, StoredTables, packing_of
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.parts import Outgoing
@@ -38,12 +40,15 @@ def directories(
     tables: Sequence[TableDefinition],
     log: str | None = None,
     label: str = "",
+    *,
+    resume: bool = False,
 ) -> tuple[list[Target], dict[str, SluiceError]]:
-    """New directories for what these slaves are to get: slaves that get the same rows share one.
+    """Directories for what these slaves are to get: slaves that get the same rows share one.
 
     Args:
         log: where they are made in the change log, as nobody carries them; else they are where it is configured.
         label: what their names begin with, if slaves may come later, and are not asked now.
+        resume: go on with those that a dump for these slaves has left; else they are removed.
 
     Returns:
         the directories, and what is wrong with slaves that have none.
@@ -60,29 +65,40 @@ def directories(
         if same is None:
             shared.append(same := [])
         same.append(destination)
-    now = datetime.now(UTC)
-    moments = [f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}" for number in range(len(shared))]
-    begin = f"{label}-" if label else ""
-    return [
-        _directory(context, update, f"{begin}{moment}", group, log, tables)
-        for moment, group in zip(moments, shared, strict=True)
-    ], failed
-
-
-def _directory(
-    context: Context,
-    update: int,
-    name: str,
-    group: Sequence[Destination],
-    log: str | None,
-    tables: Sequence[TableDefinition],
-) -> Target:
-    pairs = tuple(destination.pair for destination in group)
+    if not shared:
+        return [], failed
     settings = context.config.source(pairs[0].source).initial_files if log is None else Outgoing(location=log)
-    place = Place(at_home(settings.location)).within(name)
-    stored = StoredTables(place, name, settings, update, group, tables)
-    # Nobody is to be fenced out of a new directory.
-    return Target(pairs, stored, plan_of(context, pairs[0], 0, stored))
+    found = {} if label else _left(settings, pairs, shared, resume=resume)
+    now = datetime.now(UTC)
+    made: list[Target] = []
+    for number, group in enumerate(shared):
+        goes_on = found.get(group[0].pair.slave)
+        moment = f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}"
+        name = goes_on.name if goes_on else f"{label}-{moment}" if label else moment
+        place = Place(at_home(settings.location)).within(name)
+        stored = StoredTables(place, name, settings, update, group, tables, goes_on, lasting=not label)
+        # Who is late finds in a directory that was gone on with that he is.
+        made.append(Target(tuple(one.pair for one in group), stored, plan_of(context, group[0].pair, 0, stored)))
+    return made, failed
+
+
+def _left(
+    settings: Outgoing, pairs: Sequence[Pair], shared: Sequence[Sequence[Destination]], *, resume: bool
+) -> dict[str, Left]:
+    """What dumps for these slaves have left, by the first slave that it is for; what nobody goes on with is removed."""
+    found: dict[str, Left] = {}
+    firsts, packing = {group[0].pair.slave for group in shared}, packing_of(settings)
+    try:
+        for one in left(Place(at_home(settings.location)), pairs[0].source, [pair.slave for pair in pairs], packing):
+            first = one.plan.slaves[0]
+            if resume and first in firsts - found.keys() and one.plan.form == packing.form:
+                found[first] = one
+            else:
+                one.place.remove_all()
+                event("removed", directory=one.place.url, why="its dump broke off, and nobody goes on with it")
+    except TransientError as error:
+        event("not looked at", directory=settings.location, why=error.fact)
+    return found
 
 
 def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition], *, ask: bool) -> Destination:
@@ -90,7 +106,8 @@ def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition]
     mapper.keep_apart(table.name for table in tables)
     wanted, seen = given(mapper, tables), fingerprints(mapper, tables)
     views = {table.name: view(mapper, table.layout) for table in wanted}
-    return Destination(pair, mapper, views, seen, _taken_as_text(context, pair, wanted) if ask else set(views))
+    as_text = _taken_as_text(context, pair, wanted) if ask else set(views)
+    return Destination(pair, mapper, views, seen, as_text, partial(_merging, context, pair))
 
 
 def _taken_as_text(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> set[TableName]:
@@ -102,6 +119,20 @@ def _taken_as_text(context: Context, pair: Pair, tables: Sequence[TableDefinitio
     except TransientError as error:
         event("not asked", slave=pair.slave, why=error.fact)
         return set(columns)
+    finally:
+        slave.close()
+
+
+def _merging(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> set[TableName]:
+    """The tables into which rows of several snapshots may come; if the slave cannot be asked, it is when they do."""
+    entry = context.mapper(pair).entry
+    keyed = [one for one in tables if one.layout.tells_by_key and not entry(one.name).chooses]
+    slave = context.slave(pair)
+    try:
+        return slave.merging(keyed)
+    except TransientError as error:
+        event("not asked", slave=pair.slave, why=error.fact)
+        return {one.name for one in keyed}
     finally:
         slave.close()
 

@@ -9,7 +9,9 @@ from sluice.control import absence, leases, losses, remedies, replications, upda
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.errors import SluiceError
+from sluice.log import event
 from sluice.model.names import Pair
+from sluice.model.position import Position
 from sluice.state.replication import Status
 
 # A slave, and its lease.
@@ -50,6 +52,28 @@ def apart(
         [one for one in held if one[0] not in absent],
         [one for one in held if one[0] in absent and one[0] not in put_off],
     )
+
+
+def restart(store: Store, pairs: Sequence[Pair], position: Position, update: int) -> list[Pair]:
+    """Let the log be kept from a position on for slaves whose update goes on; which these are.
+
+    Raises:
+        SluiceError: SLC-085, it was given up for all of them.
+    """
+    going_on = [pair for pair in pairs if _restarted(store, pair, position, update)]
+    if not going_on:
+        names = ", ".join(pair.slave for pair in pairs)
+        raise SluiceError(85, f"the update of {names} was given up meanwhile", "see `./sluice status`")
+    return going_on
+
+
+def _restarted(store: Store, pair: Pair, position: Position, update: int) -> bool:
+    try:
+        replications.restart_at(store, pair, position, update, updates.tables(store, update))
+    except SluiceError as error:
+        event("left alone", slave=pair.slave, why=error.fact)
+        return False
+    return True
 
 
 def unfit(context: Context, held: Sequence[Leased]) -> dict[str, SluiceError]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -288,6 +288,9 @@ class SlaveDatabase(Protocol):
         Args:
             wanted: a schema that is wiped out, if none of that stays.
         """
+
+    def merging(self, tables: Sequence[Any]) -> set[TableName]:
+        """Those into which rows of several snapshots may come, now or once they are made (R5); nothing is changed."""
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import (R10)."""

@@ -25,7 +25,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
-from sluice.vendors.dumping import Fit
+from sluice.vendors.dumping import Fit, TableDefinition
 from sluice.vendors.parquet.committing import Commit
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
@@ -175,6 +175,10 @@ class ParquetSlave:
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> LakeTables:
         """The tables of this slave, for a dump under an epoch of its own; what is in of an `earlier` one may stay."""
         return LakeTables(self, epoch, earlier)
+
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """None of them: no file can be merged into."""
+        return set()
 
     def admit(self, table: Table, beside: TableName | None) -> None:
         """Look whether a table can be kept under these columns, beside the rows that the current version has under

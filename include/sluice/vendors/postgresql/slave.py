@@ -29,13 +29,14 @@ from sluice.vendors.dumping import Fit
 from sluice.vendors.postgresql import catalog, commands, fencing, remarks, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
+from sluice.vendors.postgresql.definition import TableDefinition
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting, losses, other_types
 from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
-from sluice.vendors.postgresql.telling import is_unfinished
+from sluice.vendors.postgresql.telling import is_unfinished, merges
 from sluice.vendors.postgresql.wiping import wiped
 from sluice.vendors.postgresql.writing import Writer
 from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
@@ -229,6 +230,11 @@ class PostgresSlave:
         """The tables of this slave, for a dump under an epoch of its own."""
         return SlaveTables(self, epoch, earlier, wanted)
 
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """Those whose rows are told apart by a primary key and by nothing else, or will be once they are made."""
+        with translated("looking at the slave's tables"):
+            return {table.name for table in tables if merges(self._open(), self.mapper, table, made=True)}
+
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import."""
         return aligned(self.info, self.pair, self.parts, at, patience_s)
@@ -236,16 +242,9 @@ class PostgresSlave:
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Set where the slave's new data stands in the stream, and what it saw."""
         with translated("setting the position"), self._open().transaction():
-            moved = self._open().execute(
-                composed("slave/begin_update", **self.parts),
-                {
-                    **self._names(),
-                    "epoch": self._epoch,
-                    "segment": position.segment,
-                    "ordinal": position.ordinal,
-                    "snapshot": snapshot.text,
-                },
-            )
+            there = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
+            begun = {**self._names(), "epoch": self._epoch, **there}
+            moved = self._open().execute(composed("slave/begin_update", **self.parts), begun)
             if moved.rowcount != 1:
                 raise fencing.fenced(self.pair, self._epoch)
 
