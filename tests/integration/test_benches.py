@@ -13,7 +13,12 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 BENCHES = [
-    pytest.param("capture", 0.02, {"oltp_ratio", "oltp_with_cpu_us", "bulk_ratio", "bulk_ratio_by_key"}, id="capture"),
+    pytest.param(
+        "capture",
+        0.02,
+        {"oltp_ratio", "oltp_with_cpu_us", "bulk_ratio", "bulk_ratio_by_key", "bulk_ratio_running"},
+        id="capture",
+    ),
     pytest.param("publish", 0.01, {"changes_per_s", "peak_rss_mb", "backlog_ratio", "equal"}, id="publish"),
     pytest.param("apply", 0.01, {"changes_per_s", "one_to_one_changes_per_s", "equal"}, id="apply"),
     pytest.param("drain", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -62,6 +63,8 @@ def measure(scale: float, progress: Progress) -> Report:
         for once in bulk.values():
             once()
         large_without, large_with, large_by_key = measured("seconds of the bulk UPDATE", bulk)
+        running = {side: _Bulk(server, infos[side], rows, running=True) for side in SIDES}
+        running_without, running_with = measured("seconds of the bulk UPDATE of a running master", running)
     return Report(
         "capture",
         {"workload": "pgbench TPC-B-like", "clients": pgbench.CLIENTS, "run_s": run_s, "bulk_rows": rows},
@@ -71,6 +74,7 @@ def measure(scale: float, progress: Progress) -> Report:
             "oltp_ratio_durable": durable[0],
             "bulk_ratio": large_with / large_without,
             "bulk_ratio_by_key": large_by_key / large_without,
+            "bulk_ratio_running": running_with / running_without,
             "oltp_with_per_s": fast[1],
             "oltp_without_per_s": fast[2],
             "oltp_with_cpu_us": statistics.median(unflushed["with"].cpu_us),
@@ -122,15 +126,17 @@ class _Pgbench:
 
 
 class _Bulk:
-    """One UPDATE of many rows: seconds until it is committed."""
+    """One UPDATE of many rows: seconds until it is committed. On a `running` master the queue has the room of what was
+    purged; else its file grows."""
 
-    def __init__(self, server: Server, info: ConnectionInfo, rows: int) -> None:
+    def __init__(self, server: Server, info: ConnectionInfo, rows: int, *, running: bool = False) -> None:
         self._server = server
         self._info = info
         self._rows = rows
+        self._running = running
 
     def __call__(self) -> float:
-        _settled(self._server, self._info)
+        _settled(self._server, self._info, running=self._running)
         with self._server.connect(self._info) as session:
             return seconds(lambda: session.execute(_BULK.replace("%s", str(self._rows))))
 
@@ -142,10 +148,16 @@ def _ended_sessions_s(server: Server) -> float:
     return times.children_user + times.children_system if times else 0.0
 
 
-def _settled(server: Server, info: ConnectionInfo) -> None:
-    """Both sides begin alike: what was captured is gone, as if published, and the disk has nothing left to do."""
+def _settled(server: Server, info: ConnectionInfo, *, running: bool = False) -> None:
+    """Both sides begin alike: what was captured is gone, as if published, and the disk has nothing left to do. The
+    queue's file is empty, or as long as it was, as the publisher leaves it."""
     with server.connect(info) as session:
         if session.execute("SELECT to_regclass('repl_queue') IS NOT NULL").fetchone() == (True,):
-            session.execute("TRUNCATE repl_queue")
+            if running:
+                session.execute("DELETE FROM repl_queue")
+                with contextlib.closing(PostgresSource(info, "public", "REPL_")) as source:
+                    source.reclaim()
+            else:
+                session.execute("TRUNCATE repl_queue")
         session.execute("VACUUM pgbench_branches, pgbench_tellers, wide")
         session.execute("CHECKPOINT")
