@@ -199,3 +199,33 @@ def test_rows_are_deleted_from_a_table_that_may_not_be_read_any_more(build, weak
     world.master.execute("REVOKE SELECT ON t FROM CURRENT_USER; DELETE FROM t")
     assert world.master.execute("SELECT count(*) FROM repl_queue WHERE db_action = 'DELETE'").fetchone() == (6,)
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
+
+
+EMPTIED = """
+CREATE FUNCTION refill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF TG_WHEN = 'BEFORE' THEN
+        INSERT INTO t VALUES (7, 7, 'before'); INSERT INTO u VALUES (7, 'before');
+    ELSE
+        INSERT INTO t VALUES (8, 8, TG_TABLE_NAME) ON CONFLICT DO NOTHING; INSERT INTO u VALUES (8, TG_TABLE_NAME);
+    END IF;
+    RETURN NULL; END $$;
+CREATE TABLE u (id int, v text);
+"""
+
+
+@pytest.mark.parametrize("name", ["Again", "again"])
+@pytest.mark.parametrize("statement", ["TRUNCATE t", "TRUNCATE u, t", "TRUNCATE t, u"])
+@pytest.mark.parametrize("ddl", [KEYED, TABLES["partitions"]], ids=["whole", "partitions"])
+def test_what_triggers_bring_when_a_table_is_emptied_is_there_in_the_end(build, ddl, name, statement):
+    """Whatever their names, and whichever of several tables is told first (R1)."""
+    world = build(f"{ddl}; {EMPTIED}", ["public.t", "public.u"])
+    world.master.execute("INSERT INTO t VALUES (1, 1), (2, 2); INSERT INTO u VALUES (1)")
+    world.catch_up()
+    for moment in ("BEFORE", "AFTER"):
+        world.master.execute(
+            f'CREATE TRIGGER "{name} {moment}" {moment} TRUNCATE ON t EXECUTE FUNCTION refill()'.encode()
+        )
+    world.master.execute(statement.encode())
+    world.catch_up()
+    assert world.rows("master", "public.t")
+    assert world.differences() == {}

@@ -6,20 +6,38 @@
 -- the command cannot be told; what bears its key in another partition is taken for the row itself, which moved.
 -- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application.
 -- A key is looked up with the operators of its index, unless the table was renamed or its key altered, and no event trigger
--- saw it: then the changes that followed are moved, as without a key. Nothing of it may fail the user's statement (R9), nor
--- names that have changed meanwhile. They are looked at for each row that is gone where DDL is not `seen`.
+-- saw it: then the changes that followed are moved, as without a key. What a TRUNCATE leaves in the table was brought by a trigger
+-- that fired before ours, of this table or of another one that the statement names: it follows. Nothing of it may fail the
+-- user's statement (R9), nor names that have changed meanwhile. They are looked at for each row that is gone where DDL is not `seen`.
 CREATE OR REPLACE FUNCTION {capture_late}(relation oid, seen boolean) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
     SELECT $body$
     IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
         OR content IS NULL OR pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1
         OR oldcontent IS NOT NULL AND pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.<>) ''$body$ END || $body$
+        OR TG_OP OPERATOR(pg_catalog.=) 'TRUNCATE'
     THEN
         DECLARE
             again pg_catalog.bool := coalesce(NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid, false);
             freed pg_catalog.bool := $body$ || CASE WHEN bears IS NULL THEN 'false;' ELSE $body$oldcontent IS NOT NULL AND coalesce(
                 content IS NULL OR pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.<>) '', false);$body$ END || $body$
-        BEGIN$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
+        BEGIN
+            IF TG_OP OPERATOR(pg_catalog.=) 'TRUNCATE' THEN
+                BEGIN
+                    PERFORM {capture_rows}(entry.relid, 'I') FROM {tables} AS entry
+                    WHERE entry.relid OPERATOR(pg_catalog.=) TG_RELID
+                      AND pg_catalog.strpos(coalesce(entry.actions, 'IUD'), 'I') OPERATOR(pg_catalog.>) 0
+                      -- Of an empty one nothing is read, which we may perhaps not.
+                      AND EXISTS (
+                        SELECT FROM pg_catalog.unnest({partitions}(TG_RELID) OPERATOR(pg_catalog.||) TG_RELID) AS leaf
+                        WHERE pg_catalog.pg_relation_size(leaf::pg_catalog.regclass) OPERATOR(pg_catalog.>) 0);
+                EXCEPTION WHEN OTHERS THEN
+                    RAISE WARNING 'rows of % could not be recorded for replication: %',
+                        TG_RELID::pg_catalog.regclass, SQLERRM;
+                    UPDATE {tables} SET status = 'LOST'
+                    WHERE status OPERATOR(pg_catalog.=) 'OK' AND relid OPERATOR(pg_catalog.=) TG_RELID;
+                END;
+            END IF;$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
             IF content IS NOT NULL AND pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1 THEN
                 PERFORM pg_catalog.set_config('sluice.within', 'on', true);
             END IF;$body$ END || $body$
