@@ -12,10 +12,9 @@
 CREATE OR REPLACE FUNCTION {capture_late}(relation oid, seen boolean) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
     SELECT $body$
-    IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
+    IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid$body$ || CASE WHEN bears IS NULL THEN ' OR content IS NULL AND oldcontent IS NULL' ELSE $body$
         OR content IS NULL OR pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1
         OR oldcontent IS NOT NULL AND pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.<>) ''$body$ END || $body$
-        OR TG_OP OPERATOR(pg_catalog.=) 'TRUNCATE'
     THEN
         DECLARE
             again pg_catalog.bool := coalesce(NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid, false);
