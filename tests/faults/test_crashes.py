@@ -50,8 +50,8 @@ def test_jobs_are_killed_at_every_point():
     elsewhere = set()
     for name in ("test_update_outcomes.py", "test_iceberg.py"):
         text = (Path(__file__).parents[1] / "integration" / name).read_text()
-        (points,) = re.findall(r'parametrize\("point", \[(.*?)\]\)', text)
-        elsewhere |= {CrashPoint[point] for point in re.findall(r"CrashPoint\.(\w+)", points)}
+        named = re.findall(r"(?:parametrize\(\"point\"|kill_drain\(|killed_dump\().*", text)
+        elsewhere |= {CrashPoint[point] for line in named for point in re.findall(r"CrashPoint\.(\w+)", line)}
     assert set(KILLED) | elsewhere == set(CrashPoint)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import resource
 from itertools import count
 
 import pytest
 from support.carrying import ROWS, TABLES
-from support.updating import load_here
+from support.updating import background, load_here
 from support.world import SOURCE
 
 from sluice.control import transfers
 from sluice.errors import SluiceError
 from sluice.initial_update.dump import dump
-from sluice.initial_update.storing import FilesReceiver, StoredTables
+from sluice.initial_update.filing import FilesReceiver
+from sluice.initial_update.storing import StoredTables
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -52,8 +54,13 @@ MOMENTS = {
 }
 
 
+def there_are(carried):
+    return {path.name for path in carried.stored.rglob("*") if path.is_file()}
+
+
 @pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
-def test_nothing_half_made_is_taken_for_whole_and_the_next_run_stores_all_of_it(carried, fills, moment):
+@pytest.mark.parametrize("resume", [True, False], ids=["goes on", "anew"])
+def test_nothing_half_made_is_taken_for_whole_and_the_next_run_stores_all_of_it(carried, fills, moment, resume):
     carried = carried(ROWS, TABLES)
     world, there = carried.world, {}
 
@@ -74,10 +81,18 @@ def test_nothing_half_made_is_taken_for_whole_and_the_next_run_stores_all_of_it(
     assert [name for name in there if name.endswith(".done")], "no chunk was whole before"
     if moment[0] is FilesReceiver:
         assert [size for name, size in there.items() if name.endswith(".zst") and size == ROOM], "no file was cut off"
-    assert [path for path in carried.stored.rglob("*") if path.is_file()] == []
+    before = there_are(carried)
     assert transfers.awaited(world.context.store, world.pair("zurich")) is None
     assert world.status("zurich") is Status.INCONSISTENT
-    assert carried.store("zurich")["failed"] == {}
+    assert not list(carried.stored.glob("*/manifest.json"))
+    world.inhibit("zurich", resume=resume)
+    with background(world.publish):
+        assert world.dump("zurich", store=True, resume=resume)["failed"] == {}
+    world.release("zurich")
+    manifest = json.loads(next(carried.stored.glob("*/manifest.json")).read_text())
+    told = {file["name"] for chunk in manifest["chunks"] for file in chunk["files"]}
+    assert there_are(carried) == told | {"manifest.json"}
+    assert bool(told & before) == resume, "what was whole is kept for whoever goes on"
     carried.carry("zurich")
     carried.receive("zurich")
     assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
