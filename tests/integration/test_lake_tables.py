@@ -72,7 +72,7 @@ def there(lake, request):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("size", [50_000, 1])
+@pytest.mark.parametrize(("there", "size"), [("parquet", 50_000), ("iceberg", 1)], indirect=["there"])
 def test_tables_come_go_and_are_renamed_as_on_the_master(there, change, size):
     world = there.world
     for statement in CHANGES[change].split(";"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.interrupting import DDL, MEANWHILE, Broken
 from support.issuing import execute
 from support.updating import background, load_here
 from support.world import SOURCE
@@ -17,32 +18,6 @@ from sluice.state.replication import Event, Status
 from sluice.vendors.postgresql.copying import PostgresReceiver
 
 pytestmark = [pytest.mark.postgres]
-
-DDL = """
-CREATE TABLE keyed (id int PRIMARY KEY, n int NOT NULL DEFAULT 0, note text);
-CREATE TABLE heap (a int, b text);
-CREATE TABLE child (
-    id int PRIMARY KEY, code int UNIQUE, parent int REFERENCES keyed ON UPDATE CASCADE ON DELETE CASCADE);
-INSERT INTO keyed SELECT g, 0, repeat('x', 200) FROM generate_series(1, 3000) AS g;
-INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 3000) AS g;
-INSERT INTO child SELECT g, g, g FROM generate_series(1, 3000) AS g;
-"""
-MEANWHILE = """
-UPDATE keyed SET n = n + 1 WHERE id % 3 = 0;
-UPDATE keyed SET n = n WHERE id % 3 = 1;
-DELETE FROM keyed WHERE id % 50 = 0;
-UPDATE keyed SET id = id + 100000 WHERE id % 31 = 0 AND id < 100000;
-INSERT INTO keyed SELECT g, 7, 'again' FROM generate_series(50, 1500, 50) AS g;
-UPDATE child SET code = -code WHERE id % 2 = 0;
-UPDATE child SET code = id WHERE id % 4 = 0;
-INSERT INTO child SELECT max(id) + 1, max(id) + 1, 50 FROM child;
-UPDATE heap SET b = b || '!' WHERE a = 3;
-DELETE FROM heap WHERE a = 5;
-"""
-
-
-class Broken(Exception):
-    """What a load breaks off with."""
 
 
 class Loads:

@@ -1,4 +1,4 @@
-"""Dumps into files that break off, and others that go on with what they left."""
+"""Dumps that break off, and others that go on with what they left; those into files."""
 
 from __future__ import annotations
 
