@@ -118,14 +118,8 @@ def test_a_history_of_iceberg_that_cannot_have_the_columns_stops_until_it_is_one
 
 @pytest.mark.parametrize("size", [50_000, 100])
 def test_what_is_altered_again_and_again_is_followed_at_its_place(there, size):
-    world = there.world
-    world.master.execute(SEVERAL)
-    world.publish()
-    for slave in world.slaves:
-        drain = world.drainer(slave, size=size)
-        while drain.deliver():
-            pass
-    world.let_leases_expire()
+    there.world.master.execute(SEVERAL)
+    there.drain_by(size)
     assert_same(there)
 
 

@@ -74,15 +74,9 @@ def there(lake, request):
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("there", "size"), [("parquet", 50_000), ("iceberg", 1)], indirect=["there"])
 def test_tables_come_go_and_are_renamed_as_on_the_master(there, change, size):
-    world = there.world
     for statement in CHANGES[change].split(";"):
-        world.master.execute(statement)
-    world.publish()
-    for slave in world.slaves:
-        drain = world.drainer(slave, size=size)
-        while drain.deliver():
-            pass
-    world.let_leases_expire()
+        there.world.master.execute(statement)
+    there.drain_by(size)
     there.assert_same()
 
 

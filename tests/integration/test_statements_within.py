@@ -133,6 +133,18 @@ def test_a_statement_that_none_is_within_is_captured_once(build, weak, ddl, tabl
         assert world.differences() == {}, name
 
 
+def test_what_is_put_in_order_is_printed_as_all_else(build):
+    """Under no setting of the session (R7)."""
+    world = build(f"{KEYED}; ALTER TABLE t ADD at timestamptz, ADD f float8, ADD b bytea, ADD i interval", ["public.t"])
+    world.master.execute("SET datestyle = 'German'; SET timezone = 'Asia/Tokyo'; SET extra_float_digits = -10")
+    world.master.execute("SET bytea_output = 'escape'; SET intervalstyle = 'iso_8601'")
+    values = "at = now(), f = 1 / 3.0::float8, b = 'x', i = '1 day 2 hours'"
+    act(world, "AFTER INSERT", f"UPDATE t SET {values} WHERE id <> 3", FILLED)
+    assert len(world.queued()) > 6 + 5, "nothing was put in order"
+    world.catch_up()
+    assert world.differences() == {}
+
+
 def test_a_row_that_somebody_locks_is_captured_as_ever(build):
     world = build(f"{KEYED}; CREATE TABLE child (id int REFERENCES t)", ["public.t"])
     world.master.execute(FILLED)

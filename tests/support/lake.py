@@ -110,6 +110,15 @@ class Lake:
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         self.world.let_leases_expire()
 
+    def drain_by(self, size: int) -> None:
+        """Publish, and drain every slave in batches of so many changes."""
+        self.world.publish()
+        for slave in self.world.slaves:
+            drain = self.world.drainer(slave, size=size)
+            while drain.deliver():
+                pass
+        self.world.let_leases_expire()
+
     def drain_in_spite_of_deaths(self, slave: str) -> None:
         """Drains die at one point after the other: the version is that of before, or of after, and then all is in."""
         for point in (CrashPoint.STAGED, CrashPoint.MERGED, CrashPoint.DELIVERED):

@@ -2,17 +2,12 @@
 -- its rows, while a statement within it, of a trigger or a function of the application, is captured as soon as it ends. Runs
 -- behind the change's own entry, and makes the last entry of each key, or of each image, the truth again:
 -- with a key by what bears it now; without one by moving what followed behind.
+-- Rows are printed under the settings of the trigger function that calls it.
 -- `bearer` bears the key that the change gave a row, which is at `place`, `heir` the one that it took away; none: nobody does.
 CREATE OR REPLACE FUNCTION {overtaken}(
     leaf oid, place tid, brought text, took text, keyed boolean, bearer_leaf oid, bearer tid, heir_leaf oid, heir tid)
 RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET datestyle = 'ISO, YMD'
-SET intervalstyle = 'postgres'
-SET timezone = 'UTC'
-SET extra_float_digits = 1
-SET bytea_output = 'hex'
-SET lc_monetary = 'C'
 SET row_security = off
 AS $overtaken$
 DECLARE
