@@ -4,7 +4,6 @@ a table of ten times the rows, and a whole database against what others fill one
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -26,8 +25,6 @@ from sluice.state.replication import Event
 from sluice.vendors.postgresql.session import Connection
 
 _TIMES = 10
-# Of what is short beside something ten times as long.
-_ROUNDS = 3
 _CREATE = """
 CREATE TABLE {table} (id bigint PRIMARY KEY, station integer NOT NULL, taken timestamptz NOT NULL,
                        value double precision, note text)
@@ -89,9 +86,7 @@ def measure(scale: float, progress: Progress) -> Report:
             whole = wholes.pop("")
             with progress.step("comparing"):
                 equal = equal and server.hold_the_same((master, slaves["whole"]), everything.TABLES)
-            once_s, once_mb = _measured(server, context, load, "readings", _ROUNDS, progress)
-            tenfold = _with(server, context, {"public.tenfold": {}})
-            tenfold_s, tenfold_mb = _measured(server, tenfold, load, "tenfold", 1, progress)
+            (once_s, once_mb), (tenfold_s, tenfold_mb) = _measured(server, context, load, progress)
             with progress.step("comparing"):
                 equal = equal and server.hold_the_same((master, slaves["existing"]), ["tenfold"])
     figures: dict[str, Figure] = {
@@ -184,14 +179,20 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo, pipes: i
     return seconds(work)
 
 
-def _measured(
-    server: Server, context: Context, load: spark.Load, table: str, rounds: int, progress: Progress
-) -> tuple[float, float]:
-    """Seconds of a dump into a table that is there, the median of some, and the most memory that the job's processes
-    took, in MB."""
-    with progress.step(f"the table {table}"), spark.peak() as peak:
-        took = statistics.median(_dumped(server, context, "existing", load, table) for _ in range(rounds))
-    return took, peak.mb
+def _measured(server: Server, context: Context, load: spark.Load, progress: Progress) -> list[tuple[float, float]]:
+    """Seconds of a dump into a table that is there, and the most memory that the job's processes took, in MB: of the
+    table, and of the one that is ten times as large."""
+    peaks: dict[str, float] = {}
+
+    def watched(table: str) -> float:
+        alone = _with(server, context, {f"public.{table}": {}})
+        with spark.peak() as peak:
+            took = _dumped(server, alone, "existing", load, table)
+        peaks[table] = max(peak.mb, peaks.get(table, 0.0))
+        return took
+
+    sides = {f"seconds of the table {table}": partial(watched, table) for table in ("readings", "tenfold")}
+    return list(zip(alternating(progress, sides).values(), peaks.values(), strict=True))
 
 
 def _dumped(server: Server, context: Context, slave: str, load: spark.Load, table: str = "readings") -> float:

@@ -15,10 +15,11 @@ from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.initial_update.job import LoadJob, SlaveLoad
 from sluice.model.names import Pair, TableName
-from sluice.vendors.postgresql import fencing
+from sluice.vendors.postgresql import fencing, settling
 from sluice.vendors.postgresql.definition import identifier, listed
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.settling import Settling
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,6 +77,7 @@ class PostgresReceiver:
         self._parts = {name: sql.Identifier(plan.schema, f"sluice_{name}") for name in ("position", "loaded")}
         self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "update": plan.epoch}
         self._chunks = len(job.chunks)
+        self._large = settling.large(job.chunks)
         self._next = 0
         self._open = ExitStack()
         self._copying = ExitStack()
@@ -116,12 +118,14 @@ class PostgresReceiver:
             "columns": listed(there.written),
         }
         self._echoes = Echoes(self._session, self._plan.masters)
-        self._merge = None
+        self._merge, self._settling = None, None
         upserted = table in self._plan.upserted
         if upserted or table in self._plan.merged:
             self._session.execute(composed("initial_update/stage", **parts, kept=sql.SQL("DROP")))
             self._merge = merge(there, upserted=upserted)
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
+        elif table in self._large:
+            self._settling = Settling(self._session, there.layout.name)
         into = composed("initial_update/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
         self._copying = ExitStack()
         self._copy = self._copying.enter_context(self._session.cursor().copy(into))
@@ -142,6 +146,8 @@ class PostgresReceiver:
         self._session.execute(composed("initial_update/loaded", **self._parts), done)
         self._session.execute("COMMIT")
         reached(CrashPoint.CHUNK_LOADED)
+        if self._settling:
+            self._settling.read()
 
     def _claim(self, among: range, held: LiteralString) -> int | None:
         self._session.execute("BEGIN")

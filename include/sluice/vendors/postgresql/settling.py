@@ -1,0 +1,51 @@
+"""Rows of a large table are read once, as soon as the chunk that they came in is committed.
+
+Who reads a row first notes on its page that the row's transaction has committed. Where pages have checksums, and a
+checkpoint came in between, the server logs the whole page for that note: in the end more than the table itself, while
+its index is built. Read soon, the notes are logged nowhere, and the index has less to do.
+
+Nothing is noted before the commit is flushed, so that of such a chunk is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from psycopg import sql
+
+from sluice.initial_update.plan import Chunk
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.definition import identifier, regclass
+from sluice.vendors.postgresql.session import Connection, composed
+
+# About as much as a server logs between two checkpoints, as it is packaged (`max_wal_size`, 1 GB); and it logs other
+# tables too.
+LARGE_BYTES = 512 * 1024 * 1024
+
+
+def large(chunks: Iterable[Chunk]) -> set[TableName]:
+    """The tables of which so much is to come that checkpoints come in between."""
+    sizes: dict[TableName, int] = {}
+    for chunk in chunks:
+        sizes[chunk.leaf.table] = sizes.get(chunk.leaf.table, 0) + chunk.bytes
+    return {table for table, size in sizes.items() if size >= LARGE_BYTES}
+
+
+class Settling:
+    """The pages that a table grows by while one chunk comes; those of others who write there among them."""
+
+    def __init__(self, session: Connection, table: TableName) -> None:
+        self._session = session
+        self._table = table
+        self._begin = self._pages()
+        session.execute("SET LOCAL synchronous_commit = local")
+
+    def read(self) -> None:
+        """The chunk has been committed."""
+        places = {"begin": f"({self._begin},0)", "end": f"({self._pages()},0)"}
+        literals = {name: sql.Literal(place) for name, place in places.items()}
+        self._session.execute(composed("settling/read", table=identifier(self._table), **literals))
+
+    def _pages(self) -> int:
+        found = self._session.execute(composed("settling/pages"), {"table": regclass(self._table)})
+        return int(found.fetchall()[0][0])

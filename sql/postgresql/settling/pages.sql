@@ -1,0 +1,1 @@
+SELECT pg_relation_size(%(table)s::regclass) / current_setting('block_size')::integer

@@ -1,0 +1,1 @@
+SELECT count(*) FROM {table} WHERE ctid >= {begin}::tid AND ctid < {end}::tid
