@@ -102,8 +102,9 @@ def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql
 def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
     """All but what is of single tables."""
     upgrading.upgrade(connection, resources, parts)
-    for name in sqlfiles.names("postgresql", "bootstrap"):
-        connection.execute(composed(name, **parts))
+    with connection.pipeline():
+        for name in sqlfiles.names("postgresql", "bootstrap"):
+            connection.execute(composed(name, **parts))
     upgrading.finish(connection, parts)
     detection.watch_ddl(connection, resources, parts)
     connection.execute(composed("capture/outmoded", **parts))
