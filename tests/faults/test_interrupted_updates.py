@@ -43,7 +43,7 @@ def test_a_source_that_is_restarted_in_mid_dump_fails_it_and_no_slave_is_taken_f
     world.inhibit()
     with pytest.raises(SluiceError, match="SLC-083: the snapshot that this dump reads is lost"):
         world.dump(load=restarted)
-    world.master = world._readers["master"] = world.session()
+    world.reconnect("master")
     assert [world.status(slave) for slave in world.slaves] == [Status.INITIAL] * 2
     abandon(world.context, SOURCE, world.slaves)
     world.master.execute("UPDATE t SET note = 'since' WHERE id % 7 = 0; DELETE FROM heap WHERE a = 3")
@@ -63,7 +63,7 @@ def test_a_slave_that_is_restarted_in_mid_load_fails_alone(updating, restartable
     assert failed["zurich"].startswith("SLC-030: ")
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.INITIAL]
     world.release()
-    world._readers["zurich"] = world.session("zurich")
+    world.reconnect("zurich")
     world.verify("geneva", initial=True)
     assert exact(world)
 

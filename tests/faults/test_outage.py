@@ -68,7 +68,7 @@ def test_a_slave_that_crashes_under_load_and_stays_away_for_an_hour_gets_all_of_
         assert trimmed(warn_bytes=1) == 0, "what it lacks is gone"
     assert "WARNING change log is large" in caplog.text
     restartable.start()
-    world._readers.pop("zurich")
+    world.reconnect("zurich")
     # What it has may be more than it had made known.
     left = world.position("geneva").ordinal - world.position("zurich").ordinal
     assert SEGMENTS < left <= away.holdback

@@ -32,8 +32,8 @@ def write(world, number):
 
 
 def all_arrived(world, changes):
-    """Everything is delivered, each change once. Sessions of before the restarts are left behind."""
-    world.master = world._readers["master"] = world.session()
+    """Everything is delivered, each change once."""
+    world.reconnect("master")
     world.catch_up()
     keys = [change["repl_key"] for change in world.log()]
     return world.differences() == {} and len(keys) == len(set(keys)) == changes

@@ -50,6 +50,14 @@ def begun(world):
     return world
 
 
+def until(holds, otherwise):
+    end = time.monotonic() + 30
+    while not (found := holds()):
+        assert time.monotonic() < end, otherwise
+        time.sleep(0.02)
+    return found
+
+
 @contextmanager
 def active(world, *names):
     """Sessions that execute something on these databases of the master's server."""
@@ -59,8 +67,7 @@ def active(world, *names):
     with ThreadPoolExecutor(len(asleep)) as pool:
         futures = [pool.submit(one.execute, "SELECT pg_sleep(60)") for one in asleep]
         try:
-            while world.reader("zurich").execute(seen, [pids]).fetchone() != (len(pids),):
-                time.sleep(0.02)
+            until(lambda: world.reader("zurich").execute(seen, [pids]).fetchone() == (len(pids),), "they do nothing")
             yield
         finally:
             for one in asleep:
@@ -80,11 +87,11 @@ def loading(pool, world, seen):
 
 
 def until_it_waits(world):
-    end = time.monotonic() + 30
-    while not ((now := world.standing()).loading and now.loading.waits):
-        assert time.monotonic() < end, "it does not wait"
-        time.sleep(0.05)
-    return now
+    def waits():
+        now = world.standing()
+        return now.loading and now.loading.waits and now
+
+    return until(waits, "it does not wait")
 
 
 def test_no_block_is_begun_while_more_sessions_are_active_than_may_be(begun):

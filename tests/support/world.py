@@ -115,6 +115,12 @@ class World:
             self._readers[name] = self.session(name)
         return self._readers[name]
 
+    def reconnect(self, name: str) -> None:
+        """Sessions of before a restart of its server are left behind."""
+        self._readers[name] = self.session(name)
+        if name == "master":
+            self.master = self._readers[name]
+
     def status(self, slave: str) -> Status:
         """What the store says of a slave."""
         return replications.get(self.context.store, self.pair(slave)).status
