@@ -101,11 +101,10 @@ def loading(store: Store, pair: Pair, epoch: int) -> None:
         connection.execute(transfer.update().where(of(transfer, pair)).values(epoch=epoch))
 
 
-def load_ended(store: Store, ended: Transfer, rows: int) -> None:
-    """All of it is in: the slave waits for its gate alone."""
+def load_ended_in(connection: Connection, ended: Transfer, rows: int) -> None:
+    """All of it is in: the slave waits for its gate alone. In the caller's transaction."""
     which = (of(transfer, ended.pair), transfer.c.update_id == ended.update)
-    with store.begin() as connection:
-        connection.execute(transfer.update().where(*which).values(rows=rows))
+    connection.execute(transfer.update().where(*which).values(rows=rows))
 
 
 def end(store: Store, pair: Pair, update: int) -> None:

@@ -233,6 +233,17 @@ def go_on(store: Store, number: int, earlier: int) -> None:
 
 def finish(store: Store, number: int, state: str) -> None:
     """An update has ended, and how."""
-    ended = initial_update.update().where(initial_update.c.id == number)
     with store.begin() as connection:
-        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))
+        _finish_in(connection, number, state)
+
+
+def load_ended(store: Store, carried: transfers.Transfer, rows: int) -> None:
+    """All that was carried to a slave is in, and its update has ended with that."""
+    with store.begin() as connection:
+        transfers.load_ended_in(connection, carried, rows)
+        _finish_in(connection, carried.update, "LOADED")
+
+
+def _finish_in(connection: Connection, number: int, state: str) -> None:
+    ended = initial_update.update().where(initial_update.c.id == number)
+    connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))

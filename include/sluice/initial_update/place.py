@@ -40,10 +40,17 @@ class Place:
         sizes = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
         return {name: sizes[name] for name in sorted(sizes) if not name.rpartition("/")[2].startswith(".")}
 
+    def there(self) -> bool:
+        """Whether there is such a directory."""
+        return self._finds(self._path)
+
     def has(self, name: str) -> bool:
         """Whether a file is there."""
+        return self._finds(self._at(name))
+
+    def _finds(self, path: str) -> bool:
         with self.reachable("looked at"):
-            (found,) = self._files.get_file_info([self._at(name)])
+            (found,) = self._files.get_file_info([path])
         return bool(found.type != fs.FileType.NotFound)
 
     def directories(self) -> list[str]:

@@ -46,7 +46,8 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     """Load the files that a slave waits for. Nothing here asks the master.
 
     What an earlier attempt has loaded of them stays. An error leaves the slave waiting, with its gate shut. If all is
-    loaded already, nothing is. The result tells what is asked before the gate opens, too.
+    loaded already, nothing is, and the files are cleared away that it may have died over. The result tells what is
+    asked before the gate opens, too.
 
     Raises:
         SluiceError: SLC-181 to SLC-187, SLC-192, SLC-242, these files are not what it waits for; SLC-042, the log
@@ -55,7 +56,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     """
     pair = Pair(source, slave)
     if already := transfers.loaded(context.store, pair):
-        return _told(context, already, 0)
+        return _over(context, already, 0)
     awaited = _awaited(context, pair)
     place = _place(context, awaited)
     stored = opened(place, awaited, _settings(context, awaited))
@@ -85,22 +86,21 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         rows = sum(target.tables.progress().values())
         reached(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
+        answers.covered(context.store, pair, dumped.snapshot)
+        updates.load_ended(context.store, awaited, rows)
         if between:
-            # What lies before that is needed no more.
+            # What lies before that is needed no more: not even by whoever would have to load all of it again.
             restart(context.store, [pair], dumped.position, awaited.update)
-    answers.covered(context.store, pair, dumped.snapshot)
-    transfers.load_ended(context.store, awaited, rows)
-    updates.finish(context.store, awaited.update, "LOADED")
-    _clear_away(context, place, awaited)
-    return _told(context, replace(awaited, rows=rows), len(stored.chunks))
+    return _over(context, replace(awaited, rows=rows), len(stored.chunks))
 
 
-def _told(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
-    """The result.
+def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
+    """End what is loaded, all of it; the result.
 
     Args:
         chunks: that were loaded by now.
     """
+    _clear_away(context, _place(context, loaded), loaded)
     counts = {"update": loaded.update, "rows": loaded.rows, "chunks": chunks}
     return {**counts, **reactivating.question(context, loaded)}
 
@@ -162,11 +162,12 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: 
         )
 
 
-def _clear_away(context: Context, place: Place, awaited: Transfer) -> None:
+def _clear_away(context: Context, place: Place, loaded: Transfer) -> None:
     """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
-    if _settings(context, awaited).keep or transfers.others(context.store, awaited):
+    if _settings(context, loaded).keep or transfers.others(context.store, loaded):
         return
     try:
-        place.remove_all()
+        if place.there():
+            place.remove_all()
     except TransientError as error:
         event("left behind", directory=place.url, why=error.fact)
