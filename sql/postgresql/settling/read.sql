@@ -1,1 +1,1 @@
-SELECT count(*) FROM {table} WHERE ctid >= {begin}::tid AND ctid < {end}::tid
+SELECT count(*) FROM ONLY {table} WHERE ctid >= {begin}::tid AND ctid < {end}::tid

@@ -32,20 +32,23 @@ def large(chunks: Iterable[Chunk]) -> set[TableName]:
 
 
 class Settling:
-    """The pages that a table grows by while one chunk comes; those of others who write there among them."""
+    """The pages that a table, or each of its partitions, grows by while one chunk comes; those of others who write
+    there among them."""
 
     def __init__(self, session: Connection, table: TableName) -> None:
         self._session = session
         self._table = table
-        self._begin = self._pages()
+        self._before = self._pages()
         session.execute("SET LOCAL synchronous_commit = local")
 
     def read(self) -> None:
         """The chunk has been committed."""
-        places = {"begin": f"({self._begin},0)", "end": f"({self._pages()},0)"}
-        literals = {name: sql.Literal(place) for name, place in places.items()}
-        self._session.execute(composed("settling/read", table=identifier(self._table), **literals))
+        for name, end in self._pages().items():
+            begin = self._before.get(name, 0)
+            if begin < end:
+                places = {"begin": sql.Literal(f"({begin},0)"), "end": sql.Literal(f"({end},0)")}
+                self._session.execute(composed("settling/read", table=identifier(name), **places))
 
-    def _pages(self) -> int:
-        found = self._session.execute(composed("settling/pages"), {"table": regclass(self._table)})
-        return int(found.fetchall()[0][0])
+    def _pages(self) -> dict[TableName, int]:
+        rows = self._session.execute(composed("settling/pages"), {"table": regclass(self._table)})
+        return {TableName(schema, table): pages for schema, table, pages in rows}
