@@ -2,8 +2,8 @@
 
 from support.carrying import carried
 from support.interrupting import interrupted, small
-from support.restartable import restartable
+from support.restartable import fragile, restartable
 from support.updating import updating
 from support.world import build
 
-__all__ = ["build", "carried", "interrupted", "restartable", "small", "updating"]
+__all__ = ["build", "carried", "fragile", "interrupted", "restartable", "small", "updating"]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import time
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 from support.world import result
 
 from sluice.crash import CrashPoint
 from sluice.publish import publisher as publishing
-from sluice.runtime.postgres import Cluster
 from sluice.vendors.postgresql.sweeping import PostgresSweep
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -89,38 +86,6 @@ def test_a_job_that_is_terminated_gives_its_lease_back(build):
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 128 + signal.SIGTERM, errors
     assert world.publish()["ordinal"] == 1
-
-
-class Fragile:
-    """A server whose commits reach the disk late, to be killed as a power failure would."""
-
-    def __init__(self, server_class, directory):
-        self.cluster = Cluster(directory)
-        self._server = server_class(self.cluster)
-        self.create_database, self.connect = self._server.create_database, self._server.connect
-        self.start()
-
-    def kill(self):
-        """End all of its processes at once, then start it again."""
-        leader = psutil.Process(self.cluster.service().pid)
-        every = [leader, *leader.children(recursive=True)]
-        for process in every:
-            os.kill(process.pid, signal.SIGSTOP)
-        for process in every:
-            os.kill(process.pid, signal.SIGKILL)
-        psutil.wait_procs(every, 20)
-        self.start()
-
-    def start(self):
-        """What commits without waiting is written after ten seconds."""
-        self._server.start("wal_writer_delay = 10s\nautovacuum = off")
-
-
-@pytest.fixture(scope="module")
-def fragile(server, tmp_path_factory):
-    made = Fragile(type(server), tmp_path_factory.mktemp("fragile"))
-    yield made
-    made.cluster.remove()
 
 
 @pytest.mark.parametrize("durable", [True, False], ids=["made durable", "counterproof: not made durable"])

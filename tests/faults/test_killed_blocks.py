@@ -1,4 +1,5 @@
-"""A load in blocks that is killed in the middle of a block: nothing is lost, nothing comes twice (R3, R10)."""
+"""A load in blocks that is killed in the middle of a block, or whose slave crashes: nothing is lost, nothing comes
+twice (R3, R10)."""
 
 from __future__ import annotations
 
@@ -32,9 +33,12 @@ load_online(Context.of_job(), SOURCE, ["zurich"], blocks_here)
 """
 
 
+SMALL = {"blocks": {"rows": 400, "patience_s": 30}}
+
+
 @pytest.fixture
 def world(updating):
-    made = updating(DDL, ["public.t"], source={"blocks": {"rows": 400, "patience_s": 30}})
+    made = updating(DDL, ["public.t"], source=SMALL)
     replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     return made
 
@@ -51,14 +55,15 @@ def loaded(world):
     return world.reader("zurich").execute("SELECT sum(rows) FROM sluice_ranges").fetchone()[0]
 
 
-def begun(world, **how):
-    world.inhibit("zurich", **how)
-    world.dump("zurich", mode=MARKERS)
-    world.release("zurich")
+def begun(world, *slaves, **how):
+    slaves = slaves or ("zurich",)
+    world.inhibit(*slaves, **how)
+    world.dump(*slaves, mode=MARKERS)
+    world.release(*slaves)
 
 
-def ended(world):
-    load_online(world.context, SOURCE, ["zurich"], blocks_here)
+def ended(world, *slaves):
+    load_online(world.context, SOURCE, slaves or ["zurich"], blocks_here)
 
 
 @pytest.mark.parametrize(("point", "more"), [(CrashPoint.MERGED, 0), (CrashPoint.CHUNK_LOADED, 400)])
@@ -85,3 +90,16 @@ def test_a_load_in_blocks_that_is_killed_goes_on_with_whole_blocks(world, point,
         ended(world)
     assert world.verify("zurich", initial=True, tables=(TableName("public", "t"),)) == {"zurich": 0}
     assert world.status("zurich") is Status.NORMAL
+
+
+def test_what_others_count_on_outlives_a_crash_of_the_slave(updating, fragile):
+    world = updating(DDL, ["public.t"], elsewhere={"zurich": fragile}, source=SMALL)
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    begun(world)
+    fragile.kill()
+    with world.running("zurich"):
+        ended(world)
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    fragile.kill()
+    world.reconnect("zurich")
+    assert world.rows("zurich", "public.t") == world.rows("master", "public.t")

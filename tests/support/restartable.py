@@ -1,4 +1,4 @@
-"""A server of the tests that is restarted while others are at work with it."""
+"""Servers of the tests that are restarted, or killed, while others are at work with them."""
 
 from __future__ import annotations
 
@@ -42,5 +42,37 @@ class Restartable:
 @pytest.fixture(scope="module")
 def restartable(server, tmp_path_factory):
     made = Restartable(type(server), tmp_path_factory.mktemp("restartable"))
+    yield made
+    made.cluster.remove()
+
+
+class Fragile:
+    """A server whose commits reach the disk late, to be killed as a power failure would."""
+
+    def __init__(self, server_class, directory):
+        self.cluster = Cluster(directory)
+        self._server = server_class(self.cluster)
+        self.create_database, self.connect = self._server.create_database, self._server.connect
+        self.start()
+
+    def kill(self):
+        """End all of its processes at once, then start it again."""
+        leader = psutil.Process(self.cluster.service().pid)
+        every = [leader, *leader.children(recursive=True)]
+        for process in every:
+            os.kill(process.pid, signal.SIGSTOP)
+        for process in every:
+            os.kill(process.pid, signal.SIGKILL)
+        psutil.wait_procs(every, 20)
+        self.start()
+
+    def start(self):
+        """What commits without waiting is written after ten seconds."""
+        self._server.start("wal_writer_delay = 10s\nautovacuum = off")
+
+
+@pytest.fixture(scope="module")
+def fragile(server, tmp_path_factory):
+    made = Fragile(type(server), tmp_path_factory.mktemp("fragile"))
     yield made
     made.cluster.remove()

@@ -256,7 +256,7 @@ class SlaveRanges(Protocol):
         """Write down what an update is to load, in place of all that was to be loaded; under the dump's fence."""
 
     def found(self, update: int) -> list[KeyRange]:
-        """What it is to load, and how far that is."""
+        """What it is to load, and how far that is: a slave that crashes has it still."""
 
     def left(self) -> tuple[int, list[KeyRange], Position]:
         """The last update whose rows are there, if any, what it was to load, and how far that and the slave are."""

@@ -82,11 +82,12 @@ class PostgresRanges:
                 self._open().execute(composed("blocks/expect", ranges=self._ranges), values)
 
     def found(self, update: int) -> list[KeyRange]:
-        """What it is to load, and how far that is."""
+        """What it is to load, and how far that is, which is on the disk when this returns (R3)."""
         with translated("looking at the blocks"):
-            rows = self._open().execute(
-                composed("blocks/found", ranges=self._ranges), {**self._names(), "update": update}
-            )
+            with self._open().transaction():
+                ours = {**self._names(), "update": update}
+                rows = self._open().execute(composed("blocks/found", ranges=self._ranges), ours).fetchall()
+                self._open().execute(composed("publish/make_durable"))
             return [
                 KeyRange(
                     number,
@@ -155,8 +156,10 @@ class PostgresRanges:
         return {"source": self._pair.source, "slave": self._pair.slave}
 
     def _open(self) -> Connection:
-        if self._session is None:
+        if self._session is None or self._session.closed:
             self._session = loader(self._info, self._pair, in_blocks=True)
+            # Others than those that load blocks count on what is written here.
+            self._session.execute("SET synchronous_commit = on")
         return self._session
 
 
