@@ -1,5 +1,5 @@
 """A load in blocks that is killed in the middle of a block, or whose slave crashes: nothing is lost, nothing comes
-twice (R3, R10)."""
+twice, and nobody else is held up (R3, R8, R10)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from support.updating import SOURCE, background, blocks_here
 from sluice.control import replications
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
+from sluice.errors import TransientError
 from sluice.initial_update.dump import MARKERS
 from sluice.initial_update.online import load_online
 from sluice.model.names import TableName
@@ -103,3 +104,17 @@ def test_what_others_count_on_outlives_a_crash_of_the_slave(updating, fragile):
     fragile.kill()
     world.reconnect("zurich")
     assert world.rows("zurich", "public.t") == world.rows("master", "public.t")
+
+
+def test_a_slave_that_cannot_be_reached_holds_nobody_up_and_is_filled_later(updating, restartable):
+    world = updating(DDL, ["public.t"], elsewhere={"zurich": restartable}, source=SMALL)
+    begun(world, *world.slaves)
+    restartable.stop("immediate")
+    with world.running("geneva"), pytest.raises(TransientError, match="SLC-030"):
+        ended(world, *world.slaves)
+    assert world.rows("geneva", "public.t").total() == 1500
+    restartable.start()
+    world.reconnect("zurich")
+    with world.running():
+        ended(world, *world.slaves)
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}

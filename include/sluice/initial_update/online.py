@@ -37,11 +37,13 @@ _LOOK_S = 1.0
 def load_online(context: Context, source: str, slaves: Sequence[str], load: LoadBlocks) -> dict[str, object]:
     """Load what slaves lack of the tables that they get in blocks, until they have all of it.
 
-    Rounds go to the slaves in turn. One that fails becomes INCONSISTENT and holds nobody up (R8).
+    Rounds go to the slaves in turn. One that fails becomes INCONSISTENT and holds nobody up; nor does one that cannot
+    be reached (R8).
 
     Raises:
         SluiceError: every slave failed; what the last of them failed on.
-        TransientError: SLC-094, nobody publishes. What is in stays, and the next run goes on.
+        TransientError: SLC-094, nobody publishes, or none of those that are left can be reached. What is in stays, and
+            the next run goes on.
     """
     with ExitStack() as stack:
         courtesy = Courtesy(context, source)
@@ -51,6 +53,9 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
         while left := [one for one in loads if one.left]:
             _report(context, loads)
             loaded = [one.round() for one in left]
+            away = [one.away for one in left if one.left and one.away]
+            if away and len(away) == sum(one.left for one in left):
+                raise away[-1]
             if not any(loaded):
                 time.sleep(_LOOK_S)
         _report(context, loads)
@@ -76,6 +81,7 @@ class _Loading:
         update: the number of its update.
         left: whether there is something to be done yet.
         error: what it failed on.
+        away: why its slave cannot be asked how far it is.
     """
 
     def __init__(
@@ -101,6 +107,7 @@ class _Loading:
         self._began, self._came = time.monotonic(), 0
         self.ranges: list[KeyRange] = []
         self.error: SluiceError | None = None
+        self.away: TransientError | None = None
         self.left = self._ours()
         if self.left:
             self._there = stack.enter_context(closing(ranges_of(context, pair)))
@@ -176,8 +183,13 @@ class _Loading:
         return bool(why)
 
     def _waits_for(self) -> str:
-        """Why no block is to be begun; empty if its drain is at work, and near enough, and the master has time."""
+        """Why no block is to be begun; empty if it can be reached, its drain is at work, and near enough, and the
+        master has time."""
         store = self._context.store
+        if self.away:
+            self._look()
+        if self.away:
+            return self.away.fact
         if self._switch.paused() or replications.holds(store, self.pair):
             return "its drain is paused, or stands"
         _, lag_s = behind(store, self.pair)
@@ -188,7 +200,11 @@ class _Loading:
     def _look(self) -> None:
         """See how far it is; a table that it does not get, or is not given any more, is left out."""
         self._skipped = stops.left_out(self._context.store, self.pair)
-        self.ranges = self._there.found(self.update)
+        try:
+            self.ranges, self.away = self._there.found(self.update), None
+        except TransientError as error:
+            self.away = error
+            return
         self.left = any(map(self._wanted, self.ranges))
         if replaced := {one.table for one in self.ranges if one.replaces}:
             try:
