@@ -103,9 +103,14 @@ def dump(
             again = {"mode": mode, "key_ranges": ranges}
             filled = _Filled(failed, choices=asked.choices)
             return _ended(context, source, update, state, filled, again, off_line)
-        filled = _fill(asked, here, away, stack)
+        choices = {"resume": True, **asked.choices}
+        try:
+            filled = _fill(asked, here, away, stack)
+        except SluiceError as error:
+            some = {"tables": sorted(map(str, only))} if only else {}
+            remedies.of_dump(error, source, [pair.slave for pair, _ in held], **choices, **some)
+            raise
     state = "STORED" if store else "LOADED"
-    choices = {"resume": True, **asked.choices}
     return _ended(context, source, update, state if filled.well else "FAILED", filled, choices, off_line)
 
 

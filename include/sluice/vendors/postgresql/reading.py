@@ -93,6 +93,7 @@ def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]
             raise SluiceError(
                 83,
                 f"the snapshot that this dump reads is lost: its session on the source has ended ({error})",
-                "trigger initial_update again with `resume`; the source's log tells who ended the session",
+                "what is loaded, or stored, stays, and initial_update with `resume` goes on with it; see in the log "
+                "of the source's server who ended the session",
             ) from None
         yield PostgresReading(session)
