@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from support.world import result
 
+from sluice.control import replications
 from sluice.crash import CrashPoint
 from sluice.publish import publisher as publishing
 from sluice.vendors.postgresql.sweeping import PostgresSweep
@@ -69,6 +70,7 @@ def test_a_job_killed_at_any_point_and_started_again_loses_nothing_and_delivers_
     result(world.job(job, *arguments))
     world.catch_up()
     assert world.differences() == {}
+    assert replications.get(world.context.store, world.pair("zurich")).position == world.position()
     keys = [row["repl_key"] for row in world.log()]
     assert len(keys) == len(set(keys)) == 7
 

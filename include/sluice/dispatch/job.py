@@ -168,7 +168,9 @@ class _Run:
         self._pair = pair
         self._total = total
         self._renewed = self._durable_at = time.monotonic()
-        self._durable = drain_.begin(held.epoch)
+        drain_.begin(held.epoch)
+        # What is told, not what the slave has: a drain that died may have come further than it said.
+        self._durable = replications.get(store, pair).position
         self._tolerated = Tolerated()
         self._news = News(store, pair.source)
         self._skipped: Counter[TableName] = Counter()
