@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import time
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -13,6 +14,7 @@ from support.world import result
 
 from sluice.control import replications
 from sluice.crash import CrashPoint
+from sluice.errors import FencedError
 from sluice.publish import publisher as publishing
 from sluice.vendors.postgresql.sweeping import PostgresSweep
 
@@ -138,3 +140,12 @@ def test_position_and_data_of_a_slave_fall_back_together(build, fragile):
     assert (world.position(), world.rows("zurich", "public.heap").total()) == (before, 3)
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_who_was_fenced_out_of_a_slave_is_so_after_its_crash(build, fragile):
+    world = build(DDL, TABLES, elsewhere={"zurich": fragile})
+    with closing(world.context.slave(world.pair("zurich"))) as newer:
+        newer.take_over(1000)
+    fragile.kill()
+    with closing(world.context.slave(world.pair("zurich"))) as older, pytest.raises(FencedError, match="SLC-050"):
+        older.take_over(999)

@@ -108,6 +108,8 @@ class PostgresSlave:
             row = fencing.raised(self._open(), take_over, holder, {**self._names(), **values})
         if row is None:
             raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
+        # A slave that crashes would let in whoever is older again (R6).
+        self.make_durable()
         self._epoch = epoch
         return Position(row[0], row[1]), Snapshot(row[2]) if row[2] else None
 
