@@ -10,12 +10,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from support.updating import load_here
 from support.world import result
 
 from sluice.control import replications
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError
 from sluice.publish import publisher as publishing
+from sluice.vendors.postgresql import snapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -122,6 +124,34 @@ def test_what_the_log_holds_is_on_the_source_after_its_crash(build, fragile, mon
         world.drain()
         assert len(world.log()) == 5
         assert world.rows("zurich", "public.t").total() == 5
+
+
+@pytest.mark.parametrize("durable", [True, False], ids=["made durable", "counterproof: not made durable"])
+def test_what_a_dump_has_shown_is_on_the_source_after_its_crash(updating, fragile, monkeypatch, durable):
+    """Slaves would have rows else that never were, and pass over whoever is given their numbers again."""
+    world = updating(DDL, TABLES, elsewhere={"master": fragile})
+    if not durable:
+        monkeypatch.setattr(snapshot, "flush", lambda info: None)
+
+    def crash(job):
+        done = load_here(job)
+        fragile.kill()
+        return done
+
+    hasty, exported = world.session(), snapshot.exported
+    hasty.execute("SET synchronous_commit = off")
+
+    def just_before(session):
+        hasty.execute("INSERT INTO t SELECT g, 'hasty' FROM generate_series(0, 4) AS g")
+        return exported(session)
+
+    monkeypatch.setattr(snapshot, "exported", just_before)
+    world.inhibit()
+    assert world.dump(load=crash)["failed"] == {}
+    world.reconnect("master")
+    kept = world.rows("master", "public.t")
+    assert kept.total() == (5 if durable else 0)
+    assert (world.rows("zurich", "public.t") == kept) is durable
 
 
 def test_position_and_data_of_a_slave_fall_back_together(build, fragile):

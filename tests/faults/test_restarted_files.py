@@ -63,7 +63,7 @@ def failed(carried, load, kind, said):
     with pytest.raises(SluiceError, match=said) as error, background(world.publish):
         world.dump(load=load, store=True)
     assert type(error.value) is kind
-    world.master = world._readers["master"] = world.session()
+    world.reconnect("master")
     assert [world.status(slave) for slave in world.slaves] == [Status.INITIAL] * 2
     left = there(carried)
     assert len(left) >= MOST
@@ -120,6 +120,6 @@ def test_one_that_comes_when_all_is_read_harms_nothing(carried, restartable):
     world.inhibit()
     assert world.dump(load=after_all, store=True)["failed"] == {}
     world.release()
-    world.master = world._readers["master"] = world.session()
+    world.reconnect("master")
     world.master.execute(MEANWHILE)
     exact(carried)

@@ -19,6 +19,7 @@ from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.tracing import flush
 
 # Of a table that is cut into parts.
 _BLOCKS_A_PART = 100
@@ -63,6 +64,8 @@ class DumpSnapshot:
                 self._session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(other)))
             self.id, text = exported(self._session)
             self.snapshot = Snapshot(text)
+            # Nobody is to have what the source can still lose in a crash.
+            flush(self._info)
         return self
 
     def __exit__(
