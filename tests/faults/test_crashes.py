@@ -47,6 +47,13 @@ def change(world):
     world.master.execute("INSERT INTO heap VALUES (1, 'x')")
 
 
+def hasty_session(world):
+    """A client of the master that does not wait for the disk."""
+    session = world.session()
+    session.execute("SET synchronous_commit = off")
+    return session
+
+
 def test_jobs_are_killed_at_every_point():
     """Those of the initial update, and of a slave that is told to Iceberg, where these are tested."""
     elsewhere = set()
@@ -107,8 +114,7 @@ def test_what_the_log_holds_is_on_the_source_after_its_crash(build, fragile, mon
 
     monkeypatch.setattr(publishing, "reached", crash)
     publisher = world.publisher()
-    hasty = world.session()
-    hasty.execute("SET synchronous_commit = off")
+    hasty = hasty_session(world)
     for number in range(5):
         hasty.execute("INSERT INTO t VALUES (%s, 'hasty')", [number])
     with pytest.raises(Exception, match="SLC-030"):
@@ -138,8 +144,7 @@ def test_what_a_dump_has_shown_is_on_the_source_after_its_crash(updating, fragil
         fragile.kill()
         return done
 
-    hasty, exported = world.session(), snapshot.exported
-    hasty.execute("SET synchronous_commit = off")
+    hasty, exported = hasty_session(world), snapshot.exported
 
     def just_before(session):
         hasty.execute("INSERT INTO t SELECT g, 'hasty' FROM generate_series(0, 4) AS g")

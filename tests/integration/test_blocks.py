@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from copy import deepcopy
 
 import pytest
 from support.updating import background, blocks_here, load_here
+from support.waiting import until
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
@@ -118,14 +118,6 @@ def test_slaves_are_loaded_by_spark_tasks_under_constant_writes(world, spark):
 
 class Broken(Exception):
     """What a job breaks off with."""
-
-
-def until(look):
-    """Wait for something that happens soon."""
-    end = time.monotonic() + 30
-    while not look():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def test_what_breaks_off_goes_on_where_it_was_and_no_block_is_put_in_beside_its_point(world, monkeypatch):

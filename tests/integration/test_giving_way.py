@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from support.updating import blocks_here, load_here
+from support.waiting import until
 from support.world import SOURCE
 
 from sluice.control import replications
@@ -48,14 +49,6 @@ def begun(world):
     assert dump(world.context, SOURCE, ["zurich"], load_here, mode="markers")["failed"] == {}
     world.release("zurich")
     return world
-
-
-def until(holds, otherwise):
-    end = time.monotonic() + 30
-    while not (found := holds()):
-        assert time.monotonic() < end, otherwise
-        time.sleep(0.02)
-    return found
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from threading import Thread
 
 import pytest
 from support import traffic
 from support.updating import UpdatingWorld, background, compare_here
+from support.waiting import until
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
@@ -260,12 +260,3 @@ def test_a_publisher_that_does_not_answer_is_named(normal):
 def verify_alone(world, *slaves, patience_s, initial=False):
     """A verification beside which no job runs."""
     return verify(world.context, Request(SOURCE, slaves, initial=initial), compare_here, patience_s)
-
-
-def until(look, seconds=30):
-    """What `look` gives, once it gives something."""
-    end = time.monotonic() + seconds
-    while not (seen := look()):
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
-    return seen

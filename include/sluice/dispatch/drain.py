@@ -93,7 +93,7 @@ class Drain:
         self.stuck: Stuck | None = None
         self._snapshot: Snapshot | None = None
 
-    def begin(self, epoch: int) -> Position:
+    def begin(self, epoch: int) -> None:
         """Fence out an earlier drain, not who puts in a block beside us, and learn how far the slave is.
 
         Raises:
@@ -108,7 +108,6 @@ class Drain:
                 "the control store was restored to an earlier state: trigger the DAG bootstrap with rebase, then "
                 "initial_update for all slaves of this source",
             )
-        return self.position
 
     def deliver(self) -> Delivered | None:
         """The next batch, if there is one.

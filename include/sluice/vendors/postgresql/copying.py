@@ -19,7 +19,6 @@ from sluice.vendors.postgresql import fencing, settling
 from sluice.vendors.postgresql.definition import identifier, listed
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
-from sluice.vendors.postgresql.settling import Settling
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -125,7 +124,7 @@ class PostgresReceiver:
             self._merge = merge(there, upserted=upserted)
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
         elif table in self._large:
-            self._settling = Settling(self._session, there.layout.name)
+            self._settling = settling.Settling(self._session, there.layout.name)
         into = composed("initial_update/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
         self._copying = ExitStack()
         self._copy = self._copying.enter_context(self._session.cursor().copy(into))
