@@ -6,17 +6,21 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
+from support.carrying import Carried
 from support.updating import background, compare_here, load_here
 from support.world import SOURCE
 
-from sluice.control import replications, status
+from sluice.control import replications, status, transfers
+from sluice.control.tables import initial_update
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import plan
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import abandon
+from sluice.initial_update.storing import StoredTables
 from sluice.state.replication import Status
 from sluice.vendors.postgresql.copying import PostgresReceiver
+from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.verify.job import Request, verify
 
 pytestmark = [pytest.mark.postgres]
@@ -164,6 +168,44 @@ def test_an_update_is_given_up_and_known_to_be_cancelled_at_once(world, acting_a
         assert cancelling.result(60).cancelled == ["zurich"]
     with pytest.raises(SluiceError, match="SLC-191"):
         world.inhibit("zurich")
+
+
+WAYS = {
+    "over the wire": (SlaveTables, lambda carried: carried.world.dump()),
+    "into files": (StoredTables, lambda carried: carried.world.dump(store=True)),
+    "out of files": (SlaveTables, lambda carried: carried.receive("zurich")),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_cancelled_when_all_is_in_and_nobody_noted_it_yet_stays_cancelled(
+    world, acting_as, tmp_path, monkeypatch, way
+):
+    acting_as("run")
+    carried = Carried(world, tmp_path / "carried")
+    tables, load = WAYS[way]
+    if way == "out of files":
+        carried.store()
+        carried.carry("zurich")
+    else:
+        world.inhibit()
+    begin = tables.begin_stream
+    done = []
+
+    def cancelled(one, position, snapshot):
+        begin(one, position, snapshot)
+        if not done:
+            done.extend(cancel(world.context, SOURCE, world.slaves, "eva").cancelled)
+
+    monkeypatch.setattr(tables, "begin_stream", cancelled)
+    load(carried)
+    assert done == list(world.slaves)
+    with world.context.store.begin() as connection:
+        (update,) = connection.execute(initial_update.select()).all()
+    assert update.state == "CANCELLED"
+    assert world.release() == {"released": []}
+    assert statuses(world) == [Status.INCONSISTENT] * 2
+    assert {slave for slave in world.slaves if transfers.pending(world.context.store, world.pair(slave))} == set()
 
 
 def test_what_is_cancelled_while_it_is_compared_stays_cancelled(world, acting_as):

@@ -232,7 +232,7 @@ def go_on(store: Store, number: int, earlier: int) -> None:
 
 
 def finish(store: Store, number: int, state: str) -> None:
-    """An update has ended, and how."""
+    """An update has ended, and how; one that was cancelled for all had ended with that."""
     with store.begin() as connection:
         _finish_in(connection, number, state)
 
@@ -245,5 +245,5 @@ def load_ended(store: Store, carried: transfers.Transfer, rows: int) -> None:
 
 
 def _finish_in(connection: Connection, number: int, state: str) -> None:
-    ended = initial_update.update().where(initial_update.c.id == number)
-    connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))
+    this = (initial_update.c.id == number, initial_update.c.state.not_in((CANCELLED, LOADING_CANCELLED)))
+    connection.execute(initial_update.update().where(*this).values(state=state, ended_at=func.clock_timestamp()))
