@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import pytest
 from support.carrying import Carried
-from support.interrupting import DDL, MEANWHILE, TABLES, exact, manifest, resumed, there
+from support.interrupting import DDL, MEANWHILE, TABLES, exact, manifest, there
 from support.updating import background, load_here
-from support.world import SOURCE
 
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import TransientError
 from sluice.initial_update.filing import FilesReceiver
-from sluice.initial_update.release import abandon
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -56,13 +54,12 @@ def carried(updating, restartable, tmp_path, small):
     return Carried(updating(DDL, TABLES, source=unchanged, elsewhere={"master": restartable}), tmp_path)
 
 
-def failed(carried, load, kind, said):
+def failed(carried, load, said):
     """An update whose dump fails with this error, and what it has left; its HINT."""
     world = carried.world
     world.inhibit()
-    with pytest.raises(SluiceError, match=said) as error, background(world.publish):
+    with pytest.raises(TransientError, match=said) as error, background(world.publish):
         world.dump(load=load, store=True)
-    assert type(error.value) is kind
     world.reconnect("master")
     assert [world.status(slave) for slave in world.slaves] == [Status.INITIAL] * 2
     left = there(carried)
@@ -79,35 +76,38 @@ def goes_on(carried, left, after):
     exact(carried)
 
 
-@pytest.mark.parametrize(("step", "mode"), [("end", "fast"), ("write", "immediate")])
-def test_a_restart_is_worth_a_retry_which_goes_on_with_the_files_that_are_whole(carried, restartable, step, mode):
-    restarting = once(step, lambda: restartable.restart(mode))
-    left, hint = failed(carried, restarting, TransientError, "SLC-030: reading a chunk")
-    assert "nothing is lost, the run tries again by itself" in hint
-    world = carried.world
-    with background(world.publish):
-        assert world.dump(store=True)["failed"] == {}
-    world.release()
-    goes_on(carried, left, there(carried))
+def between_tasks(restart):
+    """A load by several tasks, one after the other: the source is restarted when no task has a session there."""
 
-
-def test_a_task_that_begins_after_it_says_what_to_type_and_that_goes_on(carried, restartable):
-    def between_tasks(job):
+    def load(job):
         def stop():
             raise Stopped
 
         with pytest.raises(Stopped):
             once("end", stop)(job)
-        restartable.restart("immediate")
+        restart()
         return load_here(job)
 
-    left, hint = failed(carried, between_tasks, SluiceError, "SLC-083: the snapshot that this dump reads is lost")
-    assert hint.endswith(TYPED + """"resume": true, "store_initial_data": true}'""")
-    assert "stored, stays" in hint
+    return load
+
+
+BY = {
+    "after a chunk": (lambda restart: once("end", restart), "fast", "SLC-030: reading a chunk"),
+    "in a chunk": (lambda restart: once("write", restart), "immediate", "SLC-030: reading a chunk"),
+    "between two tasks": (between_tasks, "immediate", "SLC-083: the snapshot that is read is lost"),
+}
+
+
+@pytest.mark.parametrize("moment", BY)
+def test_a_restart_is_worth_a_retry_which_goes_on_with_the_files_that_are_whole(carried, restartable, moment):
+    load, mode, said = BY[moment]
+    left, hint = failed(carried, load(lambda: restartable.restart(mode)), said)
+    assert "the run tries again by itself" in hint
     world = carried.world
-    assert abandon(world.context, SOURCE, world.slaves) == {"abandoned": ["zurich", "geneva"]}
-    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT] * 2
-    goes_on(carried, left, resumed(carried))
+    with background(world.publish):
+        assert world.dump(store=True)["failed"] == {}
+    world.release()
+    goes_on(carried, left, there(carried))
 
 
 def test_one_that_comes_when_all_is_read_harms_nothing(carried, restartable):

@@ -13,8 +13,6 @@ from sluice.model.stuck import Stuck
 # What is not to be mended on the slave: its stream cannot go on. The second needs more than an update, and says so.
 _ANEW = {42, 58}
 _COMPLETE = {52}
-# What a dump fails with for all of its slaves, and another one goes on after.
-_RESUMED = {83}
 
 
 def unpause(pair: Pair) -> str:
@@ -89,12 +87,6 @@ def of_update(error: SluiceError, pair: Pair | None = None, **choices: object) -
     """
     then = f": once that is mended, type: {update(pair.source, [pair.slave], **choices)}" if pair else ""
     return error.hint.replace(AGAIN, f"its update is over{then}")
-
-
-def of_dump(error: SluiceError, source: str, slaves: Sequence[str], **choices: object) -> None:
-    """Complete an error that a whole dump failed with, where another one goes on; choices are those of the form."""
-    if error.code in _RESUMED:
-        error.hint = f"{error.hint}. Type: {update(source, slaves, **choices)}"
 
 
 def _without(stuck: Stuck, pair: Pair) -> str:

@@ -104,12 +104,7 @@ def dump(
             filled = _Filled(failed, choices=asked.choices)
             return _ended(context, source, update, state, filled, again, off_line)
         choices = {"resume": True, **asked.choices}
-        try:
-            filled = _fill(asked, here, away, stack)
-        except SluiceError as error:
-            some = {"tables": sorted(map(str, only))} if only else {}
-            remedies.of_dump(error, source, [pair.slave for pair, _ in held], **choices, **some)
-            raise
+        filled = _fill(asked, here, away, stack)
     state = "STORED" if store else "LOADED"
     return _ended(context, source, update, state if filled.well else "FAILED", filled, choices, off_line)
 

@@ -30,7 +30,6 @@ from sluice.verify import points
 
 LoadBlocks = Callable[[BlockJob], Sequence[BlockLoaded]]
 
-_LOST_SNAPSHOT = 83
 _LOOK_S = 1.0
 
 
@@ -216,7 +215,7 @@ class _Loading:
         return not (within.ended or within.table in self._skipped or self._excludes(within.table))
 
     def _failed(self, within: KeyRange, error: SluiceError) -> None:
-        if isinstance(error, TransientError) or error.code == _LOST_SNAPSHOT:
+        if isinstance(error, TransientError):
             self._turns.put_off(within)
             event("block put off", slave=self.pair.slave, table=within.table, why=error.fact)
         elif self.left:

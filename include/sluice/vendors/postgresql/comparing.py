@@ -18,7 +18,7 @@ from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, listed, regclass
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
 from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
 from sluice.verify.points import Waiting
@@ -159,5 +159,5 @@ def _reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[Connection]:
     with connect(info, "verify", autocommit=True) as session:
         session.execute("SET work_mem = '64MB'")
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
+        read_as_of(session, snapshot_id)
         yield session

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import psycopg
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
@@ -18,7 +17,7 @@ from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.comparing import expect_shown, keep_shape
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, listed
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
 
 LOCK_TIMEOUT = "3s"
 
@@ -81,19 +80,11 @@ def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]
     """A session on the source that sees what an exported snapshot shows.
 
     Raises:
-        SluiceError: SLC-083, nobody holds the snapshot any more (R5).
+        TransientError: SLC-083, nobody holds the snapshot any more (R5).
     """
     with translated("reading a chunk"), connect(info, "dump", autocommit=True) as session:
         # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
         session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        try:
-            session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(snapshot_id))
-        except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedObject) as error:
-            raise SluiceError(
-                83,
-                f"the snapshot that this dump reads is lost: its session on the source has ended ({error})",
-                "what is loaded, or stored, stays, and initial_update with `resume` goes on with it; see in the log "
-                "of the source's server who ended the session",
-            ) from None
+        read_as_of(session, snapshot_id)
         yield PostgresReading(session)

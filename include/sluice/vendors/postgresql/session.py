@@ -118,6 +118,22 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
     )
 
 
+def read_as_of(session: Connection, snapshot_id: str) -> None:
+    """Let a transaction that begins see what an exported snapshot shows.
+
+    Raises:
+        TransientError: SLC-083, nobody holds it any more.
+    """
+    try:
+        session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot_id)))
+    except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedObject) as error:
+        raise TransientError(
+            83,
+            f"the snapshot that is read is lost: the session that held it has ended ({error})",
+            f"nothing is lost, {AGAIN}; look in the log of that server who ended the session",
+        ) from None
+
+
 def refuse_standby(connection: Connection) -> None:
     """Say at once what the first write would say. Raises psycopg's ReadOnlySqlTransaction, which becomes SLC-038."""
     read_only = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean"

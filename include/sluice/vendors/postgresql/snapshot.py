@@ -18,7 +18,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
 from sluice.vendors.postgresql.tracing import flush
 
 # Of a table that is cut into parts.
@@ -61,7 +61,7 @@ class DumpSnapshot:
             self.position, other = self._at()
             if other:
                 # Others import ours, so that it lasts for as long as this session does.
-                self._session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(other)))
+                read_as_of(self._session, other)
             self.id, text = exported(self._session)
             self.snapshot = Snapshot(text)
             # Nobody is to have what the source can still lose in a crash.
