@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 
 from sluice.apply.view import shaped_lines, view
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
@@ -37,7 +38,13 @@ def _loaded(
     with closing(online(job.slave.vendor).receive(connections[job.slave.connection], job)) as receiver:
         if not at_once:
             receiver.await_point()
-        seen = view(job.mapper, reading.shape(within.table))
+        layout = reading.shape(within)
+        if layout is None or job.mapper.excludes(layout.name):
+            # The slave has, or gets, its DROP by the stream.
+            receiver.begin(within, None)
+            return BlockLoaded(receiver.end(None))
+        # A table that was renamed is so on a slave at the point, too.
+        within, seen = replace(within, table=layout.name), view(job.mapper, layout)
         shape = seen.shape(salt_of(connections, job.slave.salt)) if seen.shaped else None
         rows, last = reading.block(within, seen.read, job.rows)
         receiver.begin(within, seen)

@@ -131,8 +131,8 @@ class Reading(Chunks, Protocol):
     def table(self, name: TableName, columns: Sequence[str]) -> Rows:
         """Every row of a table, in the text format, in no order."""
 
-    def shape(self, name: TableName) -> Layout:
-        """The columns of a table, and its primary key."""
+    def shape(self, within: KeyRange) -> Layout | None:
+        """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[Rows, Key | None]:
         """The next so many rows of a range, in the text format; with the key of the last, None if no more follow.
@@ -271,8 +271,8 @@ class SlaveRanges(Protocol):
 class BlockReceiver(Protocol):
     """A slave while one block comes to it: first beside the table, and at the point into it."""
 
-    def begin(self, within: KeyRange, seen: TableView) -> None:
-        """Begin to write rows of a range, in the text format, with the columns that the slave's view of them writes.
+    def begin(self, within: KeyRange, seen: TableView | None) -> None:
+        """Begin to write rows of a range, in the text format, with the columns that its view writes; None: none come.
 
         Raises:
             Unfit: the slave's table does not take them as it is now.

@@ -18,6 +18,7 @@ from sluice.log import event
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
+from sluice.vendors.protocol import SourceDatabase
 from sluice.verify import points
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison, Side
@@ -157,7 +158,7 @@ def _compare(
 ) -> dict[str, dict[str, Difference]]:
     settings = context.config.source(request.source)
     database = context.source(request.source)
-    names = request.tables or tuple(context.watched(request.source))
+    names = request.tables or _called(request.source, tuple(context.watched(request.source)), database)
     shapes = {name: database.shape(point.snapshot_id, name) for name in names}
     jobs: list[Comparison] = []
     with ExitStack() as stack:
@@ -195,6 +196,14 @@ def _compare(
         results[job.slave][str(job.view.master.name)] = found
     _record(context, request.source, point.id, results)
     return results
+
+
+def _called(source: str, names: Sequence[TableName], database: SourceDatabase) -> list[TableName]:
+    """What these are called by now; one that the master has no more is no reason to compare nothing."""
+    others = database.missing(names)
+    for name in sorted(name for name, called in others.items() if called is None):
+        event("left out", source=source, table=name, why="the master has no such table")
+    return [called for name in names if (called := others.get(name, name))]
 
 
 def _record(context: Context, source: str, number: int, results: dict[str, dict[str, Difference]]) -> None:

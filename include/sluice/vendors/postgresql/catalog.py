@@ -141,6 +141,12 @@ def order(connection: Connection, name: TableName) -> KeyOrder | None:
     return KeyOrder(tuple(column for column, *_ in found), ", ".join(sign for _, sign, _ in found))
 
 
+def called(connection: Connection, sign: str) -> TableName | None:
+    """What a table is called by now whose keys were sorted so; None if it was dropped."""
+    row = connection.execute(composed("blocks/called"), {"relation": sign.partition(".")[0]}).fetchone()
+    return TableName(*row) if row else None
+
+
 def sorting(connection: Connection, name: TableName, columns: Sequence[str]) -> list[str | None]:
     """For each of these columns what its order depends on, on any server; None if nobody can tell."""
     relation = sql.Identifier(name.schema, name.table).as_string(connection)

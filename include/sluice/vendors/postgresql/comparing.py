@@ -125,13 +125,18 @@ def expect_shown(session: Connection, table: TableName) -> None:
     names = {"schema": table.schema, "table": table.table, "relation": regclass(table)}
     row = session.execute(composed("verify/rewritten"), names).fetchone()
     if row is None or row[0]:
-        raise TransientError(
-            95,
-            f"{table} was rewritten or truncated while it was read, another table got its name, or it got or lost "
-            "partitions",
-            "trigger the run again, if it is not tried again by itself; nothing was changed. If that goes on, end a "
-            "DETACH CONCURRENTLY that broke off by ALTER TABLE ... DETACH PARTITION ... FINALIZE",
-        )
+        raise others(table)
+
+
+def others(table: TableName) -> TransientError:
+    """A table's rows may be others than those that a snapshot shows."""
+    return TransientError(
+        95,
+        f"{table} was rewritten or truncated while it was read, another table got its name, or it got or lost "
+        "partitions",
+        "trigger the run again, if it is not tried again by itself; nothing was changed. If that goes on, end a "
+        "DETACH CONCURRENTLY that broke off by ALTER TABLE ... DETACH PARTITION ... FINALIZE",
+    )
 
 
 @contextmanager

@@ -177,13 +177,18 @@ class PostgresBlocks:
         pair = Pair(job.source, job.slave.slave)
         self._waiting = Waiting(pair, job.at, job.patience_s, nearing=True)
         self._copying = ExitStack()
+        self._merge: sql.Composed | None = None
+        self._replaces = False
         with translated(f"loading {job.slave.slave}"):
             self._session = loader(info, pair, in_blocks=True)
             self._session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
 
-    def begin(self, within: KeyRange, seen: TableView) -> None:
+    def begin(self, within: KeyRange, seen: TableView | None) -> None:
         """Begin to write rows."""
-        there, self._within = seen.layout, within
+        self._within = within
+        if seen is None:
+            return
+        there = seen.layout
         parts: dict[str, sql.Composable] = {
             "table": identifier(there.name),
             "columns": listed(seen.written),
@@ -223,8 +228,8 @@ class PostgresBlocks:
                 while not self._arrived("blocks/at"):
                     time.sleep(_LOOK_S)
                 echoes = Echoes(self._session, self._job.slave.masters)
-                gone = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
-                rows = self._session.execute(self._merge).rowcount + gone
+                rows = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
+                rows += self._session.execute(self._merge).rowcount if self._merge else 0
                 echoes.remove()
                 within = self._within
                 values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import psycopg
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
@@ -14,7 +15,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
-from sluice.vendors.postgresql.comparing import expect_shown, keep_shape
+from sluice.vendors.postgresql.comparing import expect_shown, keep_shape, others
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, listed
 from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
@@ -49,18 +50,25 @@ class PostgresReading:
         rows = catalog.rows_of(self._session, name)
         return self._rows(composed("verify/unsorted", columns=listed(columns), rows=rows), name)
 
-    def shape(self, name: TableName) -> Layout:
-        """The columns of a table, and its primary key."""
-        return definition.read(self._session, name).layout
+    def shape(self, within: KeyRange) -> Layout | None:
+        """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""
+        if (called := catalog.called(self._session, within.order)) is None:
+            return None
+        with _as_shown(called):
+            found = definition.several(self._session, [called])
+        if not found:
+            raise others(called)
+        return found[0].layout
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
         """The next rows of a range, in the text format; with the key of the last, None if no more follow."""
-        keep_shape(self._session, within.table)
+        with _as_shown(within.table):
+            keep_shape(self._session, within.table)
         order = catalog.order(self._session, within.table)
         if order is None or order.sign != within.order:
             raise SluiceError(
                 86,
-                f"{within.table} has another primary key, or is another table, since it began to be loaded in blocks",
+                f"{within.table} has another primary key since it began to be loaded in blocks",
                 "trigger initial_update again, it begins anew",
             )
         from_ = {"key": listed(order.columns), "rows": catalog.rows_of(self._session, within.table)}
@@ -73,6 +81,15 @@ class PostgresReading:
 
     def _rows(self, out: sql.Composed, table: TableName) -> CopyOut:
         return CopyOut(self._session, out, BUFFER_BYTES, lambda: expect_shown(self._session, table))
+
+
+@contextmanager
+def _as_shown(table: TableName) -> Iterator[None]:
+    """Nothing has the name any more that the snapshot shows: another one will show what became of it."""
+    try:
+        yield
+    except psycopg.errors.UndefinedTable:
+        raise others(table) from None
 
 
 @contextmanager
