@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 
 from psycopg import errors, sql
 from psycopg.rows import TupleRow
@@ -11,7 +13,10 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError
 from sluice.model.names import Pair
 from sluice.refusal import parameters
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+
+# Begins a transaction, which the end of its block commits.
+Transactions = Callable[[], AbstractContextManager[Connection]]
 
 
 def loading(pair: Pair, *, in_blocks: bool = False) -> str:
@@ -64,3 +69,52 @@ def hold(session: Connection, position: sql.Composable, pair: Pair, epoch: int) 
 def fenced(pair: Pair, epoch: int) -> FencedError:
     """Somebody took over a slave."""
     return FencedError(50, f"somebody took over slave {pair.slave} of {pair.source} (our epoch was {epoch})")
+
+
+class Sessions:
+    """Sessions that write to a slave under the fence of an epoch, each transaction by itself: one that is kept for step
+    after step, and more beside it."""
+
+    def __init__(self, info: ConnectionInfo, pair: Pair, position: sql.Composable, epoch: int) -> None:
+        self._info = info
+        self._pair = pair
+        self._position = position
+        self._epoch = epoch
+        self._session: Connection | None = None
+
+    @contextmanager
+    def writing(self, doing: str) -> Iterator[Connection]:
+        """The next step, in a transaction. Raises FencedError: SLC-050, somebody took over."""
+        with translated(doing), self._fenced(self._open()) as session:
+            yield session
+
+    @contextmanager
+    def reading(self, doing: str) -> Iterator[Connection]:
+        """The next step, in a transaction, whoever has taken over."""
+        with translated(doing), self._open().transaction() as begun:
+            yield begun.connection
+
+    @contextmanager
+    def beside(self, doing: str) -> Iterator[Transactions]:
+        """One more session; each of its transactions raises FencedError: SLC-050, somebody took over."""
+        with translated(doing), closing(self._connected()) as session:
+            yield partial(self._fenced, session)
+
+    def close(self) -> None:
+        """End the one that is kept."""
+        if self._session is not None:
+            self._session.close()
+
+    @contextmanager
+    def _fenced(self, session: Connection) -> Iterator[Connection]:
+        with session.transaction():
+            hold(session, self._position, self._pair, self._epoch)
+            yield session
+
+    def _open(self) -> Connection:
+        if self._session is None or self._session.closed:
+            self._session = self._connected()
+        return self._session
+
+    def _connected(self) -> Connection:
+        return connect(self._info, loading(self._pair), autocommit=True)

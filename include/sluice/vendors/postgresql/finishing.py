@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from functools import partial
 
 from psycopg import sql
@@ -14,15 +13,14 @@ from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql import catalog, definition, indexing
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
+from sluice.vendors.postgresql.fencing import Sessions
 from sluice.vendors.postgresql.session import Connection
 
-# A session; each call begins a transaction in it, and the end of its block commits that.
-Transactions = Callable[[], AbstractContextManager[Connection]]
 Step = Callable[[Connection], None]
 
 
 def finish(
-    sessions: Callable[[str], AbstractContextManager[Transactions]],
+    sessions: Sessions,
     indexes: sql.Composable,
     masters: Collection[Resources],
     tables: Mapping[TableName, TableDefinition | None],
@@ -31,13 +29,12 @@ def finish(
     """Build what tables lack, each in a transaction of its own, and analyze all.
 
     Args:
-        sessions: opens one, given what it is for.
         indexes: where those are written down that were put off.
         masters: see `Echoes`.
         tables: as they are called here; with the definition of those that we made.
         at_once: so many at the same time.
     """
-    with sessions("looking for indexes to come") as transaction, transaction() as session:
+    with sessions.writing("looking for indexes to come") as session:
         lacking = indexing.lacking(session, indexes)
         # What a load that broke off here has built already.
         built = catalog.named(session, [name for name, made in tables.items() if made])
@@ -51,13 +48,11 @@ def finish(
     _at_once(sessions, [*steps, *(partial(_analyze, names) for names in shares if names)], at_once)
 
 
-def _at_once(
-    sessions: Callable[[str], AbstractContextManager[Transactions]], steps: Sequence[Step], at_once: int
-) -> None:
+def _at_once(sessions: Sessions, steps: Sequence[Step], at_once: int) -> None:
     left = deque(steps)
 
     def some() -> None:
-        with sessions("building keys and indexes") as transaction:
+        with sessions.beside("building keys and indexes") as transaction:
             while True:
                 try:
                     step = left.popleft()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -23,10 +22,9 @@ from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.constraining import to_make, understood
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
-from sluice.vendors.postgresql.finishing import Transactions
 from sluice.vendors.postgresql.fitting import fitting, other_types
 from sluice.vendors.postgresql.qualified import names_of
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.telling import UNFINISHED, is_keyed, is_unfinished, merges
 from sluice.vendors.postgresql.wiping import wipe_out
 
@@ -46,7 +44,7 @@ class SlaveTables:
         self._epoch = epoch
         self._earlier = earlier
         self._wiped = wiped
-        self._application = fencing.loading(slave.pair)
+        self._sessions = fencing.Sessions(slave.info, slave.pair, slave.parts["position"], epoch)
         self._goes_on = self._broke_off = False
         self._unfinished: dict[TableName, TableDefinition] = {}
         self.mapper = slave.mapper
@@ -56,7 +54,7 @@ class SlaveTables:
     def begin(self) -> list[Expected]:
         """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
         self._slave.take_over(self._epoch)
-        with self._writing("looking at the load") as session:
+        with self._sessions.writing("looking at the load") as session:
             left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
             session.execute(composed("initial_update/end_programs"), {"application": left})
             if self._earlier is not None:
@@ -70,7 +68,7 @@ class SlaveTables:
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
-        with translated("looking at the slave's tables"), self._connect() as session:
+        with self._sessions.reading("looking at the slave's tables") as session:
             # What a load has put off that did not end: it may be what tells rows apart.
             there = self._there(tables)
             indexing.build(session, self._slave.parts["indexes"], there)
@@ -83,7 +81,7 @@ class SlaveTables:
         """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
         if self._goes_on:
             return
-        with self._writing("planning the load") as session:
+        with self._sessions.writing("planning the load") as session:
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
             parts, rows = [one.part for one in chunks], [one.rows for one in chunks]
             expected = {**self._values(), "parts": parts, "rows": rows}
@@ -106,7 +104,7 @@ class SlaveTables:
                 to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
                 that was not made to its end; see `wipe_out`, `to_make`.
         """
-        with self._writing("preparing the slave's tables") as session:
+        with self._sessions.writing("preparing the slave's tables") as session:
             if self._wiped and not (self._goes_on or staying):
                 wipe_out(session, self._wiped, self._slave.own_tables)
             # What blocks had brought is gone with this.
@@ -160,8 +158,9 @@ class SlaveTables:
     def finish(self, tables: Sequence[TableDefinition], tasks: int) -> None:
         """Keys, indexes and foreign keys of the tables that we made, indexes that were put off, and ANALYZE."""
         there = {self.mapper.table(table.name): self._unfinished.get(table.name) for table in tables}
-        finishing.finish(self._transactions, self._slave.parts["indexes"], self._slave.masters, there, tasks)
-        with self._writing("making foreign keys") as session:
+        indexes, masters = self._slave.parts["indexes"], self._slave.masters
+        finishing.finish(self._sessions, indexes, masters, there, tasks)
+        with self._sessions.writing("making foreign keys") as session:
             echoes = Echoes(session, self._slave.masters)
             created = [table for table in tables if table.name in self._unfinished]
             among = {table.name for table in tables}
@@ -176,7 +175,7 @@ class SlaveTables:
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """Primary keys of the tables that we made; which of all have rows."""
-        with self._writing("looking at what was imported") as session:
+        with self._sessions.writing("looking at what was imported") as session:
             for name, made in self._unfinished.items():
                 there = self.mapper.table(name)
                 if made.key and not catalog.primary_key(session, there):
@@ -185,23 +184,25 @@ class SlaveTables:
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Let the sequences give out nothing that the master's have given out."""
-        with self._writing("moving the sequences") as session:
+        with self._sessions.writing("moving the sequences") as session:
             following.follow(session, self.mapper, sequences)
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: from here on the stream, without what the snapshot saw."""
         self._slave.begin_update(position, snapshot)
-        with self._writing("ending the load") as session:
+        with self._sessions.writing("ending the load") as session:
             session.execute(composed("initial_update/forget", **self._slave.parts), self._values())
         self._slave.make_durable()
 
     def progress(self) -> dict[int, int]:
         """The chunks that are in, and how many rows each has."""
-        with translated("looking at the load"), self._connect() as session:
-            return dict(session.execute(composed("initial_update/progress", **self._slave.parts), self._values()))
+        looked = composed("initial_update/progress", **self._slave.parts)
+        with self._sessions.reading("looking at the load") as session:
+            return dict(session.execute(looked, self._values()))
 
     def close(self) -> None:
-        """End the session."""
+        """End the sessions."""
+        self._sessions.close()
         self._slave.close()
 
     def _there(self, tables: Sequence[TableDefinition]) -> list[TableName]:
@@ -267,28 +268,6 @@ class SlaveTables:
                     f"{guard.name} on the slave's table {name} would act a second time on what the master did already",
                     "drop it, or grant the role SET ON PARAMETER session_replication_role",
                 )
-
-    def _connect(self) -> Connection:
-        return connect(self._slave.info, self._application)
-
-    @contextmanager
-    def _transactions(self, doing: str) -> Iterator[Transactions]:
-        """A session whose transactions are under the fence (R6)."""
-        with translated(doing), closing(connect(self._slave.info, self._application, autocommit=True)) as session:
-
-            @contextmanager
-            def one() -> Iterator[Connection]:
-                with session.transaction():
-                    fencing.hold(session, self._slave.parts["position"], self._slave.pair, self._epoch)
-                    yield session
-
-            yield one
-
-    @contextmanager
-    def _writing(self, doing: str) -> Iterator[Connection]:
-        """A transaction under the fence."""
-        with self._transactions(doing) as transaction, transaction() as session:
-            yield session
 
     def _silence(self, session: Connection) -> None:
         """What acts by itself on what is written does not in this transaction, where the role may have it so."""
