@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import psutil
 
@@ -19,8 +19,12 @@ from sluice.runtime.progress import Progress
 from sluice.vendors.postgresql.source import PostgresSource
 
 SIDES = ("without", "with")
-# A third one of which the bulk UPDATE alone is measured: old images only where the key changed.
+# Old images only where the key changed: measured for the bulk UPDATE alone.
 BY_KEY = "by key"
+# What a row trigger costs that does nothing, in durable transactions: no capture by row triggers costs less.
+IDLE = "idle"
+_IDLE = "CREATE FUNCTION idle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+_FIRES = "CREATE TRIGGER idle AFTER INSERT OR UPDATE OR DELETE ON {} FOR EACH ROW EXECUTE FUNCTION idle()"
 _WIDE = """
 CREATE TABLE wide (id bigint PRIMARY KEY, c_int integer, c_small smallint, c_text text, c_num numeric, c_float float8,
                    c_ts timestamptz, c_date date, c_bool boolean, c_xml text)
@@ -37,11 +41,11 @@ _BULK = "UPDATE wide SET c_int = c_int + 1, c_num = c_num + 0.5, c_ts = now(), c
 
 
 def measure(scale: float, progress: Progress) -> Report:
-    """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture; the latter also with
-    old images by key alone."""
+    """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture; durable transactions
+    also with row triggers that do nothing, the UPDATE also with old images by key alone."""
     run_s, rows = max(1, round(6 * scale)), max(100, round(50_000 * scale))
     with private_server(progress) as server:
-        infos = {side: _prepared(server, side, rows, progress) for side in (*SIDES, BY_KEY)}
+        infos = {side: _prepared(server, side, rows, progress) for side in (*SIDES, BY_KEY, IDLE)}
 
         def measured(what: str, measures: Mapping[str, Callable[[], float]]) -> list[float]:
             named = {f"{what} {side} capture": measure for side, measure in measures.items()}
@@ -52,14 +56,16 @@ def measure(scale: float, progress: Progress) -> Report:
             without, with_ = measured(what, measures)
             return with_ / without, with_, without
 
-        def runs(*, durable: bool = False, protocol: str = "simple") -> dict[str, _Pgbench]:
-            return {side: _Pgbench(server, infos[side], run_s, durable, protocol) for side in SIDES}
+        def runs(
+            sides: Sequence[str] = SIDES, *, durable: bool = False, protocol: str = "simple"
+        ) -> dict[str, _Pgbench]:
+            return {side: _Pgbench(server, infos[side], run_s, durable, protocol) for side in sides}
 
         unflushed = runs()
         fast = ratio("unflushed transactions/s", unflushed)
         prepared = ratio("prepared unflushed transactions/s", runs(protocol="prepared"))
-        durable = ratio("durable transactions/s", runs(durable=True))
-        bulk = {side: _Bulk(server, info, rows) for side, info in infos.items()}
+        durable, durable_with, idle = measured("durable transactions/s", runs((*SIDES, IDLE), durable=True))
+        bulk = {side: _Bulk(server, infos[side], rows) for side in (*SIDES, BY_KEY)}
         for once in bulk.values():
             once()
         large_without, large_with, large_by_key = measured("seconds of the bulk UPDATE", bulk)
@@ -71,7 +77,8 @@ def measure(scale: float, progress: Progress) -> Report:
         {
             "oltp_ratio": fast[0],
             "oltp_ratio_prepared": prepared[0],
-            "oltp_ratio_durable": durable[0],
+            "oltp_ratio_durable": durable_with / durable,
+            "oltp_ratio_durable_idle": idle / durable,
             "bulk_ratio": large_with / large_without,
             "bulk_ratio_by_key": large_by_key / large_without,
             "bulk_ratio_running": running_with / running_without,
@@ -79,7 +86,7 @@ def measure(scale: float, progress: Progress) -> Report:
             "oltp_without_per_s": fast[2],
             "oltp_with_cpu_us": statistics.median(unflushed["with"].cpu_us),
             "oltp_without_cpu_us": statistics.median(unflushed["without"].cpu_us),
-            "oltp_durable_without_per_s": durable[2],
+            "oltp_durable_without_per_s": durable,
             "bulk_with_s": large_with,
             "bulk_by_key_s": large_by_key,
             "bulk_without_s": large_without,
@@ -94,7 +101,11 @@ def _prepared(server: Server, side: str, rows: int, progress: Progress) -> Conne
         pgbench.fill(server, info)
         session.execute(_WIDE)
         session.execute(_FILL.replace("%s", str(rows * 2)))
-        if side != "without":
+        if side == IDLE:
+            session.execute(_IDLE)
+            for table in pgbench.TABLES:
+                session.execute(_FIRES.replace("{}", table))
+        elif side != "without":
             watch = Watch("IUD", old_images="key" if side == BY_KEY else "full")
             tables = (*pgbench.TABLES, "wide")
             source = PostgresSource(info, "public", "REPL_")
