@@ -78,6 +78,7 @@ class SluiceSparkOperator(BaseOperator):
         if str(self.only_if) == "False":
             raise AirflowSkipException(f"job {self.job} has nothing to do in a run like this")
         try:
+            _expect_choices(context)
             command, env = self._prepare(context)
         except ConfigError as error:
             raise AirflowFailException(str(error)) from None
@@ -154,3 +155,19 @@ class SluiceSparkOperator(BaseOperator):
     def _many(self, name: str) -> list[str]:
         value = self.arguments.get(name) or []
         return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def _expect_choices(context: Context) -> None:
+    """Airflow takes any name in a run's `conf`, and the form's default for what was meant: all slaves, perhaps.
+
+    Raises:
+        ConfigError: SLC-246, the form has no such choice.
+    """
+    # Those of the run have what is strange among them.
+    run, known = context["dag_run"], context["dag"].params
+    if strange := sorted(set(run.conf or {}) - set(known)):
+        raise ConfigError(
+            246,
+            f"{run.dag_id} has no choice called {', '.join(strange)}",
+            f"nothing was changed; trigger it again with these: {', '.join(known)}",
+        )

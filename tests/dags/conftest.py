@@ -105,7 +105,8 @@ def deployment(tmp_path, monkeypatch, connect):
 @pytest.fixture
 def context():
     """What a job is told about its task."""
-    return {"ti": SimpleNamespace(dag_id="d", run_id="r", task_id="t", try_number=1)}
+    task = SimpleNamespace(dag_id="d", run_id="r", task_id="t", try_number=1)
+    return {"ti": task, "dag_run": SimpleNamespace(dag_id="d", conf={}), "dag": SimpleNamespace(params={})}
 
 
 @pytest.fixture(scope="session")

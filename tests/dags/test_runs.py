@@ -63,6 +63,15 @@ def test_an_initial_update_that_fails_is_abandoned_and_failed(run, failing):
     assert (tasks[failing], tasks["abandon"], tasks["finished"]) == ("failed", "success", "upstream_failed")
 
 
+@pytest.mark.parametrize(
+    ("dag_id", "conf"), [("initial_update", {"slave": ["zurich"]}), ("cancel_update", {"slave": "zurich"})]
+)
+def test_a_choice_that_a_form_has_not_is_refused_and_nothing_else_is_taken_for_it(run, dag_id, conf):
+    state, tasks = run(dag_id, conf, **dict.fromkeys(["inhibit", "cancel", "abandon"], GOOD))
+    assert state == "failed"
+    assert not [task for task, ended in tasks.items() if ended == "success"]
+
+
 def test_an_event_is_emitted_only_for_something_new(run):
     before = asset_events()
     assert run("publish__flights", publish=IDLE)[0] == "success"
