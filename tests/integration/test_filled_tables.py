@@ -220,6 +220,14 @@ def test_each_kind_goes_by_a_switch_of_its_own(updating):
     slave.close()
 
 
+def test_what_an_extension_has_brought_stays(updating):
+    world = updating(DDL, ["public.gone"])
+    world.reader("zurich").execute("CREATE EXTENSION vector; CREATE FUNCTION own() RETURNS int RETURN 1")
+    slave = world.context.slave(world.pair("zurich"))
+    assert slave.wiped(WipeOut(schema="public")) == ["function public.own()"]
+    slave.close()
+
+
 def test_what_is_the_servers_or_a_masters_is_not_wiped_out(updating, tmp_path):
     world = updating(DDL, ["public.gone"])
     world.infos["lake"] = ConnectionInfo("fs", extra={"path": str(tmp_path)})

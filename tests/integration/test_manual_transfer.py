@@ -19,6 +19,7 @@ from support.lake import CHANGES
 from support.updating import background, load_here
 from support.world import SOURCE
 
+from sluice.connections import SEALED_ENV, seal
 from sluice.control import status
 from sluice.errors import SluiceError
 from sluice.initial_update import plan
@@ -287,6 +288,18 @@ def test_a_slave_that_is_off_line_is_dumped_for_and_tables_of_its_own_are_filled
     carried.receive("zurich")
     assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
     assert not copy.exists(), "what was loaded is deleted, unless it is to be kept"
+
+
+def test_a_load_needs_no_master(carried, monkeypatch):
+    carried = carried(ROWS, TABLES)
+    world = carried.world
+    carried.store("zurich")
+    carried.carry("zurich")
+    world.infos["master"] = replace(world.infos["master"], port=1)
+    monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+    world.configure(lambda settings: None)
+    carried.receive("zurich")
+    assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
 
 
 def test_data_that_cannot_be_stored_fails_its_update_and_says_how_to_store_it_then(carried):

@@ -66,6 +66,20 @@ def test_every_value_arrives_exactly(updating, values):
     assert caught.value.fact.count(" missing, ") == len(said), "and of no other table or slave"
 
 
+def test_every_code_point_arrives(updating):
+    tables = ("loaded", "streamed")
+    ddl = "".join(f"CREATE TABLE {one} (id int PRIMARY KEY, v text);" for one in tables)
+    world = updating(ddl, [f"public.{one}" for one in tables])
+    points = "FROM generate_series(1, 1114111) AS c WHERE c NOT BETWEEN 55296 AND 57343 GROUP BY c / 4096"
+    fill = f"INSERT INTO {{}} SELECT min(c), string_agg(chr(c), '' ORDER BY c) {points}"
+    world.master.execute(fill.format("loaded").encode())
+    world.update()
+    world.master.execute(fill.format("streamed").encode())
+    said = (parse(content)["v"] for (content,) in world.master.execute("SELECT content FROM repl_items").fetchall())
+    assert set().union(*said) == {chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000}
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
 def run(world, statement: str, table: str, *values: object) -> None:
     """One statement on the master; the values are typed in as they are."""
     world.master.execute(sql.SQL(statement).format(sql.Identifier(table)), values)

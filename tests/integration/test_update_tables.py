@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from support.updating import blocks_here
+from support.world import SOURCE
 
 from sluice.control.check import findings
+from sluice.initial_update.dump import MARKERS, SNAPSHOT
+from sluice.initial_update.online import load_online
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -84,6 +88,18 @@ def test_the_tables_are_equal_and_stay_so(world):
     assert world.verify() == {"zurich": 0, "geneva": 0}
     world.catch_up()
     assert world.differences() == {}
+
+
+@pytest.mark.parametrize("mode", [SNAPSHOT, MARKERS])
+def test_a_server_knows_how_many_rows_came(updating, mode):
+    world = updating("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 3000)", ["public.t"])
+    world.inhibit("zurich")
+    world.dump("zurich", mode=mode)
+    world.release("zurich")
+    with world.running("zurich"):
+        load_online(world.context, SOURCE, ["zurich"], blocks_here)
+    known = "SELECT reltuples FROM pg_class WHERE oid = 't'::regclass"
+    assert world.reader("zurich").execute(known).fetchone() == (3000,)
 
 
 def test_an_ordinary_role_on_a_slave_gets_references_that_do_not_act_twice(updating, weak):

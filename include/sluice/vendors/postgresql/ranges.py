@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
+import psycopg
 from psycopg import sql
 
 from sluice.apply.mapper import Mapper
@@ -238,6 +239,10 @@ class PostgresBlocks:
                     raise FencedError(87, f"range {within.number} of {within.table} is no longer what it was")
                 reached(CrashPoint.MERGED)
         reached(CrashPoint.CHUNK_LOADED)
+        if self._merge and reached_ is None:
+            # The block is in: whoever keeps its table locked leaves this to the server.
+            with suppress(psycopg.Error):
+                self._session.execute(sql.SQL("ANALYZE {}").format(identifier(self._seen.layout.name)))
         return rows
 
     def close(self) -> None:
