@@ -13,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.updating import load_here
+from support.updating import blocks_here, load_here
 from support.world import SOURCE
 
 from sluice.control import transfers
 from sluice.control.status import as_json, as_table
 from sluice.initial_update import plan, progress
-from sluice.initial_update.dump import EXTERNAL, dump
+from sluice.initial_update.dump import EXTERNAL, MARKERS, dump
+from sluice.initial_update.online import load_online
 from sluice.initial_update.receive import receive
 from sluice.initial_update.release import abandon
 from sluice.runtime.placement import packaged_binaries
@@ -139,6 +140,35 @@ def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     # In whole blocks, chunk by chunk.
     assert stored <= last.bytes == last.bytes_planned < stored + (last.chunks + 1) * plan.BLOCK_BYTES
     assert world.standing().loading is None
+
+
+def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
+    world.configure(lambda plain: plain["sources"][SOURCE].update(blocks={"rows": 600, "patience_s": 30}))
+    world.master.execute("ANALYZE t")
+    world.inhibit("zurich")
+    world.dump("zurich", mode=MARKERS)
+    world.release("zurich")
+    seen = []
+
+    def looked_at(job):
+        seen.append(world.standing())
+        time.sleep(0.2)
+        return blocks_here(job)
+
+    with world.running("zurich"), caplog.at_level(logging.INFO, logger="sluice"):
+        load_online(world.context, SOURCE, ["zurich"], looked_at)
+    loading = [one.loading for one in seen]
+    assert len(loading) > 3
+    assert {one.bytes_planned for one in loading if one.rows} == {loading[-1].bytes_planned}
+    assert 2e6 < loading[-1].bytes_planned < 3e6
+    assert [one.bytes for one in loading] == sorted({one.bytes for one in loading})
+    assert loading[1].seconds_left > loading[-1].seconds_left > 0
+    half = seen[len(seen) // 2]
+    assert abs(half.loading.bytes / half.loading.bytes_planned - half.loading.rows / 3000) < 0.1
+    line = r"slave zurich of flights: [0-9,]+ rows, \d\.\d of 2\.\d MB, [0-9,]+ rows/s, \d:\d\d:\d\d left"
+    assert re.search(line, as_table([half]))
+    told = [record.getMessage() for record in caplog.records if record.getMessage().startswith("blocks ")]
+    assert re.search(r"rows_per_s=\d+ mb=(2\.\d)/\1 seconds_left=0 ", told[-1])
 
 
 HALF = """

@@ -16,6 +16,7 @@ from sluice.context import Context
 from sluice.control import replications, stops, updates
 from sluice.control.status import behind
 from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.ahead import Ahead
 from sluice.initial_update.courtesy import Courtesy
 from sluice.initial_update.job import BlockJob, BlockLoaded, OfMaster
 from sluice.initial_update.later import ranges_of
@@ -103,7 +104,7 @@ class _Loading:
         self._switch = context.switch(pair)
         self.update = replications.get(context.store, pair).update_id or 0
         self._turns = Turns()
-        self._began, self._came = time.monotonic(), 0
+        self._ahead = Ahead(context, pair.source)
         self.ranges: list[KeyRange] = []
         self.error: SluiceError | None = None
         self.away: TransientError | None = None
@@ -120,11 +121,7 @@ class _Loading:
     @property
     def progress(self) -> Progress:
         """How far it is; its rate is that of this run."""
-        rows = sum(one.rows for one in self.ranges)
-        rate = self._came / (time.monotonic() - self._began) if self._came else None
-        ended = sum(one.ended for one in self.ranges)
-        rows_per_s, waits = None if rate is None else int(rate), self._waits or None
-        return Progress(len(self.ranges), ended, rows, rows_per_s=rows_per_s, waits=waits)
+        return self._ahead.progress(self.ranges, self._waits or None)
 
     def round(self) -> bool:
         """Load the next blocks, as many at once as there may be tasks; False if that cannot be now."""
@@ -147,9 +144,9 @@ class _Loading:
                 self._turns.done(within)
         busy = time.monotonic() - began
         rows = sum(one.rows for one in done)
-        self._came += rows
         reached = "; ".join(f"{one.table} beyond {', '.join(one.reached)}" for one in self.ranges if one.reached)
-        event("blocks", slave=self.pair.slave, rows=rows, rows_per_s=int(rows / busy), reached=reached)
+        far = {"rows_per_s": int(rows / busy), **self.progress.facts}
+        event("blocks", slave=self.pair.slave, rows=rows, **far, reached=reached)
         time.sleep(busy / self._settings.share - busy)
         return any(not one.error for one in done)
 
@@ -205,6 +202,7 @@ class _Loading:
             self.away = error
             return
         self.left = any(map(self._wanted, self.ranges))
+        self._ahead.look(self.ranges, {one.number for one in self.ranges if self._wanted(one)})
         if replaced := {one.table for one in self.ranges if one.replaces}:
             try:
                 updates.expect_exact(self._context.store, self.update, replaced, self.pair.slave)

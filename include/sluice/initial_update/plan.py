@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from sluice.model.names import TableName
 
@@ -79,6 +80,13 @@ class KeyRange:
     seen: str = ""
     first: Key | None = None
     replaces: bool = False
+
+
+class Foreseen(NamedTuple):
+    """About how many rows are left of a range, and how long each is in bytes."""
+
+    rows: int = 0
+    width: int = 0
 
 
 def chunks(

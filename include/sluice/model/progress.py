@@ -30,6 +30,14 @@ class Progress:
     waits: str | None = None
 
     @property
+    def facts(self) -> dict[str, object]:
+        """For a log: megabytes and the time that is left, as far as these are known."""
+        if self.bytes is None or self.bytes_planned is None:
+            return {}
+        left = "?" if self.seconds_left is None else self.seconds_left
+        return {"mb": f"{self.bytes / 1e6:.1f}/{self.bytes_planned / 1e6:.1f}", "seconds_left": left}
+
+    @property
     def said(self) -> str:
         """For people: all of it but the chunks."""
         told = [f"{self.rows:,} rows"] if self.chunks else []

@@ -13,6 +13,7 @@ from sluice.apply.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.initial_update.job import BlockJob, LoadJob, SlaveLoad
+from sluice.initial_update.plan import Foreseen, KeyRange
 from sluice.model.names import Pair, Resources, TableName
 from sluice.vendors.dumping import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
@@ -31,6 +32,7 @@ class Master:
         definition: what `to_json` gave of a table of a dump.
         exporting: how programs export from it.
         active: how many sessions of others execute something on its server.
+        foresee: about how much is left of ranges of keys.
     """
 
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
@@ -40,6 +42,7 @@ class Master:
     definition: Callable[[Any], TableDefinition]
     exporting: Programs
     active: Callable[[ConnectionInfo], int]
+    foresee: Callable[[ConnectionInfo, Sequence[KeyRange]], list[Foreseen]]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import PostgresReceiver
 from sluice.vendors.postgresql.definition import TableDefinition
 from sluice.vendors.postgresql.external import EXPORTING, IMPORTING, size
+from sluice.vendors.postgresql.foreseeing import foresee
 from sluice.vendors.postgresql.ranges import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.reading import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
@@ -29,7 +30,7 @@ VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
-    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json, EXPORTING, active),
+    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json, EXPORTING, active, foresee),
     importing=IMPORTING,
     size=size,
     online=Online(PostgresRanges, PostgresBlocks),

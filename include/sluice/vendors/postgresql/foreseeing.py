@@ -1,0 +1,28 @@
+"""How much is left of ranges of keys, as the server's planner expects it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sluice.connections import ConnectionInfo
+from sluice.initial_update.plan import Foreseen, KeyRange
+from sluice.vendors.postgresql import catalog
+from sluice.vendors.postgresql.bounds import between
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+
+
+def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange]) -> list[Foreseen]:
+    """What is left of each range, about."""
+    with translated("looking at what is left"), connect(info, "load", autocommit=True) as session:
+        return [_left(session, one) for one in ranges]
+
+
+def _left(session: Connection, within: KeyRange) -> Foreseen:
+    called = catalog.called(session, within.order)
+    order = catalog.order(session, called) if called else None
+    if called is None or order is None:
+        return Foreseen()
+    left = between(order.columns, within)
+    explained = composed("blocks/foreseen", rows=catalog.rows_of(session, called), within=left)
+    plan = session.execute(explained).fetchall()[0][0][0]["Plan"]
+    return Foreseen(int(plan["Plan Rows"]), int(plan["Plan Width"]))
