@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from support.carrying import Carried
 from support.interrupting import MEANWHILE, broken_off, exact, manifest, of, resumed, there
 from support.updating import background
 from support.world import SOURCE
+
+from sluice.control import status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -89,6 +92,22 @@ def test_under_constant_writes_a_dump_whose_job_was_killed_goes_on_when_it_is_tr
             carried.receive(slave)
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
     carried.holds_everything()
+
+
+def test_status_says_where_something_is_left_and_what_to_type_to_go_on_or_to_have_it_removed(interrupted):
+    world = interrupted.world
+    left = broken_off(interrupted, 5)
+    whys = [one.why for one in status.standings(world.context)]
+    for why in whys:
+        said = why[why.index("HINT: or go on where the initial update broke off") :]
+        both = {"source": SOURCE, "slaves": ["geneva", "zurich"], "store_initial_data": True}
+        assert [json.loads(conf) for conf in re.findall("--conf '(.*?)'", said)] == [
+            {**both, "resume": True},
+            both,
+        ]
+        assert str(interrupted.stored) in said
+    assert left.items() <= resumed(interrupted).items()
+    assert not [one.why for one in status.standings(world.context) if "broke off" in one.why]
 
 
 def test_an_update_that_is_not_to_go_on_begins_anew_and_leaves_nothing_of_the_other(interrupted):

@@ -94,15 +94,19 @@ def of_gate(
         yield f"STANDBY (ADMIN): the drain DAG is paused by {who}. {_KEPT}.\nHINT: {remedies.unpause(pair)}"
 
 
-def of_status(store: Store, pair: Pair, status: Status, different: int | None) -> Iterator[str]:
-    """Why a slave gets no changes, or may not equal its master."""
+def of_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
+    """Why a slave gets no changes, or may not equal its master.
+
+    Args:
+        location: where its source stores what is carried by hand.
+    """
     anew = f"type, which replaces what its watched tables hold: {remedies.update(pair.source, [pair.slave])}"
     if status is Status.UNCONFIGURED:
         yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
     elif status is Status.INCONSISTENT:
         yield (
             f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
-            f"HINT: once the cause is mended, {anew}{_or_resume(store, pair)}"
+            f"HINT: once the cause is mended, {anew}{_or_resume(store, pair, location)}"
         )
     elif different:
         yield (
@@ -111,18 +115,26 @@ def of_status(store: Store, pair: Pair, status: Status, different: int | None) -
         )
 
 
-def _or_resume(store: Store, pair: Pair) -> str:
-    """The other way, if an update broke off whose chunks may stay."""
-    known = select(initial_update.c.state).where(
-        initial_update.c.id == replications.get(store, pair).update_id, initial_update.c.snapshot.is_not(None)
-    )
+def _or_resume(store: Store, pair: Pair, location: str) -> str:
+    """The other way, if an update broke off whose chunks may stay; and where these are, if they are files."""
+    number = replications.get(store, pair).update_id
+    known = select(initial_update.c.state).where(initial_update.c.id == number, initial_update.c.snapshot.is_not(None))
     with store.begin() as connection:
         state = connection.execute(known).scalar()
     in_blocks = state in (updates.LOADING, updates.LOADING_CANCELLED)
     if not (in_blocks or state in ("DUMPING", "FAILED", updates.CANCELLED)):
         return ""
-    resumed = remedies.update(pair.source, [pair.slave], resume=True, **({"mode": "markers"} if in_blocks else {}))
-    return f"\nHINT: or go on where the initial update broke off: {resumed}"
+    choices = updates.asked(store, number) | ({"mode": "markers"} if in_blocks else {})
+    choices.pop("resume", None)
+    stored = bool(choices.get("store_initial_data"))
+    # Who gets the same files goes on together.
+    slaves = updates.given_up(store, number) if stored else [pair.slave]
+    resumed = remedies.update(pair.source, slaves, **choices, resume=True)
+    said = f"\nHINT: or go on where the initial update broke off: {resumed}"
+    if not stored:
+        return said
+    anew = remedies.update(pair.source, slaves, **choices)
+    return f"{said}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
 
 
 def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:

@@ -122,6 +122,7 @@ def _standing(context: Context, pair: Pair, publishing: str, absent: TransientEr
     with context.store.begin() as connection:
         compared, different = _compared(connection, pair)
         loaded, loading = _loaded(connection, known, awaited)
+    stored = at_home(context.config.source(pair.source).initial_files.location)
     return Standing(
         source=pair.source,
         slave=pair.slave,
@@ -131,7 +132,7 @@ def _standing(context: Context, pair: Pair, publishing: str, absent: TransientEr
         why="\n".join(
             [
                 *notes.of_absence(absent),
-                *notes.of_status(context.store, pair, known.status, different),
+                *notes.of_status(context.store, pair, known.status, different, stored),
                 *notes.of_gate(pair, held, paused, _awaited(context, known, carried)),
                 *notes.of_rows(pair, odd),
                 *notes.of_tables(pair, skipped),

@@ -186,6 +186,15 @@ def is_put_off(store: Store, known: Replication) -> bool:
         return known.status is Status.INITIAL and connection.execute(wanted).scalar() is not None
 
 
+def given_up(store: Store, number: int | None) -> list[str]:
+    """The slaves that an update was given up for, and that no other one has filled since."""
+    over = (replication.c.update_id == number, replication.c.status == Status.INCONSISTENT)
+    with store.begin() as connection:
+        return list(
+            connection.execute(select(replication.c.slave).where(*over).order_by(replication.c.slave)).scalars()
+        )
+
+
 def under_way(number: int) -> Select[tuple[str]]:
     """The slaves that an update is under way for."""
     return select(replication.c.slave).where(replication.c.update_id == number, replication.c.status.in_(UNDER_WAY))

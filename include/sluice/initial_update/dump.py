@@ -90,6 +90,7 @@ def dump(
             state = "STORED" if len(failed) < len(held) else "FAILED"
             return _ended(context, source, update, state, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
+        updates.keep_asked(context.store, update, asked.choices)
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
