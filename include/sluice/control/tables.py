@@ -214,7 +214,7 @@ initial_update = Table(
     *(Column(name, BigInteger) for name in ("bytes", "bytes_planned", "rows_per_s", "seconds_left")),
     Column("waits", Text),
     *(Column(name, JSONB, nullable=False, server_default="[]") for name in ("cancelled", "unasked")),
-    *(Column(name, JSONB) for name in ("tables", "keys", "asked")),
+    *(Column(name, JSONB) for name in ("tables", "keys", "asked", "joined")),
 )
 
 # Initial data carried by hand: where it was stored, its manifest's hash, rows once all are in. Gone at the release.

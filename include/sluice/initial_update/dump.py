@@ -16,10 +16,10 @@ from sluice.control import consenting, leases, remedies, replications, shelf, up
 from sluice.control.bootstrap import reconcile
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
+from sluice.initial_update import joining
 from sluice.initial_update.copying import Dumped, Load, Target, copy, each
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
-from sluice.initial_update.joining import join
 from sluice.initial_update.keeping import hand_out, keep
 from sluice.initial_update.later import Later, replace_keys
 from sluice.initial_update.partly import Held, Partly
@@ -91,10 +91,14 @@ def dump(
             return _ended(context, source, update, state, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_asked(context.store, update, asked.choices)
+        there, held = joining.apart(context, update, held)
+        if not held:
+            return _ended(context, source, update, "STORED" if store else "LOADED", _Filled({}))
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
-            return _ended(context, source, update, updates.PUT_OFF, _Filled({}), off_line=off_line)
+            state = "LOADED" if there else updates.PUT_OFF
+            return _ended(context, source, update, state, _Filled({}), off_line=off_line)
         if ranges:
             failed = unfit(context, here)
             if fit := [one for one in here if one[0].slave not in failed]:
@@ -107,7 +111,7 @@ def dump(
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away, stack)
     state = "STORED" if store else "LOADED"
-    return _ended(context, source, update, state if filled.well else "FAILED", filled, choices, off_line)
+    return _ended(context, source, update, state if filled.well or there else "FAILED", filled, choices, off_line)
 
 
 @dataclass(frozen=True)
@@ -222,7 +226,8 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
         loaded, wrong, count = loaded + stored, wrong | others, len(there.chunks())
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)
-    loaded = each(loaded, lambda target: join(context, target, update, before.shown, later), wrong)
+    held = dict((*here, *away))
+    loaded = each(loaded, lambda target: joining.join(context, target, update, before.shown, later, held), wrong)
     if asked.storable:
         keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
     for target in (*targets, *files):

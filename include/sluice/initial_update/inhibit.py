@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import cascades, leases, remedies, replications, sharing, standby, stops, transfers, updates
+from sluice.control import cascades, joined, leases, remedies, replications, sharing, standby, stops, transfers, updates
 from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
@@ -85,6 +85,8 @@ def inhibit(
         # Before the state: whoever gives this update up has a later epoch, and is not fenced out here.
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
         replications.request(context.store, wanted, number)
+        # Whoever begins with this task wants all of it anew.
+        joined.still(context.store, number, {})
         for pair in pairs:
             cascades.remember(context.store, pair, cascade, following, after)
             # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sluice.context import Context
-from sluice.control import answers, transfers
+from sluice.control import answers, joined, replications, transfers
+from sluice.control.leases import Lease
 from sluice.initial_update.copying import Target
-from sluice.initial_update.later import Later
+from sluice.initial_update.later import Later, seen
 from sluice.initial_update.storing import StoredTables
-from sluice.initial_update.waiting import restart
+from sluice.initial_update.waiting import Leased, restart
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.model.position import Position
 from sluice.vendors.dumping import DumpSnapshot
 
 
-def join(context: Context, target: Target, update: int, shown: DumpSnapshot, later: Later | None) -> None:
+def join(
+    context: Context,
+    target: Target,
+    update: int,
+    shown: DumpSnapshot,
+    later: Later | None,
+    held: Mapping[Pair, Lease],
+) -> None:
     """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
     files = target.tables if isinstance(target.tables, StoredTables) else None
     begins = files.begins(shown.position) if files else shown.position
@@ -24,3 +37,22 @@ def join(context: Context, target: Target, update: int, shown: DumpSnapshot, lat
             transfers.begin(context.store, files.transfer(pair))
         else:
             answers.covered(context.store, pair, shown.snapshot)
+        joined.note(context.store, update, pair.slave, held[pair], _what(context, pair, begins))
+
+
+def apart(context: Context, update: int, held: Sequence[Leased]) -> tuple[set[str], list[Leased]]:
+    """The slaves that an earlier try at an update has let join, and those that are to be filled yet.
+
+    Who joined has everything, on its disk; nothing came since, as the gate is shut. So it is left alone, if the
+    configuration is as it was, and the log has been kept for it all along.
+    """
+    known = [replications.get(context.store, pair) for pair, _ in held]
+    wanted = {one.pair.slave: _what(context, one.pair, one.position) for one in known}
+    there = joined.still(context.store, update, wanted)
+    for slave in sorted(there):
+        event("filled already", slave=slave, update=update)
+    return there, [one for one in held if one[0].slave not in there]
+
+
+def _what(context: Context, pair: Pair, begins: Position) -> str:
+    return f"{begins} {seen(context, pair)}"

@@ -153,15 +153,19 @@ class Later:
         return True
 
     def _seen(self, pair: Pair) -> str:
-        """Another text if other keys are asked for, if the configuration has other tables, or if a slave is to have
-        other rows of them. What statements change of tables meanwhile it gets by the stream."""
-        config, mapper = self._context.config, self._context.mapper(pair)
-        source = config.source(pair.source).model_dump(include={"tables", "messages"})
-        slave = config.slave(pair.slave).model_dump(include={"schemas", "tables", "stylesheets", "salt", "on_filled"})
-        style = mapper.stylesheet.text.hex() if mapper.stylesheet else None
-        allowed = sorted((str(name), casts) for name, casts in mapper.allowed.items())
-        said = json.dumps([source, slave, style, allowed, list(map(repr, self._keys))], sort_keys=True, default=_plain)
-        return hashlib.sha256(said.encode()).hexdigest()
+        return seen(self._context, pair, self._keys)
+
+
+def seen(context: Context, pair: Pair, keys: Sequence[Between] = ()) -> str:
+    """Another text if other keys are asked for, if the configuration has other tables, or if a slave is to have other
+    rows of them. What statements change of tables meanwhile it gets by the stream."""
+    config, mapper = context.config, context.mapper(pair)
+    source = config.source(pair.source).model_dump(include={"tables", "messages"})
+    slave = config.slave(pair.slave).model_dump(include={"schemas", "tables", "stylesheets", "salt", "on_filled"})
+    style = mapper.stylesheet.text.hex() if mapper.stylesheet else None
+    allowed = sorted((str(name), casts) for name, casts in mapper.allowed.items())
+    said = json.dumps([source, slave, style, allowed, list(map(repr, keys))], sort_keys=True, default=_plain)
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def expect_fit(context: Context, pairs: Sequence[Pair], keys: Sequence[Between]) -> None:
