@@ -289,16 +289,27 @@ def test_check_warns_of_triggers_that_run_before_the_capture(build, name, warned
     assert "Before on" not in told.text
 
 
-def test_a_check_at_the_commit_is_waited_for_before_the_last_key_is_drawn(build):
+# What is done before the check, and what waits in it.
+WAITING = {
+    "at the commit": ("INSERT INTO t VALUES (2, 5)", "COMMIT"),
+    "behind an earlier statement": ("INSERT INTO t VALUES (4, 6); INSERT INTO t VALUES (2, 5)", "COMMIT"),
+    "behind an earlier row": ("SET CONSTRAINTS ALL IMMEDIATE", "INSERT INTO t VALUES (4, 6), (2, 5); COMMIT"),
+    "when it is asked for": (
+        "INSERT INTO t VALUES (4, 6); INSERT INTO t VALUES (2, 5)", "SET CONSTRAINTS ALL IMMEDIATE; COMMIT"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "waits"), WAITING.values(), ids=WAITING)
+def test_a_check_at_the_commit_is_waited_for_before_the_last_key_is_drawn(build, before, waits):
     """The value is free once the other transaction has ended, so that one comes first (R1)."""
     world = build("CREATE TABLE t (id int PRIMARY KEY, u int UNIQUE DEFERRABLE INITIALLY DEFERRED)", ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 5)")
     world.catch_up()
     first, second = world.session(), world.session()
     first.execute("BEGIN; DELETE FROM t WHERE id = 1")
-    second.execute("BEGIN; INSERT INTO t VALUES (2, 5)")
+    second.execute(f"BEGIN; {before}")
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(second.execute, "COMMIT")
+        waiting = pool.submit(second.execute, waits)
         wait_until_blocked(world, second)
         first.execute("INSERT INTO t VALUES (3, 7); COMMIT")
         waiting.result()

@@ -20,7 +20,7 @@ CREATE TABLE part2 PARTITION OF parted FOR VALUES FROM (1000) TO (2000);
 INSERT INTO parted VALUES (1);
 """
 COMMIT_MARKS = (
-    "SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname LIKE 'V\\_%' AND tgenabled = 'A'"
+    "SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass AND tgname LIKE 'W\\_%' AND tgenabled = 'A'"
 )
 
 

@@ -180,7 +180,7 @@ def test_a_table_that_is_debugged_leaves_a_line_for_each_change_until_it_is_not(
     assert world.master.execute(query).fetchall() == lines
 
 
-@pytest.mark.parametrize("name", ["zcap", "zcap_t", "V_zcap"])
+@pytest.mark.parametrize("name", ["zcap", "zcap_t", "W_zcap"])
 def test_a_trigger_of_the_application_keeps_its_name(build, name):
     """Each name that we need is looked at, not the row trigger's alone."""
     world = build(PLAIN, {"public.t": {"actions": "none"}})
@@ -194,9 +194,9 @@ def test_a_trigger_of_the_application_keeps_its_name(build, name):
 
 def test_the_longest_name_is_taken_and_another_one_takes_its_place(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY DEFERRABLE)", {"public.t": {"trigger": "z" * 61}})
-    assert own_triggers(world) == ["V_" + "z" * 61, "z" * 61, "z" * 61 + "_t"]
+    assert own_triggers(world) == ["W_" + "z" * 61, "z" * 61, "z" * 61 + "_t"]
     configured(world, t={"trigger": "Über uns"})
-    assert own_triggers(world) == ["V_Über uns", "Über uns", "Über uns_t"]
+    assert own_triggers(world) == ["W_Über uns", "Über uns", "Über uns_t"]
 
 
 def test_a_renamed_trigger_is_not_doubled(build):

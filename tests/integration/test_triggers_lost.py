@@ -28,8 +28,8 @@ TABLES = {
 BESIDE = {
     "zparts_t": ("part", "parted"),
     "zparts_e": ("parted", "parted"),
-    "V_zlate": ("late", "late"),
-    "V_zhalf": ("half_1", "half"),
+    "W_zlate": ("late", "late"),
+    "W_zhalf": ("half_1", "half"),
 }
 
 # What somebody does, and the table that is not captured by it.

@@ -140,6 +140,39 @@ def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
     assert [change["action"] for change in world.log()] == ["A"]
 
 
+OLDER_MARKS = """
+DROP TRIGGER "W_RI_z_repl_capture_{0}" ON {1};
+CREATE CONSTRAINT TRIGGER "V_RI_z_repl_capture_{0}" AFTER INSERT OR UPDATE OR DELETE ON {1}
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION repl_mark_function();
+ALTER TABLE {1} ENABLE ALWAYS TRIGGER "V_RI_z_repl_capture_{0}"
+"""
+
+
+def test_triggers_that_waited_for_the_commit_themselves_leave_a_note_and_are_made_anew(build):
+    world = build(
+        "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE); CREATE TABLE p (id int, r int) PARTITION BY LIST (r);"
+        "CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1); ALTER TABLE p1 ADD UNIQUE (id) DEFERRABLE",
+        ["public.t", "public.p"],
+    )
+    for table, target in (("t", "t"), ("p", "p1")):
+        (relation,) = world.master.execute(f"SELECT '{table}'::regclass::oid::text").fetchone()
+        world.master.execute(OLDER_MARKS.format(relation, target))
+    world.master.execute("DROP TRIGGER mark ON repl_notes; UPDATE repl_state SET version = 22")
+    world.publish()
+    for _ in range(2):
+        world.master.execute("INSERT INTO t VALUES (1); DELETE FROM t; INSERT INTO p VALUES (1, 1); DELETE FROM p")
+        world.publish()
+        assert {change["action"] for change in world.log()} == {"I", "D", "C"}
+        bootstrap(world.context, SOURCE)
+        made = world.master.execute(
+            "SELECT left(tgname, 2), tgrelid::regclass::text FROM pg_trigger WHERE tgname ~ '^[VW]_'"
+        )
+        assert sorted(made) == [("W_", "p1"), ("W_", "t")]
+    world.master.execute("BEGIN; INSERT INTO t VALUES (1); INSERT INTO p VALUES (1, 1); TRUNCATE t, p; COMMIT")
+    world.catch_up()
+    assert world.differences() == {}
+
+
 # What an older version did not record, and where it is told apart if that version wrote down tables as this one does.
 NOWHERE, POLLING, EVERYWHERE = range(3)
 SWAP = "ALTER TABLE s RENAME TO x; ALTER TABLE t RENAME TO s; ALTER TABLE x RENAME TO t"

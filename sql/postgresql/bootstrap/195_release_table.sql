@@ -9,8 +9,8 @@ BEGIN
         FROM pg_trigger
         WHERE tgrelid = ANY ({partitions}(relation) || relation)
           AND tgparentid = 0
-          AND tgname = ANY (ARRAY[trigger_name, trigger_name || '_t', 'V_' || trigger_name, trigger_name || '_b',
-                                  trigger_name || '_e', trigger_name || '_c'])
+          AND tgname = ANY (ARRAY[trigger_name, trigger_name || '_t', 'W_' || trigger_name, trigger_name || '_b',
+                                  trigger_name || '_e', 'V_' || trigger_name, trigger_name || '_c'])
     LOOP
         EXECUTE format('DROP TRIGGER %I ON %s', found.tgname, found.target);
     END LOOP;

@@ -24,7 +24,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
             UNION ALL
             SELECT entry.relid, entry.trigger_name || unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
             UNION ALL
-            SELECT member, 'V_' || entry.trigger_name FROM unnest({partitions}(entry.relid) || entry.relid) AS member
+            SELECT member, 'W_' || entry.trigger_name FROM unnest({partitions}(entry.relid) || entry.relid) AS member
             WHERE member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
         ) AS needed
         WHERE NOT EXISTS (
@@ -32,5 +32,6 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
             WHERE made.tgrelid = needed.relid AND made.tgenabled = 'A'
               AND (made.tgname = needed.name
                    -- Made by an older version, and made anew by the next bootstrap.
-                   OR needed.name = 'V_' || entry.trigger_name AND made.tgname = entry.trigger_name || '_c')))
+                   OR needed.name = 'W_' || entry.trigger_name
+                   AND made.tgname IN ('V_' || entry.trigger_name, entry.trigger_name || '_c'))))
 $silenced$

@@ -21,7 +21,7 @@ BEGIN
     NEW.repl_key := coalesce(NEW.repl_key, nextval({seq_name}::regclass));
     NEW.trigger_name := coalesce(NEW.trigger_name, {trigger_name} || NEW.relid);
     IF EXISTS (SELECT FROM pg_trigger WHERE tgrelid = NEW.relid
-               AND tgname IN (NEW.trigger_name, NEW.trigger_name || '_t', 'V_' || NEW.trigger_name)) THEN
+               AND tgname IN (NEW.trigger_name, NEW.trigger_name || '_t', 'W_' || NEW.trigger_name)) THEN
         RAISE EXCEPTION 'there is a trigger % already', NEW.trigger_name;
     END IF;
     RETURN NEW;

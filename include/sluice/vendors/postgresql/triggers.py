@@ -154,9 +154,9 @@ def _needed(trigger: str, actions: str) -> set[str]:
 
 
 def _last(trigger: str) -> str:
-    """What draws the last key of a transaction: behind checks at the commit, `Unique_ConstraintTrigger_...`, which may
-    wait for another one (R1)."""
-    return f"V_{trigger}"
+    """What has a transaction's last key drawn: behind checks of unique values, `Unique_ConstraintTrigger_...`, which
+    may wait for another one (R1)."""
+    return f"W_{trigger}"
 
 
 def _own(resources: Resources) -> dict[str, sql.Literal]:
