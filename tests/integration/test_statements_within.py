@@ -133,6 +133,37 @@ def test_a_statement_that_none_is_within_is_captured_once(build, weak, ddl, tabl
         assert world.differences() == {}, name
 
 
+# Each makes one row look as another did before.
+ALIKE = {
+    "a new one as one that was changed": "UPDATE t SET v = 'x' WHERE id = 4; INSERT INTO t VALUES (4, 1, 'first')",
+    "one as its neighbour": "UPDATE t SET v = 'x' WHERE id = 4; UPDATE t SET id = 4, grp = 1, v = 'first' WHERE id = 5",
+    "one that went": "DELETE FROM t WHERE id = 4; INSERT INTO t VALUES (4, 1, 'first'), (4, 1, 'second')",
+}
+
+
+@pytest.mark.parametrize("does", ALIKE.values(), ids=ALIKE)
+def test_rows_that_look_alike_are_as_many_as_a_trigger_left_of_them(build, does):
+    world = build(TABLES["no key"], ["public.t"])
+    act(world, "AFTER UPDATE", does, "UPDATE t SET v = 'second'")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_what_is_put_in_order_stays_behind_a_truncate(build):
+    world = build(TABLES["no key"], ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (4, 1, 'second')")
+    world.catch_up()
+    world.master.execute("BEGIN; UPDATE t SET v = 'third'; TRUNCATE t")
+    act(
+        world,
+        "AFTER INSERT",
+        "UPDATE t SET v = 'x' WHERE id = 4",
+        "INSERT INTO t VALUES (3, 1, ''), (4, 1, 'second'); COMMIT",
+    )
+    world.catch_up()
+    assert world.differences() == {}
+
+
 def test_what_is_put_in_order_is_printed_as_all_else(build):
     """Under no setting of the session (R7)."""
     world = build(f"{KEYED}; ALTER TABLE t ADD at timestamptz, ADD f float8, ADD b bytea, ADD i interval", ["public.t"])

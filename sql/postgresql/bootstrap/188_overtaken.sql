@@ -1,7 +1,7 @@
 -- A change that is captured after others that followed it (R1): the triggers of a statement fire when it has changed all of
 -- its rows, while a statement within it, of a trigger or a function of the application, is captured as soon as it ends. Runs
 -- behind the change's own entry, and makes the last entry of each key, or of each image, the truth again:
--- with a key by what bears it now; without one by moving what followed behind.
+-- with a key by what bears it now; without one by moving what followed behind (`took` counts no more).
 -- Rows are printed under the settings of the trigger function that calls it.
 -- `bearer` bears the key that the change gave a row, which is at `place`, `heir` the one that it took away; none: nobody does.
 CREATE OR REPLACE FUNCTION {overtaken}(
@@ -13,6 +13,7 @@ AS $overtaken$
 DECLARE
     own   bigint := currval({seq_name}::regclass);
     begun bigint;
+    moved tid;
     image text := brought;
     there boolean;
     row   text := 'SELECT textin(record_out(sluice_row.*)) FROM ONLY %s AS sluice_row WHERE ctid = $1';
@@ -41,17 +42,23 @@ BEGIN
     IF there THEN
         RETURN;
     END IF;
-    SELECT max(repl_key) INTO begun FROM {queue} AS change
-    WHERE change.trans_key = pg_current_xact_id() AND change.relid = leaf AND change.repl_key < own
-      AND change.content = took;
+    -- Rows that look alike are one as good as another: the first change of such a row makes way, whichever it was. Not across
+    -- a TRUNCATE, nor to another layout.
+    SELECT max(bound.repl_key) INTO begun
+    FROM (
+        SELECT repl_key FROM {layouts} WHERE relid = leaf
+        UNION ALL
+        SELECT change.repl_key FROM {queue} AS change
+        WHERE change.trans_key = pg_current_xact_id() AND left(change.db_action, 1) = 'T'
+          AND (change.relid = leaf OR change.relid IN (SELECT relid FROM pg_partition_ancestors(leaf)))
+    ) AS bound;
     LOOP
-        UPDATE {queue} AS moved SET repl_key = nextval({seq_name}::regclass)
-        WHERE ctid = (
-            SELECT change.ctid FROM {queue} AS change
-            WHERE change.trans_key = pg_current_xact_id() AND change.relid = leaf AND left(change.db_action, 1) IN ('U', 'D')
-              AND change.oldcontent = image AND change.repl_key < own AND change.repl_key > coalesce(begun, 0)
-            ORDER BY change.repl_key LIMIT 1)
-        RETURNING moved.content INTO image;
+        SELECT change.ctid, change.repl_key, change.content INTO moved, begun, image FROM {queue} AS change
+        WHERE change.trans_key = pg_current_xact_id() AND change.relid = leaf AND left(change.db_action, 1) IN ('U', 'D')
+          AND change.oldcontent = image AND change.repl_key < own AND change.repl_key > begun
+        ORDER BY change.repl_key LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        UPDATE {queue} SET repl_key = nextval({seq_name}::regclass) WHERE ctid = moved;
         EXIT WHEN image IS NULL;
     END LOOP;
 END
