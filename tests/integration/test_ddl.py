@@ -272,3 +272,15 @@ def test_what_could_not_be_recorded_is_noticed_by_the_next_look(world, change, a
     world.publish()
     assert [change["action"] for change in world.log()] == actions
     assert world.status("zurich") is Status.NORMAL
+
+
+def test_tables_that_go_with_what_they_inherit_from_go_before_it(build):
+    """On the slave as on the master, whichever was made or watched first."""
+    tables = ["c", "b", "a"]
+    made = "CREATE TABLE b (id int); CREATE TABLE a () INHERITS (b); CREATE TABLE c () INHERITS (a)"
+    world = build(made, [f"public.{name}" for name in tables])
+    world.master.execute("DROP TABLE b CASCADE; CREATE TABLE b (id int); INSERT INTO b VALUES (1)")
+    world.publish()
+    world.drain()
+    there = "SELECT array_agg(relname::text ORDER BY relname) FROM pg_class WHERE relname IN ('a', 'b', 'c')"
+    assert world.reader("zurich").execute(there).fetchone() == (["b"],)

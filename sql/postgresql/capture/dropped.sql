@@ -1,5 +1,6 @@
 -- Runs after each statement that dropped something: watched tables, columns and constraints of them that went with something
--- else, or triggers of ours.
+-- else, or triggers of ours. What went first is told last:
+-- a table that inherits goes before what it inherits from, on slaves, too.
 CREATE OR REPLACE FUNCTION {dropped}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dropped$
 DECLARE
@@ -12,13 +13,13 @@ BEGIN
     FOR gone IN
         SELECT known.relid,
                bool_or(object.classid = 'pg_class'::regclass AND object.objid = known.relid AND object.objsubid = 0) AS whole
-        FROM pg_event_trigger_dropped_objects() AS object
+        FROM pg_event_trigger_dropped_objects() WITH ORDINALITY AS object
         JOIN {current_tables} AS known
             ON object.classid = 'pg_class'::regclass AND object.objid = ANY (known.partitions || known.relid)
             OR object.object_type = 'table constraint'
             AND object.address_names[1:2] = ARRAY[known.schemaname, known.relname]::text[]
         GROUP BY known.relid
-        ORDER BY whole
+        ORDER BY whole, max(object.ordinality) DESC
     LOOP
         IF NOT begun THEN
             PERFORM {note}('installing', '{{0}}');
