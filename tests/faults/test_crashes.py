@@ -15,8 +15,10 @@ from support.world import result
 
 from sluice.control import replications
 from sluice.crash import CrashPoint
-from sluice.errors import FencedError
+from sluice.errors import FencedError, TransientError
+from sluice.model.position import Position
 from sluice.publish import publisher as publishing
+from sluice.vendors.postgresql import slave as slaves
 from sluice.vendors.postgresql import snapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep
 
@@ -132,6 +134,23 @@ def test_what_the_log_holds_is_on_the_source_after_its_crash(build, fragile, mon
         assert world.rows("zurich", "public.t").total() == 5
 
 
+def test_what_a_source_lost_between_the_sweep_and_its_flush_is_not_in_the_log(build, fragile, monkeypatch):
+    """A source that crashes there is back before somebody asks it to flush, and has nothing of it to flush."""
+    world = build(DDL, TABLES, elsewhere={"master": fragile})
+    publisher = world.publisher()
+    hasty_session(world).execute("INSERT INTO t SELECT g, 'hasty' FROM generate_series(0, 4) AS g")
+    monkeypatch.setattr(publishing, "reached", lambda at: fragile.kill() if at is CrashPoint.SWEPT else None)
+    with pytest.raises(TransientError, match="SLC-030"):
+        publisher.publish(None)
+    monkeypatch.setattr(publishing, "reached", lambda at: None)
+    assert world.log() == []
+    world.reconnect("master")
+    assert world.rows("master", "public.t").total() == 0
+    change(world)
+    world.catch_up()
+    assert world.differences() == {}
+
+
 @pytest.mark.parametrize("durable", [True, False], ids=["made durable", "counterproof: not made durable"])
 def test_what_a_dump_has_shown_is_on_the_source_after_its_crash(updating, fragile, monkeypatch, durable):
     """Slaves would have rows else that never were, and pass over whoever is given their numbers again."""
@@ -184,3 +203,25 @@ def test_who_was_fenced_out_of_a_slave_is_so_after_its_crash(build, fragile):
     fragile.kill()
     with closing(world.context.slave(world.pair("zurich"))) as older, pytest.raises(FencedError, match="SLC-050"):
         older.take_over(999)
+
+
+def test_a_drain_whose_slave_crashed_says_of_nothing_that_it_is_there_which_may_be_lost(build, fragile, monkeypatch):
+    """The slave is back when the drain hears of it, and has lost what it had not written yet."""
+    world = build(DDL, TABLES, elsewhere={"zurich": fragile}, slave={"max_batch": 1})
+    change(world)
+    world.publish()
+    merged = []
+
+    def crash(at):
+        merged.append(at)
+        if merged == [CrashPoint.MERGED] * 3:
+            fragile.kill()
+
+    monkeypatch.setattr(slaves, "reached", crash)
+    with pytest.raises(TransientError, match="SLC-030"):
+        world.drain()
+    world.reconnect("zurich")
+    assert world.position() < Position(1, 2)
+    assert replications.get(world.context.store, world.pair("zurich")).position <= world.position()
+    world.catch_up()
+    assert world.differences() == {}

@@ -257,10 +257,12 @@ class PostgresSlave:
         parsing.mapped(statement.sql, self.mapper, statement.schema)
 
     def make_durable(self) -> None:
-        """Wait until everything committed here so far is on the disk; the log may be trimmed below it then (R3)."""
-        with translated("flushing the slave"), self._open().transaction():
-            self._open().execute("SET LOCAL synchronous_commit = on")
-            self._open().execute(composed("publish/make_durable"))
+        """Wait until everything committed here so far is on the disk; the log may be trimmed below it then (R3). If the
+        session that committed it is lost, that may be lost as well: no other one is asked."""
+        session = self._session or self._open()
+        with translated("flushing the slave"), session.transaction():
+            session.execute("SET LOCAL synchronous_commit = on")
+            session.execute(composed("publish/make_durable"))
 
     def close(self) -> None:
         """End the session."""

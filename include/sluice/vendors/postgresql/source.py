@@ -187,8 +187,8 @@ class PostgresSource:
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
         """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
         session = self._publisher()
-        sweep = PostgresSweep(session, self.info, self.parts, epoch, self._backlog, self._recorded)
-        with translated("sweeping ITEMS"):
+        with translated("sweeping ITEMS"), connect(self.info, "publish", autocommit=True) as beside:
+            sweep = PostgresSweep(session, beside, self.info, self.parts, epoch, self._backlog, self._recorded)
             try:
                 sweep.begin(max_changes, until)
                 yield sweep

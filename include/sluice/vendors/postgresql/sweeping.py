@@ -33,11 +33,16 @@ NO_TABLE = 0
 
 
 class PostgresSweep:
-    """One REPEATABLE READ transaction over ITEMS; see `sluice.vendors.protocol.Sweep`."""
+    """One REPEATABLE READ transaction over ITEMS; see `sluice.vendors.protocol.Sweep`.
+
+    Args:
+        beside: a session that was there before the snapshot, as it is still if the source did not crash since (R2).
+    """
 
     def __init__(
         self,
         connection: Connection,
+        beside: Connection,
         info: ConnectionInfo,
         parts: Mapping[str, sql.Composable],
         epoch: int,
@@ -45,6 +50,7 @@ class PostgresSweep:
         unchanged: Unchanged,
     ) -> None:
         self._connection = connection
+        self._beside = beside
         self._info = info
         self._parts = parts
         self._epoch = epoch
@@ -141,9 +147,8 @@ class PostgresSweep:
 
     def make_durable(self) -> None:
         """Flush, by a commit of our own beside the sweep, all commits that its snapshot saw."""
-        with connect(self._info, "publish", autocommit=True) as beside:
-            beside.execute("SET synchronous_commit = on")
-            beside.execute(composed("publish/make_durable"))
+        self._beside.execute("SET synchronous_commit = on")
+        self._beside.execute(composed("publish/make_durable"))
 
     def purge(self, purge: Purge, changes: int) -> None:
         """Delete what the sweep read, record the segment, commit with a flush."""
