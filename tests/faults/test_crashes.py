@@ -10,16 +10,17 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from support.issuing import execute
 from support.updating import load_here
 from support.world import result
 
-from sluice.control import replications
+from sluice.control import answers, replications
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, TransientError
 from sluice.model.position import Position
 from sluice.publish import publisher as publishing
 from sluice.vendors.postgresql import slave as slaves
-from sluice.vendors.postgresql import snapshot
+from sluice.vendors.postgresql import snapshot, tracing
 from sluice.vendors.postgresql.sweeping import PostgresSweep
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -223,5 +224,31 @@ def test_a_drain_whose_slave_crashed_says_of_nothing_that_it_is_there_which_may_
     world.reconnect("zurich")
     assert world.position() < Position(1, 2)
     assert replications.get(world.context.store, world.pair("zurich")).position <= world.position()
+    world.catch_up()
+    assert world.differences() == {}
+
+
+@pytest.mark.parametrize("at", ["in front of its flush", "when its number is noted"])
+def test_a_statement_that_a_crash_of_the_source_ended_is_not_taken_for_who_got_its_number(
+    build, fragile, monkeypatch, at
+):
+    world = build(DDL, TABLES, elsewhere={"master": fragile})
+    change(world)
+    before = world.rows("master", "public.t")
+    flush, noted = tracing.flush, answers.committing
+
+    def crash():
+        fragile.kill()
+        world.reconnect("master")
+        for number in range(20):
+            world.master.execute("INSERT INTO heap VALUES (%s, 'another')", [number])
+
+    if at == "in front of its flush":
+        monkeypatch.setattr(tracing, "flush", lambda *given: (crash(), flush(*given)))
+    else:
+        monkeypatch.setattr(answers, "committing", lambda *given: (noted(*given), crash()))
+    with pytest.raises(TransientError, match="SLC-108"):
+        execute(world, "UPDATE t SET v = 'stated'")
+    assert world.rows("master", "public.t") == before
     world.catch_up()
     assert world.differences() == {}

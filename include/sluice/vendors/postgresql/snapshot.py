@@ -19,7 +19,7 @@ from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
-from sluice.vendors.postgresql.tracing import flush
+from sluice.vendors.postgresql.tracing import beside, flush
 
 # Of a table that is cut into parts.
 _BLOCKS_A_PART = 100
@@ -56,7 +56,7 @@ class DumpSnapshot:
         self._at = at
 
     def __enter__(self) -> DumpSnapshot:
-        with translated("taking the dump's snapshot"):
+        with translated("taking the dump's snapshot"), beside(self._info) as flushing:
             self._session = self._open()
             self.position, other = self._at()
             if other:
@@ -65,7 +65,7 @@ class DumpSnapshot:
             self.id, text = exported(self._session)
             self.snapshot = Snapshot(text)
             # Nobody is to have what the source can still lose in a crash.
-            flush(self._info)
+            flush(flushing)
         return self
 
     def __exit__(

@@ -187,7 +187,7 @@ class PostgresSource:
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
         """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
         session = self._publisher()
-        with translated("sweeping ITEMS"), connect(self.info, "publish", autocommit=True) as beside:
+        with translated("sweeping ITEMS"), tracing.beside(self.info) as beside:
             sweep = PostgresSweep(session, beside, self.info, self.parts, epoch, self._backlog, self._recorded)
             try:
                 sweep.begin(max_changes, until)
@@ -247,12 +247,16 @@ class PostgresSource:
         # A parser takes long to import, and hardly a publisher needs it.
         from sluice.vendors.postgresql import statements
 
-        with translated("issuing a statement"), tracing.session(self.info, statement.id) as session:
+        with (
+            translated("issuing a statement"),
+            tracing.beside(self.info) as beside,
+            tracing.session(self.info, statement.id) as session,
+        ):
             incarnation = tracing.incarnation(session, self.parts)
 
             def last(done: Statement, trans_key: str) -> None:
+                tracing.flush(beside)
                 commits(done, Traced(statement.id, trans_key, incarnation))
-                tracing.flush(self.info)
 
             statements.issue(session, self.parts, statement, last, varying=varying)
 

@@ -22,6 +22,7 @@ from sluice.vendors.postgresql.blocks import read, untranslatable, without_stran
 from sluice.vendors.postgresql.copy_out import CopyOut
 from sluice.vendors.postgresql.images import fields
 from sluice.vendors.postgresql.session import Connection, composed, connect
+from sluice.vendors.postgresql.tracing import flush
 from sluice.vendors.postgresql.unchanged import Unchanged
 from sluice.vendors.sweeping import Purge, SourceState
 
@@ -147,8 +148,7 @@ class PostgresSweep:
 
     def make_durable(self) -> None:
         """Flush, by a commit of our own beside the sweep, all commits that its snapshot saw."""
-        self._beside.execute("SET synchronous_commit = on")
-        self._beside.execute(composed("publish/make_durable"))
+        flush(self._beside)
 
     def purge(self, purge: Purge, changes: int) -> None:
         """Delete what the sweep read, record the segment, commit with a flush."""

@@ -24,12 +24,16 @@ def incarnation(connection: Connection, parts: Mapping[str, sql.Composable]) -> 
     return str(row[0]) if row else ""
 
 
-def flush(info: ConnectionInfo) -> None:
+def beside(info: ConnectionInfo) -> Connection:
+    """A session to flush in, opened before there is anything to flush: if it lives still, no crash took that away."""
+    return connect(info, "flush", autocommit=True)
+
+
+def flush(beside: Connection) -> None:
     """Flush what all sessions wrote so far. A transaction that is on the disk keeps its number for itself: without
     that, a server that crashes before the commit gives it out again, and somebody else's commit is taken for ours."""
-    with connect(info, "statement", autocommit=True) as beside:
-        beside.execute("SET synchronous_commit = on")
-        beside.execute(composed("publish/make_durable"))
+    beside.execute("SET synchronous_commit = on")
+    beside.execute(composed("publish/make_durable"))
 
 
 def fate(info: ConnectionInfo, parts: Mapping[str, sql.Composable], traced: Traced, *, end: bool) -> Fate:
