@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import psycopg
 import pyarrow as pa
 import pytest
+from psycopg import sql
 from support.world import SOURCE
 
 from sluice.crash import CrashPoint
@@ -68,6 +70,29 @@ def test_an_idle_publisher_reads_nothing_of_what_was_purged(world):
     before = read_of_items(world, publisher)
     assert not publisher._database.queued()
     assert read_of_items(world, publisher) == before
+
+
+def test_an_idle_publisher_asks_its_source_one_thing_a_turn(world, monkeypatch):
+    asked = []
+    execute = psycopg.Connection.execute
+
+    def heard(session, query, *more, **named):
+        if session.info.dbname == world.infos["master"].database:
+            asked.append(str(query.as_string()) if isinstance(query, sql.Composable) else str(query))
+        return execute(session, query, *more, **named)
+
+    def run(linger_s):
+        world.configure(lambda settings: settings["sources"][SOURCE]["schedule"].update(linger_s=linger_s))
+        asked.clear()
+        job.publish(world.context, SOURCE)
+        looks = [one for one in asked if one.startswith("-- Whether anything is queued")]
+        return len(looks), len(asked) - len(looks)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", heard)
+    monkeypatch.setattr(job, "_HEAL_S", 600)
+    (once, before), (turns, others) = run(0), run(1)
+    assert (once, others) == (1, before)
+    assert turns > 5
 
 
 def test_what_commits_meanwhile_comes_after_the_whole_backlog_whatever_its_keys(world):

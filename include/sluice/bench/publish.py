@@ -22,6 +22,7 @@ from sluice.vendors.postgresql.session import Connection
 
 SLAVE = "follower"
 CHANGES_A_TRANSACTION = 5
+_STEADY = 20
 _TIMES = 20
 _IMAGES = """
 CREATE TABLE images AS SELECT row_number() OVER () AS number, relid, db_action, content, oldcontent FROM repl_queue;
@@ -43,7 +44,7 @@ $$
 
 
 def measure(scale: float, progress: Progress) -> Report:
-    """200,000 mixed changes three times; 2 million in one transaction; queues of 100,000 and of 10 million."""
+    """200,000 mixed changes three times; 2 million in one transaction, and in short queues; a queue of 10 million."""
     wanted, rows = max(500, round(200_000 * scale)), max(100, round(100_000 * scale))
     short, long = max(1_000, round(100_000 * scale)), max(10_000, round(10_000_000 * scale))
     with private_server(progress) as server:
@@ -69,6 +70,8 @@ def measure(scale: float, progress: Progress) -> Report:
             backlog = _Backlog(context, session, rows)
             sides = {f"seconds a change of {short:,} queued": lambda: backlog.cost(short)}
             few = alternating(progress, sides).popitem()[1]
+            with progress.step(f"{short:,} queued and published, {_STEADY} times"):
+                lengths = [backlog.length_after(short) for _ in range(_STEADY)]
             with progress.step(f"{long:,} queued"):
                 many = backlog.cost(long)
     return Report(
@@ -79,6 +82,8 @@ def measure(scale: float, progress: Progress) -> Report:
             "peak_rss_mb": peak_mb,
             "backlog_ratio": many / few,
             "backlog_changes_per_s": 1 / many,
+            "queue_growth": max(lengths) / lengths[0],
+            "queue_mb": max(lengths) / 1e6,
             "equal": equal,
         },
     )
@@ -120,6 +125,12 @@ class _Backlog:
         self._session.execute("CHECKPOINT")
         made = transactions * CHANGES_A_TRANSACTION
         return _published(self._context, made) / made
+
+    def length_after(self, changes: int) -> int:
+        """Bytes of the queue's file when so many more are published."""
+        self.cost(changes)
+        ((length,),) = self._session.execute("SELECT pg_relation_size('repl_queue')").fetchall()
+        return max(int(length), 1)
 
 
 def _published(context: Context, expected: int) -> float:
