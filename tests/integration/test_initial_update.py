@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from support import traffic
@@ -200,16 +201,24 @@ def test_a_rewriting_alter_waits_for_the_dump_which_gives_way_and_starts_again(w
     assert column_type(world, "zurich", "a") == "bigint"
 
 
-def test_a_dump_whose_snapshot_is_lost_fails_and_takes_no_other_until_it_is_tried_again(world):
+@pytest.mark.parametrize("given_again", [False, True])
+def test_a_dump_whose_snapshot_is_lost_fails_and_takes_no_other_until_it_is_tried_again(world, given_again):
     world.update()
     world.verify(initial=True)
     world.master.execute("INSERT INTO heap VALUES (1, 'queued')")
     world.publish()
     before = [world.position(slave) for slave in world.slaves]
+    other = world.session()
 
     def without_snapshot(job):
         holder = "SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database()"
         assert len(world.master.execute(f"{holder} AND application_name = 'sluice snapshot'").fetchall()) == 1
+        if given_again:
+            world.master.execute("INSERT INTO heap VALUES (3, 'of another snapshot')")
+            other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            ((known,),) = other.execute("SELECT pg_export_snapshot()").fetchall()
+            shown = job.origin.snapshot_id.partition(" ")[2]
+            job = replace(job, origin=replace(job.origin, snapshot_id=f"{known} {shown}"))
         return load_here(job)
 
     world.inhibit()

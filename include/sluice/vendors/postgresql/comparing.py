@@ -18,7 +18,7 @@ from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, listed, regclass
-from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, translated
 from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
 from sluice.verify.points import Waiting
@@ -48,9 +48,7 @@ def aligned(
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = session.execute(composed("slave/position", **parts), names).fetchone()
             if waiting.over(int(row[1]) if row else 0):
-                exported = session.execute("SELECT pg_export_snapshot()").fetchone()
-                assert exported is not None
-                yield str(exported[0])
+                yield exported(session)[0]
                 return
             session.execute("ROLLBACK")
             time.sleep(0.2)

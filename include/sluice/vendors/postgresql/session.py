@@ -118,20 +118,36 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
     )
 
 
+def exported(session: Connection) -> tuple[str, str]:
+    """Export a session's snapshot: its id for others, and what is visible in it, as a text.
+
+    A server that was restarted gives its ids out again, so that ours say what they show, behind a blank.
+    """
+    row = session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
+    if row is None:
+        raise SluiceError(39, "the source exported no snapshot", "see the log of its server, then run this again")
+    return f"{row[0]} {row[1]}", str(row[1])
+
+
 def read_as_of(session: Connection, snapshot_id: str) -> None:
     """Let a transaction that begins see what an exported snapshot shows.
 
     Raises:
         TransientError: SLC-083, nobody holds it any more.
     """
+    known, _, shown = snapshot_id.partition(" ")
+    why = "another one has its id"
     try:
-        session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot_id)))
+        session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(known)))
+        if session.execute("SELECT pg_current_snapshot()::text").fetchone() == (shown,):
+            return
     except (psycopg.errors.InvalidParameterValue, psycopg.errors.UndefinedObject) as error:
-        raise TransientError(
-            83,
-            f"the snapshot that is read is lost: the session that held it has ended ({error})",
-            f"nothing is lost, {AGAIN}; look in the log of that server who ended the session",
-        ) from None
+        why = str(error)
+    raise TransientError(
+        83,
+        f"the snapshot that is read is lost: the session that held it has ended ({why})",
+        f"nothing is lost, {AGAIN}; look in the log of that server who ended the session",
+    )
 
 
 def refuse_standby(connection: Connection) -> None:

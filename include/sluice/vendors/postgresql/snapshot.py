@@ -18,20 +18,12 @@ from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
-from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, translated
 from sluice.vendors.postgresql.tracing import beside, flush
 
 # Of a table that is cut into parts.
 _BLOCKS_A_PART = 100
 _BLOCKS_SAMPLED = 1000
-
-
-def exported(session: Connection) -> tuple[str, str]:
-    """Export a session's snapshot: its id for others, and what is visible in it, as a text."""
-    row = session.execute("SELECT pg_export_snapshot(), pg_current_snapshot()::text").fetchone()
-    if row is None:
-        raise SluiceError(39, "the source exported no snapshot", "see the log of its server, then run this again")
-    return str(row[0]), str(row[1])
 
 
 class DumpSnapshot:

@@ -35,8 +35,8 @@ from sluice.vendors.postgresql.backlog import Backlog
 from sluice.vendors.postgresql.comparing import shape
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.fencing import raised
-from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
-from sluice.vendors.postgresql.snapshot import DumpSnapshot, exported
+from sluice.vendors.postgresql.session import Connection, composed, connect, exported, refuse_standby, translated
+from sluice.vendors.postgresql.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.sweeping import PostgresSweep, purged_by_name, reclaim, record_purge
 from sluice.vendors.postgresql.unchanged import Unchanged
 from sluice.vendors.protocol import Capabilities, Installed
