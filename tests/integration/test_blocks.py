@@ -253,12 +253,12 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
         there = broken_off(world)
         abandon(world.context, SOURCE, ["zurich"])
         assert world.status("zurich") is Status.INCONSISTENT
-        assert '"resume": true, "mode": "markers"' in world.standing("zurich").why
+        assert '"mode": "markers", "resume": true' in world.standing("zurich").why
         begun(world, "zurich", resume=True)
         assert reached(world) == there
         there = broken_off(world)
         assert cancel(world.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
-        assert '"resume": true, "mode": "markers"' in world.standing("zurich").why
+        assert '"mode": "markers", "resume": true' in world.standing("zurich").why
         begun(world, "zurich", resume=True)
         assert reached(world) == there
         loaded(world, "zurich")
