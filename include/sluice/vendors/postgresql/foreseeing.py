@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from psycopg import sql
+
 from sluice.connections import ConnectionInfo
 from sluice.initial_update.plan import Foreseen, KeyRange
 from sluice.vendors.postgresql import catalog
 from sluice.vendors.postgresql.bounds import between
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
+# An idea of what is left is not worth a wait for a table that somebody has locked.
+_LOCK_WAIT = "100ms"
+
 
 def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange]) -> list[Foreseen]:
-    """What is left of each range, about."""
+    """What is left of each range, about. Raises TransientError: SLC-036, one of their tables is locked."""
     with translated("looking at what is left"), connect(info, "load", autocommit=True) as session:
+        session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
         return [_left(session, one) for one in ranges]
 
 
