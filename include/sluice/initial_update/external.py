@@ -167,9 +167,8 @@ class External(Nothing):
             "relation": [leaf.relation for leaf in self._first.leaves()],
             "sequence": sorted({one.sequence for one in self._sequences}),
         }
-        # A program is not told what the snapshot shows.
-        known = job.origin.snapshot_id.partition(" ")[0]
-        words = _words(self._settings, own, {"snapshot": known, "database": info.database}, names)
+        settings = {"snapshot": own.snapshot(job.origin.snapshot_id), "database": info.database}
+        words = _words(self._settings, own, settings, names)
         variables = own.environment(info, f"export {job.source}", _made(place / "export"), False)
         return Task(f"source {job.source}", self._settings, words, variables, place / "export")
 

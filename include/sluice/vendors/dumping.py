@@ -27,11 +27,13 @@ class Programs:
         environment: by which programs reach a database, under an application's name. They find the password in a file,
             in a directory that nobody else may look into; `silent`: what they write fires no triggers.
         quoted: a name as its programs read it.
+        snapshot: an exported snapshot as they import it, from the id by which our sessions do.
     """
 
     command: tuple[str, ...]
     environment: Callable[[ConnectionInfo, str, Path, bool], Mapping[str, str]]
     quoted: Callable[[TableName], str]
+    snapshot: Callable[[str], str] = str
 
 
 def importing(pair: Pair) -> str:
@@ -201,16 +203,14 @@ class SlaveTables(Protocol):
         """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
 
     def merging(self, tables: Sequence[Any], *, made: bool = False) -> set[TableName]:
-        """The tables into which rows may come twice, and from several snapshots, since nothing but a key tells them
-        apart (R5).
+        """The tables whose rows may come twice, and from several snapshots, since a key alone tells them apart (R5).
 
         Args:
             made: also those that are not there, and are to be made.
         """
 
     def expect(self, chunks: Sequence[Expected]) -> None:
-        """Write down the chunks, by their numbers, for tasks to claim those that are to come. Nothing is known of
-        others from then on."""
+        """Write down the chunks, by their numbers, for tasks to claim those to come; others are forgotten."""
 
     def prepare(
         self, tables: Sequence[Any], staying: Collection[TableName] = (), in_parts: Collection[TableName] = ()

@@ -12,7 +12,7 @@ from sluice.model.names import TableName
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Programs
 from sluice.vendors.postgresql.definition import regclass
-from sluice.vendors.postgresql.session import composed, connect, translated
+from sluice.vendors.postgresql.session import composed, connect, plain_id, translated
 
 _SETTINGS = ["statement_timeout=0", "idle_in_transaction_session_timeout=0"]
 
@@ -55,6 +55,7 @@ EXPORTING = Programs(
     ),
     environment,
     regclass,
+    plain_id,
 )
 # What comes of an archive that ends too early is rolled back.
 IMPORTING = Programs(

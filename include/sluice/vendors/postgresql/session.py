@@ -129,6 +129,11 @@ def exported(session: Connection) -> tuple[str, str]:
     return f"{row[0]} {row[1]}", str(row[1])
 
 
+def plain_id(snapshot_id: str) -> str:
+    """The id as the server gave it, for programs that know no other."""
+    return snapshot_id.partition(" ")[0]
+
+
 def read_as_of(session: Connection, snapshot_id: str) -> None:
     """Let a transaction that begins see what an exported snapshot shows.
 
