@@ -33,6 +33,8 @@ def update(*, upgrade: bool = False, file: Path = LOCK) -> int:
 def without_addresses(text: str) -> str:
     """The text of a uv.lock with names instead of addresses."""
     text = re.sub(r'source = \{ registry = "[^"]*" \}', 'source = { registry = "" }', text)
+    # Some indexes tell how large a file is, and others do not.
+    text = re.sub(r"\bsize = \d+, ", "", text)
     return re.sub(r'\burl = "[^"]*/([^"/]+)"', lambda found: f'filename = "{unquote(found[1])}"', text)
 
 

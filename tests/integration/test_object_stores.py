@@ -1,0 +1,155 @@
+"""Initial data that travels by an object store: stored there, copied there, noticed and loaded from there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from itertools import islice
+
+import pytest
+from moto.server import ThreadedMotoServer
+from pyarrow import fs
+from support import traffic
+from support.carrying import LIMIT, ROWS, TABLES
+from support.interrupting import DDL, MEANWHILE, Broken, breaking
+from support.interrupting import TABLES as KEYED
+from support.updating import background, load_here
+from support.world import SOURCE
+
+from sluice.control import status, transfers
+from sluice.errors import SluiceError
+from sluice.initial_update import plan
+from sluice.initial_update.dump import dump
+from sluice.initial_update.place import Place
+from sluice.initial_update.receive import expected, receive
+from sluice.initial_update.release import abandon
+from sluice_airflow.arrival import FilesArrived
+
+pytestmark = [pytest.mark.postgres]
+
+SECRET = "wJalrXUtnFEMI"
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """The URL of a directory in a bucket on the loopback: ``bucket("stored")``."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    try:
+        host = "{}:{}".format(*server.get_host_and_port())
+        fs.S3FileSystem(endpoint_override=host, scheme="http", allow_bucket_creation=True).create_dir("carried")
+        yield lambda name, of="carried": f"s3://{of}/{name}?endpoint_override={host}&scheme=http"
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def world(updating, bucket, monkeypatch):
+    """The files of zurich are copied, those of geneva are read where they were stored."""
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
+
+    def made(ddl, tables):
+        world = updating(ddl, tables)
+
+        def placed(settings):
+            stored = {"location": bucket("stored"), "max_bytes": LIMIT}
+            settings["sources"][SOURCE]["initial_files"] = stored
+            settings["slaves"]["zurich"]["initial_files"] = {"location": bucket("arrived"), "settle_s": 0}
+            settings["slaves"]["geneva"]["initial_files"] = {"location": bucket("stored"), "keep": True, "settle_s": 0}
+
+        world.configure(placed)
+        return world
+
+    return made
+
+
+def store(world, load=load_here, *, resume=False):
+    world.inhibit(resume=resume)
+    dump(world.context, SOURCE, world.slaves, load, store=True, resume=resume)
+    world.release()
+
+
+def awaited(world, slave):
+    return transfers.awaited(world.context.store, world.pair(slave))
+
+
+def copy(world, slave, names=None):
+    """What somebody does with the store's own tools."""
+    files = fs.FileSystem.from_uri(awaited(world, slave).url)[0]
+    stored = Place(awaited(world, slave).url)
+    for name in stored.files() if names is None else names:
+        at = f"{awaited(world, slave).name}/{name}"
+        files.copy_file(f"carried/stored/{at}", f"carried/arrived/{at}")
+
+
+def noticed(world, slave):
+    """What the sensor says in the end."""
+    trigger = FilesArrived(**expected(world.context, SOURCE, slave), poll_s=0.01)
+    return asyncio.run(asyncio.wait_for(anext(trigger.run()), 20)).payload
+
+
+def test_what_is_stored_copied_and_loaded_there_under_constant_writes_leaves_no_difference(world, bucket):
+    world = world(traffic.DDL, traffic.TABLES)
+    with background(*traffic.jobs(world.session)):
+        store(world)
+        said = [one.why for one in status.standings(world.context)]
+        assert all("Manual Data transfer: WAITING (stored on 's3://carried/stored/" in one for one in said)
+        assert SECRET not in str(said)
+        stored = Place(awaited(world, "zurich").url)
+        copy(world, "zurich", islice(stored.files(), 3))
+        with pytest.raises(SluiceError, match="SLC-182") as early:
+            receive(world.context, SOURCE, "zurich", load_here)
+        assert SECRET not in str(early.value)
+        copy(world, "zurich")
+        for slave in ("geneva", "zurich"):
+            assert noticed(world, slave) == {"files": len(stored.files())}
+            receive(world.context, SOURCE, slave, load_here)
+            world.release(slave)
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    world.catch_up()
+    assert world.differences() == {}
+    assert not Place(bucket("arrived")).directories(), "what was loaded is deleted"
+    assert stored.files(), "unless it is to be kept, or another slave waits for it"
+
+
+def test_a_dump_that_broke_off_goes_on_there_and_writes_nothing_again_that_is_whole(world, bucket):
+    world = world(DDL, KEYED)
+
+    def written():
+        files, path = fs.FileSystem.from_uri(bucket("stored"))
+        found = files.get_file_info(fs.FileSelector(path, recursive=True))
+        return {one.path: one.mtime_ns for one in found if "/9-" in one.path}
+
+    with pytest.raises(Broken), background(world.publish):
+        store(world, breaking(6))
+    abandon(world.context, SOURCE, world.slaves)
+    before = written()
+    world.master.execute(MEANWHILE)
+    with background(world.publish):
+        store(world, resume=True)
+    stays = {name: at for name, at in written().items() if before.get(name) == at}
+    assert len(stays) >= 4
+    copy(world, "zurich")
+    receive(world.context, SOURCE, "zurich", load_here)
+    world.release("zurich")
+    world.catch_up()
+    assert all(world.rows("zurich", table) == world.rows("master", table) for table in KEYED)
+
+
+def test_a_bucket_that_is_missing_and_a_store_that_does_not_answer_are_named(world, bucket):
+    world = world(ROWS, TABLES)
+
+    def placed(url):
+        world.configure(lambda plain: plain["sources"][SOURCE].update(initial_files={"location": url}))
+
+    placed(bucket("stored", "missing"))
+    with pytest.raises(SluiceError, match="SLC-180: the directory s3://missing/stored") as failed:
+        store(world)
+    assert SECRET not in str(failed.value)
+    with pytest.raises(SluiceError, match="SLC-180: the directory s3://carried/stored"):
+        Place("s3://carried/stored?endpoint_override=127.0.0.1:1").files()
+    placed(bucket("stored"))
+    store(world)
