@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from support.carrying import Carried
 from support.sparkserver import SHORT_LIVED, TOKEN, job_environment, program
 from support.updating import background, load_here
 from support.world import SOURCE
@@ -90,6 +91,25 @@ def test_on_a_cluster_a_dump_goes_on_where_it_broke_off(updating, spark_cluster,
     assert "resumed slave=zurich chunks=" in done.stdout, done.stdout
     assert spark_cluster.imported() == [True, True]
     world.release()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+def test_on_a_cluster_initial_data_is_stored_in_files_and_loaded_from_them(updating, spark_cluster, java, tmp_path):
+    carried = Carried(updating(DDL, ["public.t", "public.heap"]), tmp_path / "by_hand")
+    world = carried.world
+    job = runner(spark_cluster.submit(), java, tmp_path)
+    world.inhibit()
+    done, stored = job(world, "dump", *SLAVES, "--store")
+    assert done.returncode == 0, done.stderr
+    assert (stored["rows"], stored["failed"]) == (2500, {})
+    world.release()
+    world.master.execute("UPDATE t SET amount = -amount WHERE id < 700; DELETE FROM heap WHERE a = 1")
+    for slave in world.slaves:
+        carried.carry(slave)
+    done, received = job(world, "receive", "--slave", "geneva")
+    assert done.returncode == 0, done.stderr
+    assert received["rows"] == carried.receive("zurich")["rows"] == 2500
+    world.release("geneva")
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 

@@ -76,10 +76,10 @@ def test_the_lock_file_names_no_package_index():
 def test_a_lock_file_keeps_names_and_hashes_without_addresses():
     text = (
         'source = { registry = "https://index.example/simple" }\n'
-        'sdist = { url = "https://files.example/a/b/x-1%2Bcpu.tar.gz", hash = "sha256:00", size = 7, upload-time = "t" }\n'
+        'sdist = { url = "https://files.example/a/b/x-1%2Bcpu.tar.gz", hash = "sha256:00", size = 7, n = 1 }\n'
     )
     assert without_addresses(text) == (
-        'source = { registry = "" }\nsdist = { filename = "x-1+cpu.tar.gz", hash = "sha256:00", upload-time = "t" }\n'
+        'source = { registry = "" }\nsdist = { filename = "x-1+cpu.tar.gz", hash = "sha256:00", n = 1 }\n'
     )
 
 
