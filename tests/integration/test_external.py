@@ -14,13 +14,14 @@ from support.updating import background
 
 from sluice.connections import ConnectionInfo
 from sluice.control import replications
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import programs as programs_
 from sluice.initial_update.dump import EXTERNAL
 from sluice.refusal import parameters
 from sluice.runtime.placement import packaged_binaries
 from sluice.state.replication import Event, Status
 from sluice.vendors.dumping import importing
+from sluice.vendors.postgresql import snapshot
 
 pytestmark = [pytest.mark.postgres]
 
@@ -116,6 +117,32 @@ def test_what_a_program_reads_at_times_of_its_own_is_brought_to_one_by_the_log(u
         (None,),
         (0,),
     }
+
+
+def test_locks_that_end_just_before_the_second_snapshot_has_its_own_end_the_dump(updating, monkeypatch):
+    """What came in between them nobody would see."""
+    world = updating(DDL, ["public.keyed"], renamed={})
+    arguments = ["--format=custom", "--data-only", "--table={relation}", "--exclude-table-data={sequence}"]
+    world.configure(
+        lambda settings: settings["sources"]["flights"].update(initial_program={"command": ["pg_dump", *arguments]})
+    )
+    taken, beside = [], snapshot.beside
+    sessions = "pg_stat_activity WHERE application_name = 'sluice snapshot' AND datname = current_database()"
+
+    def second(info):
+        if len(taken) == 1:
+            ended = world.master.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM {sessions}").fetchall()
+            assert ended == [(True,)]
+        taken.append(info)
+        return beside(info)
+
+    monkeypatch.setattr(snapshot, "beside", second)
+    world.inhibit("zurich")
+    with background(world.publish):
+        with pytest.raises(TransientError, match="SLC-030"):
+            world.dump("zurich", mode=EXTERNAL)
+        assert world.dump("zurich", mode=EXTERNAL)["failed"] == {}
+    assert world.rows("zurich", "public.keyed") == world.rows("master", "public.keyed")
 
 
 def libpq(info):

@@ -111,12 +111,14 @@ class External(Nothing):
             export = self._export(job, Path(directory))
             imports = [self._import(plan, Path(directory)) for plan in job.slaves]
             wrong = poured(export, imports, Mask(self._context.connections))
-        self._rows = self._first.filled()
-        if not self._at_once:
+        if self._at_once:
+            self._rows = self._first.filled()
+        else:
             with self._database.dump_snapshot(
                 [one.name for one in self._definitions], self._context.manifest(self._source).end
             ) as self.shown:
-                self._rows &= self.shown.filled()
+                # Who answers now has kept the tables locked all along, until the second one had them locked as well.
+                self._rows = self.shown.filled() & self._first.filled()
             self._sequences = self._database.sequences()
         return [SlaveLoaded(plan.slave, 0, error) for plan, error in zip(job.slaves, wrong, strict=True)]
 
