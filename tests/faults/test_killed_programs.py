@@ -1,4 +1,5 @@
-"""A dump that is killed while programs bring its rows: they end with it, and the next dump has none of theirs."""
+"""A dump that is killed while programs bring its rows: they end with it, and the next dump has none of theirs. And a
+slave that loses what they brought."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ import psutil
 import pytest
 
 from sluice.control import replications
+from sluice.errors import SluiceError
+from sluice.initial_update import joining
 from sluice.initial_update.dump import EXTERNAL
 from sluice.runtime.placement import packaged_binaries
 from sluice.state.replication import Event, Status
@@ -65,6 +68,33 @@ def test_a_dump_that_is_killed_leaves_no_program_and_no_row_to_the_next(updating
     world.dump("zurich", mode=EXTERNAL)
     assert not psutil.pid_exists(program_id) or psutil.Process(program_id).status() == psutil.STATUS_ZOMBIE
     time.sleep(5)
+    assert world.rows("zurich", "public.heap") == world.rows("master", "public.heap")
+    world.release("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+
+
+def test_what_programs_brought_and_a_crash_of_the_slave_took_away_is_not_counted_on(updating, fragile, monkeypatch):
+    """They commit without waiting for the disk, where the slave's role has it so (R3)."""
+    monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
+    world = updating(DDL, ["public.heap"], renamed={}, elsewhere={"zurich": fragile})
+    world.reader("zurich").execute(f"ALTER ROLE {world.infos['zurich'].login} SET synchronous_commit = off")
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    restart = joining.restart
+
+    def crash(*given):
+        fragile.kill()
+        return restart(*given)
+
+    world.inhibit("zurich")
+    with monkeypatch.context() as last_moment:
+        last_moment.setattr(joining, "restart", crash)
+        with pytest.raises(SluiceError, match=r"SLC-080.*SLC-030"):
+            world.dump("zurich", mode=EXTERNAL)
+    assert world.status("zurich") is Status.INCONSISTENT
+    world.inhibit("zurich")
+    world.dump("zurich", mode=EXTERNAL)
+    fragile.kill()
+    world.reconnect("zurich")
     assert world.rows("zurich", "public.heap") == world.rows("master", "public.heap")
     world.release("zurich")
     assert world.verify("zurich", initial=True) == {"zurich": 0}
