@@ -9,10 +9,11 @@ import pytest
 from support.updating import load_here
 from support.world import SOURCE
 
+from sluice.control import replications
 from sluice.errors import SluiceError
 from sluice.initial_update.receive import expected, receive
 from sluice.publish.retention import trim
-from sluice.state.replication import Status
+from sluice.state.replication import Event, Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -71,3 +72,26 @@ def test_a_slave_that_asks_for_an_older_version_begins_with_it_and_follows_from_
         world.dump("zurich", version="REPL_Ver_0.5")
     assert "airflow dags trigger initial_update" in refused.value.hint
     assert world.status("zurich") is Status.INCONSISTENT
+
+
+def test_the_log_is_kept_from_a_version_on_though_its_update_begins_once_more(updating):
+    """As one does whose tasks are tried again: it has another snapshot then."""
+    world = updating(DDL, ["public.t"])
+    replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "needs no log until it asks")
+    version(world, "0.5", "0.5")
+    world.inhibit("geneva")
+    world.dump("geneva")
+    world.master.execute("UPDATE t SET note = 'new' WHERE id < 50")
+    world.publish()
+    world.update("geneva")
+    version(world, "0.6", "0.5")
+    world.master.execute("DELETE FROM t WHERE id > 290")
+    world.publish()
+    world.drain("geneva")
+    assert trimmed(world) == 0
+    world.inhibit("zurich")
+    assert world.dump("zurich", version="REPL_Ver_0.5")["failed"] == {}
+    world.release("zurich")
+    assert receive(world.context, SOURCE, "zurich", load_here)["rows"] == 300
+    world.release("zurich")
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}

@@ -217,7 +217,7 @@ initial_update = Table(
     *(Column(name, JSONB) for name in ("tables", "keys", "asked", "joined")),
 )
 
-# Initial data carried by hand: where it was stored, its manifest's hash, rows once all are in. Gone at the release.
+# Initial data carried by hand, gone at the release, or kept: its manifest's hash, where the log goes on from it.
 transfer = Table(
     "transfer",
     metadata,
@@ -227,7 +227,7 @@ transfer = Table(
     Column("name", Text, nullable=False),
     Column("sha256", Text, nullable=False),
     Column("files", BigInteger, nullable=False),
-    *(Column(name, BigInteger) for name in ("epoch", "rows")),
+    *(Column(name, BigInteger) for name in ("epoch", "rows", "segment", "ordinal")),
     _moment("since", required=True),
 )
 

@@ -13,6 +13,7 @@ from sluice.control import replications
 from sluice.control.store import Store
 from sluice.control.tables import of, replication, transfer
 from sluice.model.names import Pair
+from sluice.model.position import Position
 from sluice.state.replication import UNDER_WAY
 
 
@@ -26,6 +27,7 @@ class Transfer:
         name: what it is called there, and where it is to be copied to.
         sha256: of its manifest.
         files: how many there are in it.
+        begins: from where on the log is needed after it; None if nobody knows.
         epoch: under which a load of it began, if one did.
         rows: how many are in, once all are.
     """
@@ -36,6 +38,7 @@ class Transfer:
     name: str
     sha256: str
     files: int
+    begins: Position | None = None
     epoch: int | None = None
     since: datetime | None = None
     rows: int | None = None
@@ -54,6 +57,8 @@ def begin(store: Store, waiting: Transfer) -> None:
         "name": waiting.name,
         "sha256": waiting.sha256,
         "files": waiting.files,
+        "segment": waiting.begins.segment if waiting.begins else None,
+        "ordinal": waiting.begins.ordinal if waiting.begins else None,
         "epoch": None,
         "since": func.clock_timestamp(),
         "rows": None,
@@ -126,5 +131,15 @@ def others(store: Store, ended: Transfer) -> bool:
 
 
 def _of(row: Row[Any]) -> Transfer:
-    pair = Pair(row.source, row.slave)
-    return Transfer(pair, row.update_id, row.url, row.name, row.sha256, row.files, row.epoch, row.since, row.rows)
+    return Transfer(
+        pair=Pair(row.source, row.slave),
+        update=row.update_id,
+        url=row.url,
+        name=row.name,
+        sha256=row.sha256,
+        files=row.files,
+        begins=None if row.ordinal is None else Position(row.segment, row.ordinal),
+        epoch=row.epoch,
+        since=row.since,
+        rows=row.rows,
+    )

@@ -5,14 +5,10 @@ One is a transfer that no slave awaits, named after prefix and version, as the g
 
 from __future__ import annotations
 
-from sqlalchemy import select
-
 from sluice.context import Context
 from sluice.control import transfers
-from sluice.control.tables import initial_update
 from sluice.control.transfers import Transfer
 from sluice.log import event
-from sluice.model.position import Position
 
 
 def label(context: Context, source: str, version: str) -> str:
@@ -38,22 +34,13 @@ def labels(context: Context, source: str) -> list[str]:
     return sorted({one.pair.slave.partition("#")[0] for one in transfers.kept(context.store, source)})
 
 
-def position(context: Context, kept: Transfer) -> Position | None:
-    """Where the log goes on from what is kept; None if nobody knows any more."""
-    known = select(initial_update.c.segment, initial_update.c.ordinal).where(initial_update.c.id == kept.update)
-    with context.store.begin() as connection:
-        row = connection.execute(known).one_or_none()
-    return None if row is None or row.ordinal is None else Position(row.segment, row.ordinal)
-
-
 def needed(context: Context, source: str) -> list[int]:
     """Where the log has to begin so that what is kept is of use, as ordinals. What is not to be kept any more goes."""
     found = []
     still = {label(context, source, version) for version in context.config.source(source).initial_files.versions}
     for one in transfers.kept(context.store, source):
-        begins = position(context, one)
-        if one.pair.slave.partition("#")[0] in still and begins:
-            found.append(begins.ordinal)
+        if one.pair.slave.partition("#")[0] in still and one.begins:
+            found.append(one.begins.ordinal)
             continue
         transfers.end(context.store, one.pair, one.update)
         event("version forgotten", source=source, version=one.pair.slave, directory=one.url)

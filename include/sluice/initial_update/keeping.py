@@ -82,10 +82,9 @@ def _for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position
     for one in versions.of(context, pair.source, version):
         stored = opened(Place(at_home(shelf.place(context))).within(one.name), one, Incoming())
         seen = fingerprints(mapper, map(define, stored.definitions))
-        begins = versions.position(context, one)
-        if begins and seen in stored.slaves.values():
-            context.manifest(pair.source).ahead("", begins)
-            return one, begins
+        if seen in stored.slaves.values():
+            context.manifest(pair.source).ahead("", stored.position)
+            return one, stored.position
     raise SluiceError(
         194,
         f"version {version} of {pair.source} is not kept for what slave {pair.slave} sees; "

@@ -193,7 +193,7 @@ class StoredTables:
             self._place.write(SIGNATURE, private_key(self._sign_with).sign(written))
         self._place.write(MANIFEST, written)
         self._notes.remove()
-        self._written = written
+        self._written, self._begins = written, self.begins(position)
 
     def begins(self, position: Position) -> Position:
         """From where on the log has to be kept for those that load this."""
@@ -202,7 +202,7 @@ class StoredTables:
     def transfer(self, pair: Pair) -> Transfer:
         """What a slave waits for from now on."""
         sha256 = hashlib.sha256(self._written).hexdigest()
-        return Transfer(pair, self._update, self._place.url, self._name, sha256, self._files)
+        return Transfer(pair, self._update, self._place.url, self._name, sha256, self._files, self._begins)
 
     def progress(self) -> dict[int, int]:
         """The chunks that are stored, and how many rows each has."""
