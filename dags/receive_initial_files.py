@@ -17,7 +17,7 @@ DOC = """
 | task | what it does | afterwards |
 |---|---|---|
 | `expected` | tells which directory the slave waits for, and how many files | TRANSITION, dispatcher STANDBY |
-| `arrived` | waits until all are there and have settled; takes no worker's slot, for as long as it takes | the same |
+| `arrived` | waits until all are there and have settled; takes no worker's slot, for up to 30 days | the same |
 | `receive` | checks every file, then loads them; does not ask the master | the same |
 | `approve` | asks somebody (*Required actions*), if the slave's `reactivation` is `approval` | the same |
 | `release` | opens the gate: changes newer than the dump are delivered | TRANSITION, dispatcher ACTIVE |
