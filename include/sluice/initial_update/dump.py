@@ -67,7 +67,7 @@ def dump(
         raise SluiceError(
             207,
             f"what comes in mode {mode} is not stored in files",
-            f"nothing was changed; trigger initial_update with `store_initial_data`, or with mode {mode}",
+            f"no table was touched; trigger initial_update with `store_initial_data`, or with mode {mode}",
         )
     stages = _stages(context, source)
     with ExitStack() as stack:
