@@ -1,5 +1,16 @@
--- What a table is, in the form in which commands carry it; NULL for what is none.
+-- What a table is, in the form in which commands carry it; NULL for what is none. It is the same whoever alters a table: its
+-- defaults, checks and types are printed under the settings of our own sessions (R7).
 CREATE OR REPLACE FUNCTION {table_definition}(relation oid) RETURNS jsonb
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $table_definition$
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+SET intervalstyle = 'postgres'
+SET timezone = 'UTC'
+SET extra_float_digits = 1
+SET bytea_output = 'hex'
+SET lc_monetary = 'C'
+SET standard_conforming_strings = on
+SET quote_all_identifiers = off
+AS $table_definition$
     SELECT known.definition FROM ({definition}) AS known WHERE known.relid = relation
 $table_definition$

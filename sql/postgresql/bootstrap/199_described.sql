@@ -12,6 +12,8 @@ SET timezone = 'UTC'
 SET extra_float_digits = 1
 SET bytea_output = 'hex'
 SET lc_monetary = 'C'
+SET standard_conforming_strings = on
+SET quote_all_identifiers = off
 AS $described$
     WITH said AS (
         SELECT new.said, new.place, a.atttypid AS type,

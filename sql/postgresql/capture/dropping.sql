@@ -10,7 +10,7 @@ DECLARE
 BEGIN
     GET DIAGNOSTICS said = PG_CONTEXT;
     said := (SELECT string_agg(part[1], E'\n')
-             FROM regexp_matches(current_query() || E'\n' || said, 'drop\s+table[^;]*', 'gi') AS part);
+             FROM regexp_matches(current_query() || E'\n' || said, 'drop[[:space:]]+table[^;]*', 'gi') AS part);
     FOR leaf IN
         SELECT DISTINCT below.oid::regclass AS relid, known.relid AS root
         FROM {current_tables} AS known
@@ -23,7 +23,7 @@ BEGIN
         WHERE known.partitions <> '{{ }}'
           AND (pg_has_role(current_setting('sluice.dropper', true), named.relowner, 'USAGE')
                OR pg_has_role(current_setting('sluice.dropper', true), namespace.nspowner, 'USAGE'))
-          AND said ~* ('(^|[^[:alnum:]_$])' || regexp_replace(named.relname, '([^[:alnum:]])', '\\\1', 'g')
+          AND said ~* ('(^|[^[:alnum:]_$])' || regexp_replace(named.relname, '([^[:alnum:]])', E'\\\\\\1', 'g')
                        || '($|[^[:alnum:]_$])')
         ORDER BY 1
     LOOP

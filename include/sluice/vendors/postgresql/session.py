@@ -28,13 +28,23 @@ PINNED = {
     "lc_monetary": "C",
     "search_path": "pg_catalog",
     "client_encoding": "UTF8",
+    # How what we send is read, whatever the database says to everybody.
+    "standard_conforming_strings": "on",
+    "array_nulls": "on",
+    "xmloption": "content",
+    "quote_all_identifiers": "off",
+    "default_transaction_isolation": "read committed",
     # What a policy would hide from us is an error, and not a copy that lacks rows.
     "row_security": "off",
     "idle_in_transaction_session_timeout": "0",
+    "lock_timeout": "0",
     "statement_timeout": "0",
     # What we ask is short, and about catalogs, where estimates are wild: compiling takes longer than the answer.
     "jit": "off",
 }
+
+# What else may end a session, and the version since which servers know it: older ones refuse who names it.
+_ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
 
 # Of a server that said nothing at all.
 _UNREACHABLE = "08006"
@@ -77,7 +87,11 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
     how = {**parameters(info, application), "options": options}
     try:
-        connection = psycopg.connect(autocommit=autocommit, **how)
+        connection = psycopg.connect(autocommit=True, **how)
+        for name, since in _ENDING.items():
+            if connection.info.server_version >= since:
+                connection.execute(sql.SQL("SET {} = 0").format(sql.Identifier(name)))
+        connection.autocommit = autocommit
     except psycopg.Error as error:
         doing = f"connecting to {info.host}:{info.port or 5432}/{info.database}"
         raise explained(error, doing, state_of_refusal(error, how)) from error
