@@ -115,6 +115,44 @@ def test_an_entry_that_cannot_be_watched_is_not_taken(build):
     assert statuses(world) == [("t", "OK")]
 
 
+# What an entry says that somebody adds; what the server answers.
+REFUSED = {
+    "a trigger before the checks": ({"trigger_name": "A_capture"}, "A_capture would fire before"),
+    "a trigger called as the checks": ({"trigger_name": "RI_ConstraintTrigger_x"}, "would fire before"),
+    "a name without room": ({"trigger_name": "z" * 62}, "is too long"),
+    "no action": ({"actions": "IX"}, "some of I, U and D, and not IX"),
+}
+
+
+@pytest.mark.parametrize(("said", "answer"), REFUSED.values(), ids=REFUSED)
+def test_an_entry_that_the_configuration_could_not_have_is_not_taken(build, said, answer):
+    world = build(PLAIN + "; CREATE TABLE u (id int PRIMARY KEY)", ["public.t"])
+    ((column, value),) = said.items()
+    add = f"INSERT INTO repl_tables (schemaname, tablename, {column}) VALUES ('public', 'u', %s)"
+    with pytest.raises(psycopg.errors.RaiseException, match=answer):
+        world.master.execute(add, [value])
+    assert (actions(world), statuses(world)) == ([], [("t", "OK")])
+
+
+def test_actions_of_an_entry_mean_the_same_in_small_letters(build):
+    world = build(PLAIN + "; CREATE TABLE u (id int PRIMARY KEY)", ["public.t"])
+    world.master.execute("INSERT INTO repl_tables (schemaname, tablename, actions) VALUES ('public', 'u', 'id')")
+    world.master.execute("UPDATE repl_tables SET actions = 'u', status = 'CREATING' WHERE tablename = 't'")
+    world.publish()
+    assert statuses(world) == [("t", "OK"), ("u", "OK")]
+    world.master.execute("INSERT INTO u VALUES (1); UPDATE u SET id = 2; DELETE FROM u; " + ALL)
+    assert actions(world) == ["INSERT", "DELETE", "UPDATE"]
+
+
+def test_an_entry_that_somebody_changes_has_one_trigger_still(build):
+    world = build(PLAIN, ["public.t"])
+    with pytest.raises(psycopg.errors.RaiseException, match="keeps its name"):
+        world.master.execute("UPDATE repl_tables SET trigger_name = 'zother', status = 'CREATING'")
+    world.publish()
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert actions(world) == ["INSERT"]
+
+
 def test_an_entry_that_is_set_to_creating_gets_its_triggers_again_and_loses_nothing(build):
     world = build(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'); UPDATE repl_tables SET debug = 1, status = 'CREATING'")
@@ -205,6 +243,21 @@ def test_a_renamed_trigger_is_not_doubled(build):
     assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     assert actions(world) == ["INSERT"]
+
+
+def test_an_initial_update_reconciles_as_a_bootstrap_does(updating):
+    ddl = "CREATE TABLE a (id int); CREATE TABLE b (id int); CREATE TABLE c (id int PRIMARY KEY)"
+    world = updating(ddl, ["public.a", "public.c"])
+    wanted = {"public.b": {}, "public.c": {"actions": "I", "trigger": "zcap"}}
+    world.configure(lambda plain: plain["sources"][SOURCE].update(tables=wanted))
+    world.update()
+    assert [own_triggers(world, table) for table in "ac"] == [[], ["zcap"]]
+    world.master.execute("INSERT INTO a VALUES (1); INSERT INTO b VALUES (2); INSERT INTO c VALUES (3); DELETE FROM c")
+    found = world.master.execute(
+        "SELECT tablename, db_action FROM repl_items ORDER BY repl_key DESC LIMIT 2"
+    ).fetchall()
+    assert found == [("c", "INSERT"), ("b", "INSERT")]
+    assert statuses(world) == [("b", "OK"), ("c", "OK")]
 
 
 ORDERED = """

@@ -1,9 +1,11 @@
 -- Runs when somebody adds a table to the registry: what is not given is filled in, and the CREATE is put into ITEMS (the
--- guide's Table 2.2). The publisher takes the entry up: triggers, then OK. Bootstrap and {adopt} do both at once.
+-- guide's Table 2.2). The publisher takes the entry up: triggers, then OK. Bootstrap and {adopt} do both at once. What no
+-- trigger would fire on, or in the right order (R1), is refused, also when an entry is changed; a trigger keeps its name, since
+-- nobody would drop the one that bears the old one.
 CREATE OR REPLACE FUNCTION {registering}() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $registering$
 BEGIN
-    IF NEW.status <> 'CREATING' OR {noted}('installing') <> '{{ }}' THEN
+    IF {noted}('installing') <> '{{ }}' OR TG_OP = 'INSERT' AND NEW.status <> 'CREATING' THEN
         RETURN NEW;
     END IF;
     IF TG_WHEN = 'AFTER' THEN
@@ -13,6 +15,17 @@ BEGIN
             'N', NEW.relid, NULL, {described}(NEW.relid, NULL, {table_definition}(NEW.relid), false), NULL);
         RETURN NEW;
     END IF;
+    NEW.actions := upper(NEW.actions);
+    IF NEW.actions ~ '[^IUD ]' THEN
+        RAISE EXCEPTION 'actions are some of I, U and D, and not %', NEW.actions;
+    END IF;
+    IF TG_OP = 'UPDATE' THEN
+        IF NEW.trigger_name <> OLD.trigger_name THEN
+            RAISE EXCEPTION 'the trigger % keeps its name', OLD.trigger_name
+                USING HINT = 'The configuration gives it another one.';
+        END IF;
+        RETURN NEW;
+    END IF;
     SELECT living.relid INTO NEW.relid FROM ({eligible}) AS living
     WHERE (living.schemaname, living.relname) = (NEW.schemaname, NEW.tablename);
     IF NEW.relid IS NULL THEN
@@ -20,6 +33,11 @@ BEGIN
     END IF;
     NEW.repl_key := coalesce(NEW.repl_key, nextval({seq_name}::regclass));
     NEW.trigger_name := coalesce(NEW.trigger_name, {trigger_name} || NEW.relid);
+    IF NEW.trigger_name COLLATE "C" < 'RI_ConstraintTrigger_' OR starts_with(NEW.trigger_name, 'RI_ConstraintTrigger_') THEN
+        RAISE EXCEPTION 'the trigger % would fire before the table''s foreign keys are checked', NEW.trigger_name;
+    ELSIF octet_length(NEW.trigger_name) > current_setting('max_identifier_length')::integer - 2 THEN
+        RAISE EXCEPTION 'the trigger name % is too long', NEW.trigger_name;
+    END IF;
     IF EXISTS (SELECT FROM pg_trigger WHERE tgrelid = NEW.relid
                AND tgname IN (NEW.trigger_name, NEW.trigger_name || '_t', 'W_' || NEW.trigger_name)) THEN
         RAISE EXCEPTION 'there is a trigger % already', NEW.trigger_name;

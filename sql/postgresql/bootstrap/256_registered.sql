@@ -6,7 +6,7 @@ BEGIN
         SELECT FROM pg_catalog.pg_trigger
         WHERE tgrelid = {tables_name}::pg_catalog.regclass AND tgname = 'sluice_registering_after')
     THEN
-        CREATE OR REPLACE TRIGGER sluice_registering BEFORE INSERT ON {tables}
+        CREATE OR REPLACE TRIGGER sluice_registering BEFORE INSERT OR UPDATE ON {tables}
         FOR EACH ROW EXECUTE FUNCTION {registering}();
         CREATE OR REPLACE TRIGGER sluice_registering_after AFTER INSERT ON {tables}
         FOR EACH ROW EXECUTE FUNCTION {registering}();
