@@ -36,6 +36,7 @@ BEGIN
     GROUP BY entry.relid;
     EXECUTE format(
         'CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER %s AS %L', function, pinned, $body$
+<<captured>>
 DECLARE
     -- Apart from the INSERT: in a large statement how to print a row is then looked up once, not for each row. And not
     -- NEW::text, which would run a cast that the table's owner made. What an event lacks, OLD or NEW, is NULL.

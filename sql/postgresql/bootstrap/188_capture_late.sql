@@ -6,7 +6,8 @@
 -- the command cannot be told; what bears its key in another partition is taken for the row itself, which moved.
 -- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application.
 -- A key is looked up with the operators of its index, unless the table was renamed or its key altered, and no event trigger
--- saw it: then the changes that followed are moved, as without a key. What a TRUNCATE leaves in the table was brought by a trigger
+-- saw it: then the changes that followed are moved, as without a key. Columns may bear the names of our variables, which say so
+-- where a table is read. What a TRUNCATE leaves in the table was brought by a trigger
 -- that fired before ours, of this table or of another one that the statement names: it follows. Nothing of it may fail the
 -- user's statement (R9), nor names that have changed meanwhile. They are looked at for each row that is gone where DDL is not `seen`.
 CREATE OR REPLACE FUNCTION {capture_late}(relation oid, seen boolean) RETURNS text
@@ -41,6 +42,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                 PERFORM pg_catalog.set_config('sluice.within', 'on', true);
             END IF;$body$ END || $body$
             IF again OR freed THEN
+                <<late>>
                 DECLARE
                     own         pg_catalog.tid := NEW.ctid;
                     command     pg_catalog.cid := CASE WHEN pg_catalog.age(OLD.xmin) OPERATOR(pg_catalog.>) 0 THEN OLD.cmax
@@ -71,7 +73,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                         END IF;
                         IF freed THEN
                             SELECT there.tableoid, there.ctid INTO heir_leaf, heir FROM %4$s AS there
-                            WHERE %6$s AND (there.cmin OPERATOR(pg_catalog.=) command) IS NOT TRUE%8$s;
+                            WHERE %6$s AND (there.cmin OPERATOR(pg_catalog.=) late.command) IS NOT TRUE%8$s;
                         END IF;
                     END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN 'again' ELSE 'true' END, moved) END || format($body$
                     IF again OR heir IS NOT NULL THEN
@@ -92,7 +94,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
     FROM (
         SELECT class.oid::regclass::text AS name,
                CASE class.relkind WHEN 'p' THEN $moved$
-                                AND (command IS NOT NULL OR content IS NOT NULL OR there.tableoid OPERATOR(pg_catalog.=) TG_RELID)$moved$
+                                AND (late.command IS NOT NULL OR captured.content IS NOT NULL OR there.tableoid OPERATOR(pg_catalog.=) OLD.tableoid)$moved$
                ELSE '' END AS moved,
                CASE class.relkind WHEN 'r' THEN 'ONLY ' ELSE '' END || class.oid::regclass AS root
         FROM pg_class AS class WHERE class.oid = relation
