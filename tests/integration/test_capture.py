@@ -51,11 +51,24 @@ def test_items_shows_the_columns_of_the_guide_and_its_literals(build):
     before = '<col name="id">5</col><col name="v"><![CDATA[a < b]]></col>'
     after = '<col name="id">5</col><col name="v" type="null"/>'
     database = world.infos["master"].database
-    assert [(*row[2:4], row[5], *row[7:]) for row in found] == [
-        (database, "t", "INSERT", "public", before, None, "0.0"),
-        (database, "t", "UPDATE", "public", after, before, "0.0"),
-        (database, "t", "DELETE", "public", None, after, "0.0"),
+    assert [row[2:] for row in found] == [
+        (database, "t", None, "INSERT", None, "public", before, None, "0.0"),
+        (database, "t", None, "UPDATE", None, "public", after, before, "0.0"),
+        (database, "t", None, "DELETE", None, "public", None, after, "0.0"),
     ]
+
+
+def test_items_names_what_was_done(build):
+    world = build(f"{PLAIN}; CREATE TABLE late (id int PRIMARY KEY DEFERRABLE)", {"public.*": {}})
+    world.master.execute("INSERT INTO late VALUES (1)")
+    assert actions(world, "late") == ["INSERT", "COMMIT"]
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.catch_up()
+    world.master.execute("UPDATE t SET id = 2; DELETE FROM t; TRUNCATE t; ALTER TABLE t RENAME TO u; DROP TABLE u")
+    world.master.execute("CREATE TABLE t (id int)")
+    found = world.master.execute("SELECT tablename, db_action FROM repl_items ORDER BY repl_key").fetchall()
+    done = [("t", "UPDATE"), ("t", "DELETE"), ("t", "TRUNCATE"), ("u", "ALTER"), ("u", "DROP"), ("t", "CREATE")]
+    assert found == done
 
 
 ODD_NAMES = (
