@@ -37,7 +37,9 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 
 settings = config.load()
 UPDATE = conventions.chosen("source", slave="slaves")
-WANTED = conventions.chosen("tables", "key_ranges", "mode", "force", "resume", "cascade", "after")
+HOW = conventions.chosen("mode", "resume", "version", store="store_initial_data")
+WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade", "after")
+TASKS = (("inhibit", pools.RESERVED, WANTED), ("dump", pools.BULK, HOW), ("release", pools.RESERVED, {}))
 
 with DAG(
     dag_id="initial_update",
@@ -60,15 +62,11 @@ with DAG(
     **conventions.beside(settings),
 ):
     inhibit, dump, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool)
-        for job, pool, more in (
-            ("inhibit", pools.RESERVED, WANTED),
-            ("dump", pools.BULK, conventions.chosen("mode", "resume", "version", store="store_initial_data")),
-            ("release", pools.RESERVED, {}),
-        )
+        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool) for job, pool, more in TASKS
     )
     blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'markers' }}")
-    verify = conventions.ending_verification({**UPDATE, **conventions.chosen("tables", "key_ranges")})
+    compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
+    verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")
     abandon = SluiceSparkOperator(
         task_id="abandon", job="abandon", arguments=UPDATE, pool=pools.RESERVED, trigger_rule=TriggerRule.ONE_FAILED
     )

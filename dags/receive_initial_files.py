@@ -43,8 +43,9 @@ with DAG(
     params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
     **conventions.beside(settings),
 ):
+    update = f"{{{{ {LOADED}['update'] }}}}"
     approved = {
-        "approved": f"{{{{ {LOADED}['update'] }}}}",
+        "approved": update,
         "who": f"{{{{ {ANSWER}['responded_by_user']['name'] if {ANSWER} else '' }}}}",
     }
     expected, receive, release = (
@@ -67,7 +68,7 @@ with DAG(
         body=f"{{{{ {LOADED}['body'] }}}}",
         response_timeout=conventions.ANSWERED_WITHIN,
     )
-    verify = conventions.ending_verification(SLAVE)
+    verify = conventions.ending_verification(SLAVE, update)
     finished = EmptyOperator(task_id="finished")
 
     expected >> arrived >> receive >> approve >> release >> verify >> finished

@@ -2,7 +2,8 @@
 
 import argparse
 
-from sluice.initial_update.dump import MODES, SNAPSHOT, dump
+from sluice.initial_update.dump import dump
+from sluice.initial_update.together import MODES, SNAPSHOT
 from sluice.spark.job import arguments, run
 from sluice.spark.loading import load
 

@@ -3,8 +3,8 @@
 import argparse
 
 from sluice.context import Context
-from sluice.initial_update.dump import MARKERS, MODES
 from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.together import MODES
 from sluice.spark.job import arguments, key_options, run, table_options
 
 
@@ -12,7 +12,9 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
     options.add_argument("--force", action="store_true", help="cancel the updates that they are in")
-    options.add_argument("--mode", choices=MODES, default=MARKERS, help="how rows come, which keys depend on")
+    options.add_argument("--mode", choices=MODES, default="", help="how rows come")
+    options.add_argument("--store", action="store_true", help="into files")
+    options.add_argument("--version", default="", help="of the source, prefix_Ver_x; else the newest")
     options.add_argument("--resume", action="store_true", help="keep what is held back: it may go on with it")
     options.add_argument("--cascade", default="", help="source/slave that is filled after them, or `none`")
     options.add_argument("--after", action="append", default=[], metavar="REPLICATION", help="what led to this update")
@@ -30,6 +32,8 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         tables=options.tables,
         keys=options.keys,
         mode=options.mode,
+        store=options.store,
+        version=options.version,
         force=options.force,
         resume=options.resume,
         cascade=options.cascade,

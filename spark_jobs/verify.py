@@ -18,6 +18,7 @@ def parser() -> argparse.ArgumentParser:
         "--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of the keys"
     )
     options.add_argument("--initial", action="store_true", help="end an initial update: NORMAL if nothing differs")
+    options.add_argument("--update", type=int, default=0, help="the initial update that may end; else any")
     return options
 
 
@@ -25,7 +26,8 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The request that the arguments stand for."""
     # What was not to be filled may differ as well, in the tables of these keys.
     tables = {*options.tables, *(Between.parsed(text).table for text in options.keys)}
-    request = Request(options.source, tuple(options.slaves), tuple(sorted(tables)), options.sample, options.initial)
+    slaves, named = tuple(options.slaves), tuple(sorted(tables))
+    request = Request(options.source, slaves, named, options.sample, options.initial, options.update)
     return verify(context, request, compare_all)
 
 

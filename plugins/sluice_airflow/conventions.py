@@ -170,8 +170,13 @@ def patient(job: str, arguments: Mapping[str, Any], **more: Any) -> SluiceSparkO
     )
 
 
-def ending_verification(arguments: Mapping[str, Any]) -> SluiceSparkOperator:
+def ending_verification(arguments: Mapping[str, Any], update: str) -> SluiceSparkOperator:
     """The last task of an initial update, once its data is in; a slave that is behind, paused or on standby is waited
-    for."""
+    for.
+
+    Args:
+        update: its number, which an earlier task has told.
+    """
     # What comes before it may have been left out.
-    return patient("verify", {**arguments, "initial": True}, trigger_rule=TriggerRule.NONE_FAILED)
+    ending = {**arguments, "initial": True, "update": update}
+    return patient("verify", ending, trigger_rule=TriggerRule.NONE_FAILED)

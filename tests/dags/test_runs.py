@@ -13,7 +13,7 @@ from sluice.connections import open_sealed
 from sluice_airflow.operator import SluiceSparkOperator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
-GOOD = "print('{\"transactions\": 1}')"
+GOOD = 'print(\'{"transactions": 1, "update": 7}\')'
 IDLE = "print('{\"transactions\": 0}')"
 TERMINAL = "import sys; print('SLC-041: no', file=sys.stderr); sys.exit(3)"
 
@@ -54,6 +54,13 @@ def test_an_initial_update_that_works_abandons_nothing(run):
     assert state == "success"
     ended = dict.fromkeys(["inhibit", "dump", "release", "verify", "finished"], "success")
     assert tasks == ended | {"blocks": "skipped", "abandon": "skipped"}
+
+
+def test_the_comparison_is_told_which_update_may_end_with_it(run, deployment):
+    said = deployment.path / "said"
+    noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
+    assert run("initial_update", verify=noted)[0] == "success"
+    assert "'--initial', '--update=7'" in said.read_text()
 
 
 @pytest.mark.parametrize("failing", ["inhibit", "dump", "release", "blocks", "verify"])

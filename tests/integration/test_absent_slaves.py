@@ -14,6 +14,7 @@ from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
+from sluice.control import absence, remedies
 from sluice.control.status import standings
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import EXTERNAL, MARKERS, SNAPSHOT
@@ -84,7 +85,13 @@ def test_its_update_waits_until_it_is_back_and_nothing_of_the_log_is_kept_for_it
     with off_line(world, "zurich"):
         others_go_on(world)
         assert world.status("zurich") is Status.INITIAL
-        assert "could not be reached when it was to be filled; nothing was read for it yet" in said_of_zurich(world)
+        said = said_of_zurich(world)
+        assert "could not be reached when it was to be filled; nothing was read for it yet" in said
+        assert f"type: {remedies.update(SOURCE, ['zurich'])}" in said
+        assert "The change log keeps everything" not in said
+        airflow.pause("eva")
+        assert "paused by eva.\nHINT: airflow dags unpause drain__flights__zurich" in said_of_zurich(world)
+        airflow.paused = False
         world.master.execute("UPDATE t SET note = 'again'")
         world.publish()
         world.drain("geneva")
@@ -114,6 +121,7 @@ def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
         directory = Path(expected(world.context, SOURCE, "zurich")["url"])
         assert directory.parent == world.path / "log" / "initial_files"
         assert f"its initial data waits in the change log, on '{directory}'" in said_of_zurich(world)
+        assert "type: airflow dags trigger receive_initial_files --conf" in said_of_zurich(world)
         world.drain("zurich")
         assert airflow.runs == []
     world.master.execute("DELETE FROM t WHERE id = 8")
@@ -126,6 +134,33 @@ def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_one_that_is_cancelled_while_it_is_asked_for_holds_up_nobody(world, monkeypatch):
+    absent = absence.absent
+
+    def cancelled(context, pairs):
+        found = absent(context, pairs)
+        cancel(world.context, SOURCE, ["zurich"])
+        return found
+
+    with off_line(world, "zurich"):
+        world.inhibit()
+        with monkeypatch.context() as patch:
+            patch.setattr(absence, "absent", cancelled)
+            assert world.dump()["failed"] == {}
+        assert world.release() == {"released": ["geneva"]}
+        with world.running("geneva"):
+            assert world.verify("geneva", initial=True) == {"geneva": 0}
+    assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
+
+
+def test_to_cancel_what_waits_for_a_slave_ends_no_run_and_says_nothing_of_one(world):
+    with off_line(world, "zurich"):
+        world.inhibit("zurich")
+        world.dump("zurich")
+        done = cancel(world.context, SOURCE, ["zurich"])
+    assert (done.cancelled, done.ended, done.not_ended) == (["zurich"], [], {})
 
 
 def test_what_was_stored_for_an_update_that_was_given_up_goes_with_the_next_segments(world):

@@ -14,7 +14,7 @@ from support.waiting import until
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
-from sluice.control import replications, stops
+from sluice.control import replications, stops, updates
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
@@ -216,7 +216,7 @@ def test_what_cannot_come_in_blocks_is_refused_and_keeps_what_it_has(world, tmp_
     assert "SLC-088" in refused.value.fact
     assert world.rows("zurich", "public.keyed").total() == 3000
     with pytest.raises(SluiceError, match=r"SLC-207(.|\n)*no table was touched"):
-        dump(world.context, SOURCE, world.slaves, load_here, mode="markers", store=True)
+        world.inhibit(mode="markers", store=True)
 
 
 def test_a_key_that_is_altered_meanwhile_ends_the_load(world):
@@ -303,7 +303,7 @@ def seen_otherwise(world):
 
 
 def changes_lost(world):
-    replications.forget_updates(world.context.store, SOURCE)
+    updates.forget(world.context.store, SOURCE)
 
 
 def left_out(world):

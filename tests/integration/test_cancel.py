@@ -246,6 +246,7 @@ def test_an_update_that_nobody_is_at_work_on_any_more_is_in_nobodys_way(world, a
     runs = airflow.at_work
     runs |= {"initial_update/first": {"state": "failed"}} if left == "failed" else {}
     runs["receive_initial_files/other"] = {"state": "running", "conf": {"source": SOURCE, "slave": "geneva"}}
+    runs["receive_initial_files/others"] = {"state": "running", "conf": {"source": "others", "slave": "zurich"}}
     if left == "deleted":
         del runs["initial_update/first"]
     acting_as("second")
@@ -260,4 +261,4 @@ def test_an_update_that_nobody_is_at_work_on_any_more_is_in_nobodys_way(world, a
     del runs["receive_initial_files/one"]
     world.inhibit("zurich")
     assert world.status("zurich") is Status.INITIAL
-    assert runs["receive_initial_files/other"]["state"] == "running"
+    assert {runs[f"receive_initial_files/{one}"]["state"] for one in ("other", "others")} == {"running"}

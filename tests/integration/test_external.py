@@ -240,7 +240,7 @@ def test_what_no_program_can_bring_is_refused_before_anything_is_emptied(updatin
             world.dump("zurich", mode=EXTERNAL)
         world.configure(lambda settings, before=before: settings.update(before))
     with pytest.raises(SluiceError, match="SLC-207"):
-        world.dump("zurich", mode=EXTERNAL, store=True)
+        world.inhibit("zurich", mode=EXTERNAL, store=True, force=True)
     assert list(world.rows("zurich", "public.heap").values()) == [1]
 
 

@@ -134,7 +134,7 @@ def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_chan
     assert not told().good
     assert "SLC-236" in told().text
     with pytest.raises(SluiceError, match="SLC-236"):
-        world.inhibit("zurich")
+        world.inhibit("zurich", mode="markers")
     assert world.status("zurich") is before
     assert "SLC-236" in courtesy.Courtesy(world.context, SOURCE).why_not()
     script = grants(world.context, SOURCE)

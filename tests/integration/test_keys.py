@@ -9,7 +9,7 @@ import pytest
 from support.updating import background, blocks_here
 from support.world import SOURCE
 
-from sluice.control import replications, stops
+from sluice.control import replications, stops, updates
 from sluice.errors import SluiceError
 from sluice.initial_update.dump import MARKERS, SNAPSHOT
 from sluice.initial_update.online import load_online
@@ -201,7 +201,7 @@ def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorte
     abandon(world.context, SOURCE, ["geneva"])
     with pytest.raises(SluiceError, match=r"SLC-196: .*it lacks public.keyed, public.named"):
         world.inhibit("geneva", keys=KEYS)
-    replications.forget_updates(store, SOURCE)
+    updates.forget(store, SOURCE)
     replications.happen(store, zurich, Event.BREAK)
     with pytest.raises(SluiceError, match="SLC-196"):
         world.inhibit("zurich", keys=KEYS)
@@ -209,7 +209,7 @@ def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorte
 
 def test_changes_that_were_lost_meanwhile_end_an_update_of_keys(world):
     begun(world, "zurich")
-    replications.forget_updates(world.context.store, SOURCE)
+    updates.forget(world.context.store, SOURCE)
     with world.running("zurich"), pytest.raises(SluiceError, match="SLC-197"):
         loaded(world, "zurich")
     assert world.status("zurich") is Status.INCONSISTENT

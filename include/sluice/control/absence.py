@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from sluice.context import Context
 from sluice.control import replications, shelf, transfers, updates
@@ -47,13 +48,11 @@ def call(context: Context, pair: Pair) -> None:
 
 def _in_the_way(context: Context, pair: Pair) -> TransientError | None:
     """Why a slave does not answer; it does if only to refuse us, which is told by whoever works with it."""
-    slave = context.slave(pair)
     try:
-        slave.fit({})
+        with closing(context.slave(pair)) as slave:
+            slave.fit({})
     except TransientError as error:
         return error
     except SluiceError:
         pass
-    finally:
-        slave.close()
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sluice.context import Context
-from sluice.control import leases, replications, sharing
+from sluice.control import leases, replications, sharing, updates
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
@@ -97,7 +97,7 @@ def make_inconsistent(context: Context, source: str, why: str, among: set[Status
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:
             replications.happen(context.store, pair, Event.BREAK, why)
-    replications.forget_updates(context.store, source)
+    updates.forget(context.store, source)
 
 
 def _rebase(context: Context, source: str) -> None:

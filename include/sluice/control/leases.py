@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import BigInteger, cast, func, select
+from sqlalchemy import BigInteger, Connection, cast, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.control.store import Store
@@ -80,7 +80,14 @@ def renew(store: Store, held: Lease) -> None:
             .values(expires_at=func.clock_timestamp() + timedelta(seconds=SECONDS))
         )
     if renewed.rowcount != 1:
-        raise FencedError(50, f"{held.name} was taken over while epoch {held.epoch} was at work")
+        raise _taken_over(held)
+
+
+def expect_held(connection: Connection, held: Lease) -> None:
+    """See that nobody took over, nor does before the caller's transaction ends. Raises FencedError SLC-050."""
+    epoch = select(lease.c.epoch).where(lease.c.name == held.name).with_for_update(read=True)
+    if connection.execute(epoch).scalar() != held.epoch:
+        raise _taken_over(held)
 
 
 def release(store: Store, held: Lease) -> None:
@@ -101,3 +108,7 @@ def leased(store: Store, name: str, *, force: bool = False) -> Iterator[Lease]:
         yield held
     finally:
         release(store, held)
+
+
+def _taken_over(held: Lease) -> FencedError:
+    return FencedError(50, f"{held.name} was taken over while epoch {held.epoch} was at work")

@@ -12,6 +12,7 @@ from sluice.context import Context
 from sluice.control import remedies, replications, updates
 from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
+from sluice.control.runs import RECEIVING, UPDATING
 from sluice.control.stops import Skipped
 from sluice.control.store import Store
 from sluice.control.tables import audit, initial_update, lease
@@ -50,23 +51,29 @@ def of_loaded(loaded: Transfer) -> str:
     )
 
 
-def of_log(awaited: Transfer | None) -> str:
+def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
     """That a slave is filled when it can be reached.
 
     Args:
         awaited: what is stored for it in the change log; None if its update is still to begin.
+        choices: of the form of that.
     """
-    said = "it could not be reached when it was to be filled; nothing was read for it yet"
-    by = "initial_update"
+    said, by = "it could not be reached when it was to be filled; nothing was read for it yet", UPDATING
+    anew = remedies.update(pair.source, [pair.slave], **choices)
     if awaited:
-        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", "receive_initial_files"
-    return f"{said}.\nHINT: its drain triggers {by} when it can be reached: is it started, and its connection right?"
+        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVING
+        anew = remedies.trigger(RECEIVING, source=pair.source, slave=pair.slave)
+    return (
+        f"{said}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
+        f"right? If that run failed, type: {anew}"
+    )
 
 
-def of_absence(error: TransientError | None) -> Iterator[str]:
+def of_absence(error: TransientError | None, status: Status) -> Iterator[str]:
     """That the server of a slave does not answer, and which it is."""
     if error:
-        yield f"it does not answer: {error.fact}. {_KEPT}.\nHINT: {error.hint}"
+        kept = f" {_KEPT}." if status in (Status.NORMAL, Status.TRANSITION) else ""
+        yield f"it does not answer: {error.fact}.{kept}\nHINT: {error.hint}"
 
 
 def of_gate(
@@ -89,9 +96,10 @@ def of_gate(
             yield awaited
         else:
             yield f"{begins}{note.reason}. Nothing is to be typed: its gate opens when the data is in"
-    if paused and not held:
+    if paused and not held.keys() & {Hold.ADMIN, Hold.EXCEPTION}:
         who = paused.actor or "somebody"
-        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}. {_KEPT}.\nHINT: {remedies.unpause(pair)}"
+        kept = "" if held else f" {_KEPT}."
+        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {remedies.unpause(pair)}"
 
 
 def of_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
@@ -121,7 +129,7 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     known = select(initial_update.c.state).where(initial_update.c.id == number, initial_update.c.snapshot.is_not(None))
     with store.begin() as connection:
         state = connection.execute(known).scalar()
-    in_blocks = state in (updates.LOADING, updates.LOADING_CANCELLED)
+    in_blocks = state in (*updates.IN_BLOCKS, updates.LOADING_CANCELLED)
     if not (in_blocks or state in ("DUMPING", "FAILED", updates.CANCELLED)):
         return ""
     choices = updates.asked(store, number) | ({"mode": "markers"} if in_blocks else {})

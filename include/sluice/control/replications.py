@@ -7,24 +7,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, func, null, select
+from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import log
 from sluice.control import remedies
 from sluice.control.store import Store
-from sluice.control.tables import (
-    audit,
-    hold,
-    initial_update,
-    of,
-    question,
-    rejected,
-    replication,
-    skipped,
-    stuck,
-    tolerated,
-)
+from sluice.control.tables import audit, hold, of, question, rejected, replication, skipped, stuck, tolerated
 from sluice.errors import SluiceError, TransientError
 from sluice.model.action import Action
 from sluice.model.asking import Asking
@@ -145,6 +134,16 @@ def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
         return _lift(connection, pair, kind, reason)
 
 
+def open_gate(store: Store, pair: Pair, update_id: int | None, reason: str) -> bool:
+    """Let an update hold the gate no longer; False if it is over, and another one may."""
+    with store.begin() as connection:
+        row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+        ours = row.status in UNDER_WAY and row.update_id == update_id
+        if ours:
+            _lift(connection, pair, Hold.INITIAL, reason)
+    return ours
+
+
 def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     """Every reason for which the gate is shut."""
     undecided = (of(question, pair), question.c.state == Question.WAITING)
@@ -230,13 +229,6 @@ def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) ->
     _held_by(connection, pair, update_id)
     connection.execute(replication.update().where(of(replication, pair)).values(update_id=other))
     note(connection, pair, "put off", f"update {update_id} -> {other}: the slave cannot be reached")
-
-
-def forget_updates(store: Store, source: str) -> None:
-    """Nobody knows any more where the data of this source's initial updates stand in the stream."""
-    gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null(), "keys": null()}
-    with store.begin() as connection:
-        connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 
 
 def note(connection: Connection, pair: Pair, event: str, detail: str, who: str | None = None) -> None:

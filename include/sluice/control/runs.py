@@ -70,7 +70,12 @@ class Runs:
         assert self._api is not None
         query = urlencode({"state": _AT_WORK, "limit": _MOST}, doseq=True)
         found = self._api.ask(f"/api/v2/dags/{RECEIVING}/dagRuns?{query}")["dag_runs"]
-        return [f"{RECEIVING}/{run['dag_run_id']}" for run in found if (run["conf"] or {}).get("slave") == pair.slave]
+        return [f"{RECEIVING}/{run['dag_run_id']}" for run in found if _is_for(pair, run["conf"] or {})]
+
+
+def _is_for(pair: Pair, conf: Mapping[str, object]) -> bool:
+    # What was not chosen in the form is not told, and may be this source.
+    return conf.get("slave") == pair.slave and conf.get("source", pair.source) == pair.source
 
 
 def _path(run: str) -> str:

@@ -131,7 +131,7 @@ def _standing(context: Context, pair: Pair, publishing: str, absent: TransientEr
         dispatcher=shown(kinds),
         why="\n".join(
             [
-                *notes.of_absence(absent),
+                *notes.of_absence(absent, known.status),
                 *notes.of_status(context.store, pair, known.status, different, stored),
                 *notes.of_gate(pair, held, paused, _awaited(context, known, carried)),
                 *notes.of_rows(pair, odd),
@@ -160,7 +160,7 @@ def _awaited(context: Context, known: Replication, carried: Transfer | None) -> 
     if carried and carried.is_in:
         return notes.of_loaded(carried)
     if updates.is_put_off(context.store, known) or (carried and shelf.holds(context, carried)):
-        return notes.of_log(carried)
+        return notes.of_log(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
     return notes.of_transfer(carried, location) if carried else None
 

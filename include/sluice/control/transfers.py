@@ -50,7 +50,7 @@ class Transfer:
 
 
 def begin(store: Store, waiting: Transfer) -> None:
-    """The data is stored: the slave waits for it from now on."""
+    """The data is stored: the slave waits for it from now on, unless it waits for that of a later update."""
     values = {
         "update_id": waiting.update,
         "url": waiting.url,
@@ -66,7 +66,8 @@ def begin(store: Store, waiting: Transfer) -> None:
     there = {"source": waiting.pair.source, "slave": waiting.pair.slave}
     with store.begin() as connection:
         wanted = insert(transfer).values({**there, **values})
-        connection.execute(wanted.on_conflict_do_update(index_elements=list(there), set_=values))
+        known = transfer.c.update_id <= waiting.update
+        connection.execute(wanted.on_conflict_do_update(index_elements=list(there), set_=values, where=known))
 
 
 def awaited(store: Store, pair: Pair) -> Transfer | None:
@@ -100,10 +101,11 @@ def kept(store: Store, source: str) -> list[Transfer]:
     return [_of(row) for row in rows]
 
 
-def loading(store: Store, pair: Pair, epoch: int) -> None:
+def loading(store: Store, loaded: Transfer, epoch: int) -> None:
     """A load began, whose chunks another one may go on with."""
+    this = (of(transfer, loaded.pair), transfer.c.update_id == loaded.update)
     with store.begin() as connection:
-        connection.execute(transfer.update().where(of(transfer, pair)).values(epoch=epoch))
+        connection.execute(transfer.update().where(*this).values(epoch=epoch))
 
 
 def load_ended_in(connection: Connection, ended: Transfer, rows: int) -> None:

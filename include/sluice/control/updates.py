@@ -20,9 +20,11 @@ from sluice.model.progress import Progress
 from sluice.state.replication import UNDER_WAY, Event, Status
 
 CANCELLED = "CANCELLED"
-# In blocks, while the stream goes on.
+# In blocks, while the stream goes on: they are to come, and they do.
+TO_LOAD = "TO LOAD BLOCKS"
 LOADING = "LOADING BLOCKS"
 LOADING_CANCELLED = "CANCELLED IN BLOCKS"
+IN_BLOCKS = (TO_LOAD, LOADING)
 PUT_OFF = "PUT OFF"
 # The data are in, or in files: whoever gives up what follows does not undo that.
 _WHOLE = ("LOADED", "STORED")
@@ -114,7 +116,7 @@ def cancel(store: Store, known: Replication, why: str, who: str | None) -> bool:
     pair, number = known.pair, known.update_id or 0
     this = initial_update.c.id == number
     over = (this, initial_update.c.state.not_in(_WHOLE), ~under_way(number).exists())
-    state = case((initial_update.c.state == LOADING, LOADING_CANCELLED), else_=CANCELLED)
+    state = case((initial_update.c.state.in_(IN_BLOCKS), LOADING_CANCELLED), else_=CANCELLED)
 
     def forget(connection: Connection) -> None:
         slaves = initial_update.c.cancelled + func.to_jsonb(pair.slave)
@@ -179,11 +181,20 @@ def asked(store: Store, number: int | None) -> dict[str, object]:
 
 def is_put_off(store: Store, known: Replication) -> bool:
     """Whether a slave waits for its update to begin, until it can be reached."""
+    return known.status is Status.INITIAL and _stands(store, known, PUT_OFF)
+
+
+def lacks_blocks(store: Store, known: Replication) -> bool:
+    """Whether a slave whose stream goes on lacks rows that come in blocks."""
+    return known.status is Status.TRANSITION and _stands(store, known, *IN_BLOCKS)
+
+
+def _stands(store: Store, known: Replication, *states: str) -> bool:
     wanted = select(initial_update.c.id).where(
-        initial_update.c.id == known.update_id, initial_update.c.state == PUT_OFF
+        initial_update.c.id == known.update_id, initial_update.c.state.in_(states)
     )
     with store.begin() as connection:
-        return known.status is Status.INITIAL and connection.execute(wanted).scalar() is not None
+        return connection.execute(wanted).scalar() is not None
 
 
 def given_up(store: Store, number: int | None) -> list[str]:
@@ -217,6 +228,13 @@ def loading(store: Store, number: int, found: Progress) -> None:
     this = initial_update.update().where(initial_update.c.id == number, under_way(number).exists())
     with store.begin() as connection:
         connection.execute(this.values(state=LOADING, **asdict(found)))
+
+
+def forget(store: Store, source: str) -> None:
+    """Nobody knows any more where the data of this source's initial updates stand in the stream."""
+    gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null(), "keys": null()}
+    with store.begin() as connection:
+        connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 
 
 def progress(row: Row[Any]) -> Progress:

@@ -79,6 +79,9 @@ def cancel(
 def _end(context: Context, pair: Pair, number: int, done: Cancelled) -> None:
     """End the runs that are at work for this slave alone."""
     runs, begun_by = Runs(context.airflow_api()), updates.run_of(context.store, number)
+    if not begun_by:
+        # It waited for its slave to answer.
+        return
     alone = not updates.goes_on(context.store, number)
     found = runs.at_work(pair, begun_by)
     if found is None:

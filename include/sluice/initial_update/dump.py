@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from sluice.context import Context
 from sluice.control import consenting, leases, remedies, replications, shelf, updates, versions
 from sluice.control.bootstrap import reconcile
+from sluice.control.leases import Lease
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
 from sluice.initial_update import joining
@@ -26,15 +27,13 @@ from sluice.initial_update.partly import Held, Partly
 from sluice.initial_update.plan import Chunk, chunks
 from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.targets import directories, slave_target
+from sluice.initial_update.together import EXTERNAL, MARKERS, SNAPSHOT, expect_together
 from sluice.initial_update.waiting import Leased, apart, hold, unfit
 from sluice.log import event
 from sluice.model.between import Between
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event
 from sluice.vendors.dumping import DumpSnapshot
-
-# How rows come: chunks of the snapshot are copied; programs export and import; or blocks, when the stream goes on.
-SNAPSHOT, EXTERNAL, MARKERS = MODES = "snapshot", "external", "markers"
 
 
 def dump(
@@ -55,7 +54,7 @@ def dump(
 
     Args:
         load: copies chunks.
-        mode: one of `MODES`; for blocks tables are made here, and emptied.
+        mode: see `sluice.initial_update.together`; for blocks tables are made here, and emptied.
         store: the data is to be carried to the slaves by hand.
         version: of the source, whose data slaves are to have, as `prefix_Ver_x`; the newest if it is not given.
         resume: go on where an earlier update broke off. A second try of the same one does so by itself.
@@ -63,55 +62,40 @@ def dump(
     Raises:
         SluiceError: the source failed, or every slave did.
     """
-    if store and mode != SNAPSHOT:
-        raise SluiceError(
-            207,
-            f"what comes in mode {mode} is not stored in files",
-            f"no table was touched; trigger initial_update with `store_initial_data`, or with mode {mode}",
-        )
     stages = _stages(context, source)
+    whole = "STORED" if store else updates.TO_LOAD if mode == MARKERS else "LOADED"
     with ExitStack() as stack:
-        held = hold(context, source, slaves)
+        update, held = hold(context, source, slaves)
+        ended = partial(_ended, context, source, update, dict(held))
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
-        update = replications.get(context.store, held[0][0]).update_id or 0
         only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
         older = version.removeprefix(versions.label(context, source, ""))
-        how = MARKERS if ranges else SNAPSHOT
-        if only and (store or older or mode != how):
-            raise SluiceError(
-                208,
-                f"update {update} is for {'some keys' if ranges else 'some tables'} alone, which go over the wire, "
-                f"{'in blocks' if ranges else 'out of one snapshot of now'}",
-                f"trigger initial_update with mode {how}, without `version` and `store_initial_data`; or for all",
-            )
+        expect_together(mode, some=bool(only), keys=bool(ranges), store=store, older=older)
         if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             state = "STORED" if len(failed) < len(held) else "FAILED"
-            return _ended(context, source, update, state, _Filled(failed))
+            return ended(state, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_asked(context.store, update, asked.choices)
         there, held = joining.apart(context, update, held)
         if not held:
-            return _ended(context, source, update, "STORED" if store else "LOADED", _Filled({}))
+            return ended(whole, _Filled({}))
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
-            state = "LOADED" if there else updates.PUT_OFF
-            return _ended(context, source, update, state, _Filled({}), off_line=off_line)
+            return ended(whole if there else updates.PUT_OFF, _Filled({}), off_line=off_line)
         if ranges:
             failed = unfit(context, here)
             if fit := [one for one in here if one[0].slave not in failed]:
                 between = [Between.parsed(text) for text in ranges]
                 failed |= replace_keys(context, fit, update, between, resume=resume)
-            state = "LOADED" if len(failed) < len(here) else "FAILED"
+            state = whole if len(failed) < len(here) else "FAILED"
             again = {"mode": mode, "key_ranges": ranges}
-            filled = _Filled(failed, choices=asked.choices)
-            return _ended(context, source, update, state, filled, again, off_line)
+            return ended(state, _Filled(failed, choices=asked.choices), again, off_line)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away, stack)
-    state = "STORED" if store else "LOADED"
-    return _ended(context, source, update, state if filled.well or there else "FAILED", filled, choices, off_line)
+    return ended(whole if filled.well or there else "FAILED", filled, choices, off_line)
 
 
 @dataclass(frozen=True)
@@ -252,6 +236,7 @@ def _ended(
     context: Context,
     source: str,
     update: int,
+    held: Mapping[Pair, Lease],
     state: str,
     filled: _Filled,
     again: Mapping[str, object] = {},
@@ -264,13 +249,16 @@ def _ended(
 
     Raises:
         SluiceError: SLC-080, it is over for all of them.
+        FencedError: SLC-050, another try of it goes on with one of them, which has the say.
     """
     failed = filled.failed
     for slave, error in failed.items():
         event("failed", slave=slave, error=error.said)
+        pair = Pair(source, slave)
+        still = partial(leases.expect_held, held=held[pair])
         # It may belong to another update by now.
-        if replications.happened(context.store, Pair(source, slave), Event.FAIL, error.said, update_id=update):
-            consenting.ask(context, Pair(source, slave), update, error, filled.choices)
+        if replications.happened(context.store, pair, Event.FAIL, error.said, update_id=update, also=still):
+            consenting.ask(context, pair, update, error, filled.choices)
     updates.finish(context.store, update, state)
     if state == "FAILED":
         facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())

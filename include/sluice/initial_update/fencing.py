@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from sluice.context import Context
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
@@ -12,10 +14,8 @@ from sluice.model.names import Pair
 def fence_out(context: Context, pair: Pair, held: Lease) -> None:
     """Raise a slave's fence. One that is not reached stays as it is: its gate is shut all the same, and the stream does
     not begin with what is written there (R8)."""
-    slave = context.slave(pair)
     try:
-        slave.take_over(held.epoch)
+        with closing(context.slave(pair)) as slave:
+            slave.take_over(held.epoch)
     except SluiceError as error:
         event("not reached", slave=pair.slave, why=error.fact)
-    finally:
-        slave.close()

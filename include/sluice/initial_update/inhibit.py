@@ -6,14 +6,27 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import cascades, joined, leases, remedies, replications, sharing, standby, stops, transfers, updates
+from sluice.control import (
+    cascades,
+    joined,
+    leases,
+    remedies,
+    replications,
+    sharing,
+    standby,
+    stops,
+    transfers,
+    updates,
+    versions,
+)
 from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.courtesy import active
-from sluice.initial_update.dump import MARKERS
 from sluice.initial_update.fencing import fence_out
 from sluice.initial_update.later import expect_fit
+from sluice.initial_update.together import MARKERS, SNAPSHOT, expect_together
+from sluice.initial_update.waiting import restart
 from sluice.log import event
 from sluice.model.between import Between
 from sluice.model.names import Pair, TableName
@@ -27,7 +40,9 @@ def inhibit(
     *,
     tables: Sequence[TableName] = (),
     keys: Sequence[str] = (),
-    mode: str = MARKERS,
+    mode: str = "",
+    store: bool = False,
+    version: str = "",
     force: bool = False,
     resume: bool = False,
     cascade: str = "",
@@ -40,7 +55,8 @@ def inhibit(
     Args:
         tables: those that are to be filled; all if none is named. The others keep their rows then.
         keys: ranges of keys, as `sluice.model.between` reads them; all other rows stay.
-        mode: how rows are to come.
+        mode: how rows are to come; as they may, if it is not given.
+        store, version: the data is to be carried by hand, or is not the newest; see `sluice.initial_update.dump`.
         force: cancel the updates that they are in.
         resume: they go on where an update broke off, if they can, and perhaps with their stream as it is.
         cascade, after: what is filled once they have been, and what led to this; see `sluice.control.cascades`.
@@ -50,7 +66,8 @@ def inhibit(
             hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
             and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them, SLC-230 if it
             would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-225, SLC-224 and SLC-099
-            if these keys cannot be filled; all are left as they were.
+            if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go together; all are left as they
+            were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -60,10 +77,13 @@ def inhibit(
         raise ConfigError(4, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
     pairs = _not_cancelled(context, pairs)
+    mode = mode or (MARKERS if keys else SNAPSHOT)
     between = _between(keys, tables, mode)
     if mode == MARKERS:
         active(context, source)
     only = _some(context, source, tables, between)
+    older = version.removeprefix(versions.label(context, source, ""))
+    expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = cascades.parsed(context, cascade)
     number, there = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in there]
@@ -89,10 +109,11 @@ def inhibit(
         joined.still(context.store, number, {})
         for pair in pairs:
             cascades.remember(context.store, pair, cascade, following, after)
-            # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
-            # failure ends in INCONSISTENT.
-            if not (only or resume):
-                replications.restart_at(context.store, pair, context.manifest(source).end(), number)
+        # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
+        # failure ends in INCONSISTENT. Somebody may have cancelled it by now for some of them.
+        if not (only or resume):
+            pairs = restart(context.store, pairs, context.manifest(source).end(), number)
+        for pair in pairs:
             fence_out(context, pair, held[pair])
             event("inhibited", slave=pair.slave, update=number)
     return {"update": number, "slaves": [pair.slave for pair in pairs]}

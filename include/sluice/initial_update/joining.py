@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from sluice.context import Context
 from sluice.control import answers, joined, replications, transfers
 from sluice.control.leases import Lease
+from sluice.errors import ConfigError
 from sluice.initial_update.copying import Target
 from sluice.initial_update.later import Later, seen
 from sluice.initial_update.storing import StoredTables
@@ -47,7 +49,11 @@ def apart(context: Context, update: int, held: Sequence[Leased]) -> tuple[set[st
     configuration is as it was, and the log has been kept for it all along.
     """
     known = [replications.get(context.store, pair) for pair, _ in held]
-    wanted = {one.pair.slave: _what(context, one.pair, one.position) for one in known}
+    wanted: dict[str, str] = {}
+    for one in known:
+        # That it cannot be known what a slave is to see is told for this one alone, later.
+        with suppress(ConfigError):
+            wanted[one.pair.slave] = _what(context, one.pair, one.position)
     there = joined.still(context.store, update, wanted)
     for slave in sorted(there):
         event("filled already", slave=slave, update=update)

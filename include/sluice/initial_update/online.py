@@ -201,6 +201,9 @@ class _Loading:
         except TransientError as error:
             self.away = error
             return
+        except SluiceError as error:
+            self._given_up(error)
+            return
         self.left = any(map(self._wanted, self.ranges))
         self._ahead.look(self.ranges, {one.number for one in self.ranges if self._wanted(one)})
         if replaced := {one.table for one in self.ranges if one.replaces}:

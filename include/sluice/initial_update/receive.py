@@ -71,7 +71,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         stack.callback(leases.release, context.store, held)
         # Whoever gives its update up from here on has a later epoch.
         awaited = _awaited(context, pair, awaited.update)
-        transfers.loading(context.store, pair, held.epoch)
+        transfers.loading(context.store, awaited, held.epoch)
         target = slave_target(context, pair, held, awaited.epoch)
         stack.callback(target.tables.close)
         before = Gathered(context, stored.plan, dumped.definitions, between) if between else Nothing(stored.plan)

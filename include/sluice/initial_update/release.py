@@ -46,7 +46,9 @@ def release(
         elif known.status in UNDER_WAY:
             _go_on(context, pair)
             reason = f"the initial data is in, and {who} approved" if who else "the initial data is in"
-            replications.lift(context.store, pair, Hold.INITIAL, reason)
+            if not replications.open_gate(context.store, pair, known.update_id, reason):
+                event("left alone", slave=slave, update=known.update_id, why="another update took its place")
+                continue
             if carried:
                 transfers.end(context.store, pair, carried.update)
             released.append(slave)

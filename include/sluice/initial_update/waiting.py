@@ -8,7 +8,7 @@ from sluice.context import Context
 from sluice.control import absence, leases, losses, remedies, replications, updates
 from sluice.control.leases import Lease
 from sluice.control.store import Store
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.position import Position
@@ -18,12 +18,13 @@ from sluice.state.replication import Status
 Leased = tuple[Pair, Lease]
 
 
-def hold(context: Context, source: str, slaves: Sequence[str]) -> list[Leased]:
-    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump."""
+def hold(context: Context, source: str, slaves: Sequence[str]) -> tuple[int, list[Leased]]:
+    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump; the number
+    of their update."""
     waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
     held = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
     # Whoever begins another update from here on has a later epoch.
-    still = _waiting(context.store, waiting)
+    still = _waiting(context.store, list(waiting))
     for pair in waiting:
         if pair not in still:
             leases.release(context.store, held.pop(pair))
@@ -33,7 +34,7 @@ def hold(context: Context, source: str, slaves: Sequence[str]) -> list[Leased]:
             f"none of {', '.join(slaves)} waits for initial data",
             f"trigger the whole DAG, not the task alone: {remedies.update(source, slaves)}",
         )
-    return list(held.items())
+    return next(iter(still.values())), list(held.items())
 
 
 def apart(
@@ -47,7 +48,13 @@ def apart(
     absent = absence.absent(context, [pair for pair, _ in held])
     put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).off_line == "wait"]
     for pair in put_off:
-        updates.put_off(context.store, pair, update, asked)
+        try:
+            updates.put_off(context.store, pair, update, asked)
+        except TransientError:
+            raise
+        except SluiceError as error:
+            # It was cancelled while it was asked: the others go on.
+            event("left alone", slave=pair.slave, why=error.fact)
     return (
         [one for one in held if one[0] not in absent],
         [one for one in held if one[0] in absent and one[0] not in put_off],
@@ -78,19 +85,23 @@ def _restarted(store: Store, pair: Pair, position: Position, update: int) -> boo
 
 def unfit(context: Context, held: Sequence[Leased]) -> dict[str, SluiceError]:
     """Which slaves cannot be filled, and why, before anything of them is touched: columns would lose what nobody
-    allowed, or a master what is wiped out."""
+    allowed, or a master what is wiped out; or what they are to see cannot be read, or they are to see nothing more."""
     return {pair.slave: error for pair, _ in held if (error := _unfit(context, pair))}
 
 
 def _unfit(context: Context, pair: Pair) -> SluiceError | None:
     try:
+        context.config.replication(pair.source, pair.slave)
         context.wiped(pair)
+        context.mapper(pair)
         losses.look(context, pair)
     except SluiceError as error:
         return error
     return None
 
 
-def _waiting(store: Store, pairs: Sequence[Pair]) -> list[Pair]:
+def _waiting(store: Store, pairs: Sequence[Pair]) -> dict[Pair, int]:
+    """Those of these that are in an update of this run, with its number."""
     known = [replications.get(store, pair) for pair in pairs]
-    return [one.pair for one in known if one.status is Status.INITIAL and updates.ours(store, one)]
+    ours = (one for one in known if one.status is Status.INITIAL and updates.ours(store, one))
+    return {one.pair: one.update_id or 0 for one in ours}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from sluice.log import event
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
-from sluice.vendors.protocol import SourceDatabase
+from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 from sluice.verify import points
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison, Side
@@ -33,13 +34,19 @@ CompareAll = Callable[[list[Comparison]], list[Difference]]
 
 @dataclass(frozen=True)
 class Request:
-    """What to compare: all watched tables if none is named; `percent` of the keys."""
+    """What to compare: all watched tables if none is named; `percent` of the keys.
+
+    Attributes:
+        initial: an initial update is to end with it.
+        update: the only one that may; any if it is not given.
+    """
 
     source: str
     slaves: tuple[str, ...]
     tables: tuple[TableName, ...] = ()
     percent: int = 100
     initial: bool = False
+    update: int = 0
 
 
 def verify(
@@ -98,8 +105,12 @@ def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], 
     known = {pair.slave: replications.get(context.store, pair) for pair in pairs}
     away = {pair.slave for pair in pairs if transfers.pending(context.store, pair)}
     away |= {slave for slave, one in known.items() if updates.is_put_off(context.store, one)}
+    # The task before the one that ends an update has brought them all.
+    away |= {slave for slave, one in known.items() if not request.initial and updates.lacks_blocks(context.store, one)}
     states = {slave: one.status for slave, one in known.items()}
-    ready = {slave: one for slave, one in known.items() if one.status in wanted and slave not in away}
+    # Another update ends when its own run has brought all of it, and compared that.
+    ours = {slave for slave, one in known.items() if request.update in (0, one.update_id)}
+    ready = {slave: one for slave, one in known.items() if one.status in wanted and slave in ours - away}
     passed = {
         slave for slave, status in states.items() if request.initial and (status is Status.NORMAL or slave in away)
     }
@@ -162,18 +173,14 @@ def _compare(
     shapes = {name: database.shape(point.snapshot_id, name) for name in names}
     jobs: list[Comparison] = []
     with ExitStack() as stack:
-        for slave in slaves:
-            port = context.slave(Pair(request.source, slave))
-            try:
-                snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
-            except SluiceError as error:
-                event("not aligned", slave=slave, why=error.fact)
-                waits = _waiting(context, Pair(request.source, slave)) if request.initial else None
-                late[slave] = waits or error
+        with ThreadPoolExecutor(len(slaves)) as pool:
+            # All at once: nobody stands at the point for another who does not come.
+            aligned = list(pool.map(lambda slave: _aligned(context, request, slave, point, patience_s, stack), slaves))
+        for slave, found in zip(slaves, aligned, strict=True):
+            if isinstance(found, SluiceError):
+                late[slave] = found
                 continue
-            finally:
-                points.passed(context.store, point.id, slave)
-            event("aligned", slave=slave, position=point.position)
+            port, snapshot_id = found
             skipped = stops.left_out(context.store, port.pair)
             for name in [name for name in names if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
@@ -189,13 +196,45 @@ def _compare(
                         port.mapper.filled(name) is Filled.MERGE,
                     )
                 )
-        differences = compare_all(jobs)
+        differences = _differences(compare_all, jobs, late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
-    for job, difference in zip(jobs, differences, strict=True):
-        found = difference.with_rows_of_its_own() if job.own_rows else difference
-        results[job.slave][str(job.view.master.name)] = found
+    for job, difference in differences:
+        there = difference.with_rows_of_its_own() if job.own_rows else difference
+        results[job.slave][str(job.view.master.name)] = there
     _record(context, request.source, point.id, results)
     return results
+
+
+def _aligned(
+    context: Context, request: Request, slave: str, point: Point, patience_s: float, stack: ExitStack
+) -> tuple[SlaveDatabase, str] | SluiceError:
+    """A slave at the point, with its snapshot, which is held open; or why it does not come there."""
+    pair = Pair(request.source, slave)
+    try:
+        port = context.slave(pair)
+        snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
+    except SluiceError as error:
+        event("not aligned", slave=slave, why=error.fact)
+        return (_waiting(context, pair) if request.initial else None) or error
+    finally:
+        points.passed(context.store, point.id, slave)
+    event("aligned", slave=slave, position=point.position)
+    return port, snapshot_id
+
+
+def _differences(
+    compare_all: CompareAll, jobs: list[Comparison], late: dict[str, SluiceError]
+) -> list[tuple[Comparison, Difference]]:
+    """What was found; a slave that cannot be read keeps nobody else from being compared (R8)."""
+    try:
+        return list(zip(jobs, compare_all(jobs), strict=True))
+    except SluiceError as error:
+        slaves = dict.fromkeys(job.slave for job in jobs)
+        if len(slaves) == 1:
+            late |= dict.fromkeys(slaves, error)
+            return []
+    each = ([job for job in jobs if job.slave == slave] for slave in slaves)
+    return [one for some in each for one in _differences(compare_all, some, late)]
 
 
 def _called(source: str, names: Sequence[TableName], database: SourceDatabase) -> list[TableName]:
