@@ -88,9 +88,8 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
     how = {**parameters(info, application), "options": options}
     try:
         connection = psycopg.connect(autocommit=True, **how)
-        for name, since in _ENDING.items():
-            if connection.info.server_version >= since:
-                connection.execute(sql.SQL("SET {} = 0").format(sql.Identifier(name)))
+        there = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
+        connection.execute(sql.SQL("; ").join(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in there))
         connection.autocommit = autocommit
     except psycopg.Error as error:
         doing = f"connecting to {info.host}:{info.port or 5432}/{info.database}"
