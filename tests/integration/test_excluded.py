@@ -326,3 +326,17 @@ def test_names_that_are_found_later_come_to_the_same(build, weak):
     with pytest.raises(SluiceError, match="SLC-227"):
         world.drain()
     assert world.reader("zurich").execute("SELECT id FROM audit_log").fetchall() == [(7,)]
+
+
+def test_a_table_that_is_declined_later_and_refers_to_others_is_not_in_the_way_of_filling_these(updating):
+    world = updating(DDL, {"public.*": {}})
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables={"public.staff": {"exclude": True}}))
+    world.master.execute("DELETE FROM payroll WHERE id > 10; UPDATE payroll SET salary = 1")
+    world.inhibit("zurich")
+    assert world.dump("zurich")["failed"] == {}
+    world.release("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    assert world.rows("zurich", "public.payroll") == world.rows("master", "public.payroll")
+    assert world.rows("zurich", "public.staff").total() == 20

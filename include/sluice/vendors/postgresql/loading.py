@@ -148,7 +148,7 @@ class SlaveTables:
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
             if emptied:
-                self._empty(session, emptied, delete=bool(staying))
+                self._empty(session, emptied)
             indexing.forget(session, indexes, made)
             indexing.build(session, indexes, present - keyless)
             indexing.put_off(session, indexes, keyless.intersection(emptied), emptied)
@@ -209,15 +209,13 @@ class SlaveTables:
         """What tables are called here."""
         return [self.mapper.table(table.name) for table in tables]
 
-    def _empty(self, session: Connection, names: Sequence[TableName], *, delete: bool) -> None:
-        """Empty tables; row by row if others that keep their rows refer to them, and that is wanted then."""
+    def _empty(self, session: Connection, names: Sequence[TableName]) -> None:
+        """Empty tables; row by row if others refer to them that keep their rows, or that are not ours to touch."""
         tables = [catalog.rows_of(session, name) for name in names]
         try:
             with session.transaction():
                 session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(tables)))
         except psycopg.errors.FeatureNotSupported:
-            if not delete:
-                raise
             self._silence(session)
             for table in tables:
                 session.execute(sql.SQL("DELETE FROM {}").format(table))
