@@ -57,6 +57,7 @@ RESOURCES = (
     "table_definition",
     "described",
     "partitions",
+    "clones",
     "command",
     "follow",
     "forget",

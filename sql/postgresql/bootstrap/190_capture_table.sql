@@ -25,5 +25,6 @@ BEGIN
         PERFORM {capture_partitions}(relation, trigger_name);
     END IF;
     PERFORM {capture_commit}(relation, trigger_name);
+    UPDATE {current_tables} AS known SET clones = {clones}(relation) WHERE known.relid = relation;
 END
 $capture_table$

@@ -35,7 +35,8 @@ BEGIN
             'A', relation, known.definition, {described}(relation, known.definition, now, again), statement);
     END IF;
     UPDATE {current_tables} AS was
-    SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts
+    SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts,
+        clones = {clones}(relation)
     WHERE was.relid = relation;
     IF actions LIKE '%I%' THEN
         PERFORM {capture_rows}(leaf, 'I') FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);

@@ -20,8 +20,9 @@ BEGIN
     VALUES (name.schemaname, name.relname, entry.actions, nextval({seq_name}::regclass), called, entry.debug, relation,
             entry.old_images);
     PERFORM {capture_table}(relation, entry.actions, called, entry.debug);
-    INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions)
-    VALUES (relation, name.schemaname, name.relname, {table_definition}(relation), {partitions}(relation));
+    INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
+    VALUES (relation, name.schemaname, name.relname, {table_definition}(relation), {partitions}(relation),
+            {clones}(relation));
     UPDATE {tables} SET status = 'OK' WHERE relid = relation;
     PERFORM {command}(
         'N', relation, NULL, {described}(relation, NULL, {table_definition}(relation), false), statement);

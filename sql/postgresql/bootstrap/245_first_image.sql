@@ -1,6 +1,7 @@
 -- The first image of a relation that was written after its columns changed, NULL if there is none, and whether that is
--- certain: images on both sides must differ in their number of fields, and no column may have come and gone between. Nor is
--- it where an update has no old image, and what says that its key stayed (see {capture_function}) looked at other columns.
+-- certain: images on both sides must differ in their number of fields, and columns only have come, or only gone, since else
+-- what they were in between may have had as many. Nor is it where an update has no old image, and what says that its key
+-- stayed (see {capture_function}) looked at other columns.
 CREATE OR REPLACE FUNCTION {first_image}(leaf oid, root oid, before jsonb, after jsonb, OUT first bigint, OUT certain boolean)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
     WITH image AS (
@@ -12,10 +13,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
         WHERE relid = leaf AND db_action::"char" IN ('I', 'U', 'D')
     ), shape AS (
         SELECT
-            (SELECT jsonb_agg(jsonb_build_array(c -> 'number', c -> 'type')) FROM jsonb_array_elements(before -> 'columns') AS c)
-            = (SELECT jsonb_agg(jsonb_build_array(c -> 'number', c -> 'type')) FROM jsonb_array_elements(after -> 'columns') AS c)
-                AS same,
-            NOT EXISTS (SELECT FROM {layouts} WHERE relid = leaf) AS new,
+            old = new AS same,
+            old_numbers @> new_numbers OR new_numbers @> old_numbers AS one_way,
+            NOT EXISTS (SELECT FROM {layouts} WHERE relid = leaf) AS fresh,
             jsonb_array_length(before -> 'columns') AS old_width,
             jsonb_array_length(after -> 'columns') AS new_width,
             EXISTS (
@@ -30,8 +30,17 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
                     SELECT FROM jsonb_array_elements(after -> 'columns') AS d
                     WHERE (d -> 'number', d -> 'name') = (c -> 'number', c -> 'name'))) AS renamed,
             EXISTS (SELECT FROM {queue} WHERE relid = leaf AND db_action::"char" = 'U' AND oldcontent IS NULL) AS without
+        FROM (
+            SELECT
+                (SELECT coalesce(jsonb_agg(jsonb_build_array(c -> 'number', c -> 'type')), '[]')
+                 FROM jsonb_array_elements(before -> 'columns') AS c) AS old,
+                (SELECT coalesce(jsonb_agg(jsonb_build_array(c -> 'number', c -> 'type')), '[]')
+                 FROM jsonb_array_elements(after -> 'columns') AS c) AS new,
+                jsonb_path_query_array(before, '$.columns[*].number') AS old_numbers,
+                jsonb_path_query_array(after, '$.columns[*].number') AS new_numbers
+        ) AS pairs
     ), cut AS (
-        SELECT CASE WHEN shape.new THEN (SELECT min(repl_key) FROM image)
+        SELECT CASE WHEN shape.fresh THEN (SELECT min(repl_key) FROM image)
                     WHEN NOT shape.same THEN (SELECT min(repl_key) FROM image WHERE width = new_width) END AS first
         FROM shape
     )
@@ -39,7 +48,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $first_image$
            NOT (shape.without AND (shape.renamed OR NOT (shape.same OR shape.same_key)))
            AND (shape.same
                 OR NOT EXISTS (SELECT FROM image)
-                OR NOT shape.hidden AND (shape.new OR shape.old_width <> shape.new_width) AND NOT EXISTS (
+                OR shape.one_way AND NOT shape.hidden AND (shape.fresh OR shape.old_width <> shape.new_width) AND NOT EXISTS (
                     SELECT FROM image
                     WHERE width <> CASE WHEN repl_key >= cut.first THEN shape.new_width ELSE shape.old_width END))
     FROM shape CROSS JOIN cut

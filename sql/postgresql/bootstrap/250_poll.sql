@@ -1,6 +1,7 @@
 -- What an event trigger would have done, done later: the caller holds the table against writers, and calls this when it is
 -- not what it was. Images written since the change are told from older ones by how many fields they have. Returns false,
--- and changes nothing, where that does not tell them apart (R7).
+-- and changes nothing, where that does not tell them apart (R7). Of rows that were written by another key, or by one checked at
+-- another time, nobody can tell which is which; values of a new column may have been computed. Then the whole table follows.
 CREATE OR REPLACE FUNCTION {poll}(relation oid) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $poll$
 DECLARE
@@ -11,6 +12,7 @@ DECLARE
     begins jsonb := '{{ }}';
     told   record;
     again  boolean;
+    keys   bigint;
     rows   boolean;
 BEGIN
     SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
@@ -29,12 +31,21 @@ BEGIN
         END IF;
         begins := begins || jsonb_build_object(leaf::text, told.first);
     END LOOP;
-    SELECT bool_or(old.type IS NOT NULL AND old.type <> new.type OR old.type IS NULL AND new."default" IS NOT NULL AND NOT a.atthasmissing)
+    SELECT bool_or(CASE WHEN old.type IS NOT NULL THEN old.type <> new.type
+                        ELSE NOT a.atthasmissing AND (new.not_null OR coalesce(new."default", new.identity) IS NOT NULL) END)
     INTO again
-    FROM jsonb_to_recordset(now -> 'columns') AS new (number int, type text, "default" text)
+    FROM jsonb_to_recordset(now -> 'columns') AS new (number int, type text, not_null boolean, "default" text, identity text)
     JOIN pg_attribute AS a ON a.attrelid = relation AND a.attnum = new.number
     LEFT JOIN jsonb_to_recordset(known.definition -> 'columns') AS old (number int, type text) USING (number);
-    again := again OR NOT known.partitions <@ parts;
+    SELECT count(DISTINCT ARRAY(
+        SELECT c ->> 'number'
+        FROM jsonb_array_elements_text(side -> 'key') WITH ORDINALITY AS part (name, place)
+        JOIN jsonb_array_elements(side -> 'columns') AS c ON c ->> 'name' = part.name
+        ORDER BY part.place
+    ) || (side -> 'constraints' -> 0 ->> 1 LIKE '%DEFERRABLE%')::text) INTO keys
+    FROM unnest(ARRAY[known.definition, now]) AS side;
+    again := again OR NOT known.partitions <@ parts OR NOT known.clones <@ {clones}(relation)
+        OR keys > 1 AND EXISTS (SELECT FROM {queue} AS change WHERE change.relid = ANY (parts || relation));
     FOR leaf IN SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions) LOOP
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s)', leaf::regclass) INTO rows;
         again := again OR rows;

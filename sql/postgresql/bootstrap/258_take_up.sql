@@ -15,8 +15,9 @@ BEGIN
     PERFORM {capture_table}(relation, rtrim(coalesce(entry.actions, 'IUD')), entry.trigger_name, entry.debug);
     UPDATE {tables} SET status = 'OK' WHERE relid = relation;
     IF NOT known THEN
-        INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions)
-        VALUES (relation, entry.schemaname, entry.tablename, {table_definition}(relation), {partitions}(relation));
+        INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
+        VALUES (relation, entry.schemaname, entry.tablename, {table_definition}(relation), {partitions}(relation),
+                {clones}(relation));
         IF (SELECT detection AND initial_content FROM {settings}) THEN
             PERFORM {capture_rows}(relation, 'I');
         END IF;

@@ -16,10 +16,10 @@ WITH entry AS (
     WHERE NOT EXISTS (SELECT FROM {tables} AS kept WHERE kept.relid = known.relid)
       AND NOT EXISTS (SELECT FROM entry WHERE entry.relid = known.relid)
 )
-INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions)
-SELECT relid, schemaname, tablename, {table_definition}(relid), {partitions}(relid) FROM entry
+INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
+SELECT relid, schemaname, tablename, {table_definition}(relid), {partitions}(relid), {clones}(relid) FROM entry
 WHERE %(anew)s::oid[] IS NULL OR relid = ANY (%(anew)s)
    OR NOT EXISTS (SELECT FROM {current_tables} AS known WHERE known.relid = entry.relid)
 ON CONFLICT (relid) DO UPDATE
 SET schemaname = EXCLUDED.schemaname, relname = EXCLUDED.relname, definition = EXCLUDED.definition,
-    partitions = EXCLUDED.partitions
+    partitions = EXCLUDED.partitions, clones = EXCLUDED.clones

@@ -16,5 +16,6 @@ LEFT JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 WHERE entry.status = 'OK'
   AND (known.definition IS DISTINCT FROM {table_definition}(entry.relid)
        OR class.relkind = 'p' AND known.partitions <> {partitions}(entry.relid)
+       OR class.relkind = 'p' AND NOT known.clones <@ {clones}(entry.relid)
        OR entry.relid IN (SELECT relid FROM differing)
        OR class.relkind = 'p' AND EXISTS (SELECT FROM {tree}(entry.relid) AS tree (relid) JOIN differing USING (relid)))
