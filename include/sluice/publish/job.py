@@ -31,6 +31,7 @@ _TRIM_S = _FORGET_S = 300.0
 _RECLAIM = 100_000
 _RECLAIM_SHARE = 0.1
 _ANOTHER_SOURCE = 48
+_ALTERED_SINCE = 247
 
 
 def publish(context: Context, source: str, *, once: bool = False) -> dict[str, object]:
@@ -87,6 +88,7 @@ class _Run:
         self._renewed = time.monotonic()
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
         self._reclaimed = 0
+        self._looked_again = False
         self.transactions = self.changes = self.segments = 0
 
     def until(self, end: float, poll_s: float) -> None:
@@ -95,18 +97,30 @@ class _Run:
         while True:
             self._heal()
             self._database.poll_ddl()
-            for request in points.requested(self._context.store, self._source):
-                self._answer(request, bound)
-            published = self._publisher.publish(bound) if self._database.queued() else Published()
-            self._count(published)
+            more = self._swept(bound)
             self._keep_up()
-            if published.more:
+            if more:
                 continue
             self._reclaim()
             self._forget()
             if time.monotonic() >= end and not self._snapshots:
                 return
             time.sleep(poll_s)
+
+    def _swept(self, bound: int) -> bool:
+        """Answer who asked for a point, publish one sweep; whether there is more to do at once."""
+        try:
+            for request in points.requested(self._context.store, self._source):
+                self._answer(request, bound)
+            published = self._publisher.publish(bound) if self._database.queued() else Published()
+        except SluiceError as error:
+            if error.code != _ALTERED_SINCE or self._looked_again:
+                raise
+            self._looked_again = True
+            return True
+        self._looked_again = False
+        self._count(published)
+        return published.more
 
     def close(self) -> None:
         """End every snapshot still held."""

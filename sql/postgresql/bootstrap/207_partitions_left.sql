@@ -1,5 +1,6 @@
 -- Partitions that a table has no more: the rows of one that was detached are gone from the table; it may be wanted as a
--- table of its own now. Those of one that was dropped were put into the stream before it went, or the caller fails.
+-- table of its own now. Those of one that was dropped were put into the stream before it went, or the caller fails. Triggers
+-- stay on one that somebody reads meanwhile, if the caller does not wait for that: they do nothing there.
 CREATE OR REPLACE FUNCTION {partitions_left}(relation oid, gone oid[], statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $partitions_left$
 DECLARE
@@ -11,7 +12,11 @@ BEGIN
     deletes := coalesce(entry.actions, 'IUD') LIKE '%D%';
     FOREACH leaf IN ARRAY gone LOOP
         IF EXISTS (SELECT FROM pg_class WHERE oid = leaf) THEN
-            PERFORM {release_table}(leaf, entry.trigger_name);
+            BEGIN
+                PERFORM {release_table}(leaf, entry.trigger_name);
+            EXCEPTION WHEN lock_not_available THEN
+                NULL;
+            END;
             IF deletes THEN
                 PERFORM {capture_rows}(leaf, 'D');
             END IF;

@@ -1,6 +1,7 @@
--- Watched tables that are not what was recorded of them, or are gone (no name then). A constraint that is checked at commit
--- and refers to a table is no part of its definition, but asks for a trigger (R1). All are compared at once: whoever asks
--- {current_layout} of each table reads all constraints each time.
+-- Watched tables that are not what was recorded of them, or are gone (no name then), and what they were called. A constraint
+-- that is checked at commit and refers to a table is no part of its definition, but asks for a trigger (R1). All are compared
+-- at once: whoever asks {current_layout} of each table reads all constraints each time. What is referred to
+-- comes first in the order of loading, and what is gone last, the other way round, as slaves can follow.
 WITH checked_late (relid) AS MATERIALIZED (
     SELECT unnest(ARRAY[conrelid, confrelid]) FROM pg_constraint WHERE condeferrable AND contype <> 't'
 ), recorded AS MATERIALIZED (
@@ -8,7 +9,7 @@ WITH checked_late (relid) AS MATERIALIZED (
 ), differing (relid) AS MATERIALIZED (
     SELECT relid FROM recorded WHERE deferred <> (relid IN (SELECT relid FROM checked_late))
 )
-SELECT entry.relid, namespace.nspname, class.relname
+SELECT entry.relid, namespace.nspname, class.relname, known.schemaname, known.relname
 FROM {tables} AS entry
 JOIN {current_tables} AS known USING (relid)
 LEFT JOIN pg_class AS class ON class.oid = entry.relid
@@ -19,3 +20,4 @@ WHERE entry.status = 'OK'
        OR class.relkind = 'p' AND NOT known.clones <@ {clones}(entry.relid)
        OR entry.relid IN (SELECT relid FROM differing)
        OR class.relkind = 'p' AND EXISTS (SELECT FROM {tree}(entry.relid) AS tree (relid) JOIN differing USING (relid)))
+ORDER BY class.oid IS NULL, CASE WHEN class.oid IS NULL THEN -entry.repl_key ELSE entry.repl_key END

@@ -36,9 +36,12 @@ def settled(connection: Connection, parts: Parts, names: Sequence[TableName]) ->
     if not polls(connection, parts):
         return []
     triggers.lock(connection, names, "ACCESS EXCLUSIVE")
+    # To print a default, the server locks the table that has it, while we hold those (R9).
+    connection.execute("SET LOCAL lock_timeout = '200ms'")
     rows = connection.execute(composed("publish/unseen", **parts)).fetchall()
+    connection.execute("SET LOCAL lock_timeout = 0")
     if rows:
-        others = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table in rows)
+        others = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table, *_ in rows)
         raise TransientError(
             115,
             f"a change of {others} is not recorded yet, and this statement may change tables too",
@@ -58,7 +61,12 @@ def record(
     """
     wanted = {"names": None if names is None else [regclass(name) for name in names]}
     here = composed("statement/altered_here")
+    # Rows that went with a partition are no part of what is recorded here, so nobody need know them.
+    dropping = sql.SQL("SELECT {}('dropping', {})")
+    every = sql.SQL("ARRAY(SELECT pg_catalog.unnest(partitions) FROM {})").format(parts["current_tables"])
+    connection.execute(dropping.format(parts["note"], every))
     connection.execute(composed("statement/follow", **parts, altered_here=here), wanted)
+    connection.execute(dropping.format(parts["note"], sql.SQL("'{}'")))
     connection.execute(composed("statement/forget", **parts, altered_here=here))
     if polls(connection, parts):
         connection.execute(composed("statement/adopt", **parts), {**wanted, "others": list(others)})

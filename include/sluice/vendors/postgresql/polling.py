@@ -4,7 +4,8 @@ that somebody added to the registry."""
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
@@ -12,14 +13,17 @@ from psycopg import sql
 from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import Resources, TableName
-from sluice.vendors.postgresql import detection, triggers
+from sluice.vendors.postgresql import catalog, detection, triggers
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.unchanged import Unchanged
 
 _AGAIN_S = 60.0
 _MODE = "SHARE ROW EXCLUSIVE"
-# To print a default, the server locks the table that has it.
+# To print a default, the server locks the table that has it; a partition that left is locked to lose its triggers.
+# Shorter than the second after which servers look for deadlocks: no statement of a user is ended as the victim (R9).
 _LOOK_WAIT_MS = 200
+# Where nothing is held meanwhile, as long as an ALTER that writes a table anew may last.
+_PATIENCE_MS = 5000
 # Nothing of a table that is not watched is queued, so nobody waits long for its lock.
 _TRIES = 3
 
@@ -33,18 +37,56 @@ def poll(connection: Connection, parts: Mapping[str, sql.Composable], unchanged:
         unchanged: since the last look of the same caller.
 
     Raises:
-        TransientError: SLC-036 if a table stays locked.
+        TransientError: SLC-036 if a table stays locked, also one that did not change.
     """
     if unchanged.look(connection, parts):
         return
-    unseen = connection.execute(composed("publish/unseen", **parts)).fetchall()
+    with connection.transaction():
+        connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE_MS))
+        unseen = connection.execute(composed("publish/unseen", **parts)).fetchall()
     if not unseen:
         unchanged.is_fine()
-    for relation, schema, table in unseen:
-        with connection.transaction(), detection.unheard(connection, parts):
-            if table:
-                triggers.lock(connection, [TableName(schema, table)], _MODE)
-            connection.execute(sql.SQL("SELECT {}(%s)").format(parts["poll"]), [relation])
+    for relation, *names in _in_order(unseen):
+        name = TableName(*names[:2]) if names[0] else None
+        if not _told(connection, parts, sql.SQL("{}(%s)").format(parts["poll"]), relation, name, _MODE):
+            poll(connection, parts, unchanged)
+            return
+
+
+def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Whoever bears the name now that another one had comes after that one, so that slaves can follow; names that went
+    round in a circle have no such order."""
+    left = list(unseen)
+    borne = {row[3:] for row in left}
+    while left:
+        following = next((row for row in left if row[1:3] == row[3:] or row[1:3] not in borne), left[0])
+        left.remove(following)
+        borne.discard(following[3:])
+        yield following
+
+
+def _told(
+    connection: Connection,
+    parts: Mapping[str, sql.Composable],
+    function: sql.Composable,
+    relation: int,
+    name: TableName | None,
+    mode: LiteralString,
+    tries: int | None = None,
+) -> bool:
+    """Call a function for a table that is held meanwhile; what else it waits for, it waits for briefly.
+
+    Returns:
+        false if the table does not bear that name any more: then nothing was called.
+    """
+    with connection.transaction(), detection.unheard(connection, parts):
+        if name:
+            triggers.lock(connection, [name], mode, tries)
+            if catalog.there(connection, [name]).get(name, (None,))[0] != relation:
+                return False
+        connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_LOOK_WAIT_MS))
+        connection.execute(sql.SQL("SELECT ") + function, [relation])
+    return True
 
 
 class Newcomers:
@@ -70,9 +112,8 @@ class Newcomers:
                 continue
             name = TableName(schema, table)
             try:
-                with connection.transaction(), detection.unheard(connection, parts):
-                    triggers.lock(connection, [name], _MODE, _TRIES)
-                    connection.execute(sql.SQL("SELECT {}(%s, NULL)").format(parts["adopt"]), [relation])
+                adopt = sql.SQL("{}(%s, NULL)").format(parts["adopt"])
+                _told(connection, parts, adopt, relation, name, _MODE, _TRIES)
             except (psycopg.Error, TransientError) as error:
                 if connection.closed:
                     raise
@@ -86,9 +127,8 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
     for relation, schema, table in connection.execute(composed("publish/registered", **parts)).fetchall():
         name = TableName(schema, table)
         try:
-            with connection.transaction(), detection.unheard(connection, parts):
-                triggers.lock(connection, [name], "ACCESS EXCLUSIVE", _TRIES)
-                connection.execute(sql.SQL("SELECT {}(%s)").format(parts["take_up"]), [relation])
+            function = sql.SQL("{}(%s)").format(parts["take_up"])
+            _told(connection, parts, function, relation, name, "ACCESS EXCLUSIVE", _TRIES)
         except (psycopg.Error, TransientError) as error:
             if connection.closed:
                 raise

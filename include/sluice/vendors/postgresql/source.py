@@ -57,7 +57,8 @@ class PostgresSource:
         self._unrecorded = polling.Unrecorded()
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
-        self._recorded, self._polled, self._firing = Unchanged(), Unchanged(), Unchanged()
+        self._polled, self._firing = Unchanged(), Unchanged()
+        self._recorded = Unchanged(self._polled)
 
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""

@@ -104,11 +104,7 @@ class PostgresSweep:
         if self._unchanged.look(self._connection, self._parts):
             return
         if misread := self._connection.execute(composed("publish/misread", **self._parts)).fetchone():
-            raise SluiceError(
-                43,
-                f"the columns of {TableName(*misread)} changed and the change was not recorded",
-                "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
-            )
+            raise self._unchanged.unrecorded(TableName(*misread))
         self._unchanged.is_fine()
 
     def _read_layouts(self) -> None:

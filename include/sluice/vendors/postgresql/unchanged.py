@@ -6,13 +6,20 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
+from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.model.names import TableName
 from sluice.vendors.postgresql.session import Connection, composed
 
 
 class Unchanged:
-    """What the catalog was like at the last comparison that found nothing; one for each kind of comparison."""
+    """What the catalog was like at the last comparison that found nothing; one for each kind of comparison.
 
-    def __init__(self) -> None:
+    Args:
+        before: a comparison that comes before each of this one, and records what it finds; if it is made at all.
+    """
+
+    def __init__(self, before: Unchanged | None = None) -> None:
+        self._before = before
         self._compared: str | None = None
         self._seen: str | None = None
 
@@ -24,3 +31,14 @@ class Unchanged:
     def is_fine(self) -> None:
         """A comparison that was begun after the last look found nothing."""
         self._compared = self._seen
+
+    def unrecorded(self, name: TableName) -> SluiceError:
+        """What to say of a table whose columns are not what is recorded: that it stays so, or that it was altered since
+        the comparison before this one."""
+        if self._before and self._before._seen not in (None, self._seen):
+            return TransientError(247, f"the columns of {name} changed since somebody looked for changes", AGAIN)
+        return SluiceError(
+            43,
+            f"the columns of {name} changed and the change was not recorded",
+            "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
+        )
