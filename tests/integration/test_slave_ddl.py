@@ -311,3 +311,12 @@ def test_a_slave_whose_role_may_silence_nothing_follows_too(build, weak):
     world.catch_up()
     assert world.differences() == {}
     assert world.rows("zurich", "public.c") == world.rows("master", "public.c")
+
+
+def test_a_column_of_the_slave_that_counts_by_a_sequence_of_its_own_counts_no_more(build):
+    world = build("CREATE TABLE t (id serial PRIMARY KEY, n serial)", ["public.t"])
+    world.master.execute("INSERT INTO t DEFAULT VALUES; ALTER TABLE t ALTER id DROP DEFAULT, ALTER n SET DEFAULT 7")
+    world.master.execute("INSERT INTO t (id) VALUES (5)")
+    world.catch_up()
+    assert world.differences() == {}
+    assert shape(world, "zurich", "t") == shape(world, "master", "t")

@@ -114,7 +114,9 @@ def _changed(
     if again:
         yield _column(table, new, "DROP DEFAULT")
     elif valued and own.kind != new.kind and own.kind in ("identity", "stored"):
-        yield _column(table, new, "DROP IDENTITY" if own.kind == "identity" else "DROP EXPRESSION")
+        # What counts is an identity, or a default of the slave's that draws from a sequence.
+        drops = ("DROP IDENTITY IF EXISTS", "DROP DEFAULT") if own.kind == "identity" else ("DROP EXPRESSION",)
+        yield from (_column(table, new, drop) for drop in drops)
     if retyped:
         # An empty table needs no way from one type to the other.
         using = f" USING NULL::{new.type}" if empty and not own.generated else ""
