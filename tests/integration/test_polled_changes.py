@@ -147,6 +147,15 @@ def test_a_partition_that_somebody_reads_after_it_was_detached_holds_up_nobody(p
     assert world.differences() == {}
 
 
+def test_a_partition_may_be_altered_after_it_was_detached(polled):
+    world = polled(PARTED, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (11, 'b')")
+    world.catch_up()
+    world.master.execute("ALTER TABLE t DETACH PARTITION low; ALTER TABLE low ADD n int")
+    world.catch_up()
+    assert world.differences() == {}
+
+
 def test_a_table_that_somebody_reads_while_it_becomes_a_partition_keeps_no_writer_waiting(polled):
     world = polled(f"{PARTED}; CREATE TABLE p (id int NOT NULL, v text)", ["public.t", "public.p"])
     world.master.execute("INSERT INTO p VALUES (21, 'p')")
