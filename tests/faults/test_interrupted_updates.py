@@ -80,16 +80,21 @@ def test_a_server_that_is_restarted_when_it_is_to_be_compared_fails_nobody(updat
     world = updating(DDL, TABLES, elsewhere={name: restartable})
     world.update()
 
+    at_first = iter([True])
+
     def restarted(jobs):
-        restartable.restart("immediate")
+        if next(at_first, False):
+            restartable.restart("immediate")
         return compare_here(jobs)
 
     request = Request(SOURCE, world.slaves, initial=True)
     with world.running(), pytest.raises(TransientError, match="SLC-083: the snapshot that is read is lost"):
         verify(world.context, request, restarted, 60)
-    assert [world.status(slave) for slave in world.slaves] == [Status.TRANSITION] * 2
+    # Whoever can be compared all the same is, and waits for nobody.
+    other = Status.NORMAL if name == "zurich" else Status.TRANSITION
+    assert [world.status(slave) for slave in world.slaves] == [Status.TRANSITION, other]
     world.reconnect(name)
-    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    assert world.verify(initial=True) == ({"zurich": 0} if name == "zurich" else {"zurich": 0, "geneva": 0})
     assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from psycopg import sql
@@ -43,7 +43,8 @@ def aligned(
     """
     waiting = Waiting(pair, at, patience_s)
     names = {"source": pair.source, "slave": pair.slave}
-    with translated("reading the slave"), connect(info, "verify", autocommit=True) as session:
+    # Closed, not ended: there is nothing to commit, nor anything to say of a session that was lost over what was read.
+    with translated("reading the slave"), closing(connect(info, "verify", autocommit=True)) as session:
         while True:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = session.execute(composed("slave/position", **parts), names).fetchone()
