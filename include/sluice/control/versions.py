@@ -16,6 +16,11 @@ def label(context: Context, source: str, version: str) -> str:
     return f"{context.config.source(source).prefix}Ver_{version}"
 
 
+def asked(context: Context, source: str, named: str) -> str:
+    """The version that a slave asks for as the guide calls it, or by itself."""
+    return named.removeprefix(label(context, source, ""))
+
+
 def wanted(context: Context, source: str) -> str | None:
     """The version that the source has now, if it is to be kept and is not yet."""
     settings = context.config.source(source)

@@ -70,7 +70,7 @@ def dump(
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
         only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
-        older = version.removeprefix(versions.label(context, source, ""))
+        older = versions.asked(context, source, version)
         expect_together(mode, some=bool(only), keys=bool(ranges), store=store, older=older)
         if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)

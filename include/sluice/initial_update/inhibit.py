@@ -82,7 +82,7 @@ def inhibit(
     if mode == MARKERS:
         active(context, source)
     only = _some(context, source, tables, between)
-    older = version.removeprefix(versions.label(context, source, ""))
+    older = versions.asked(context, source, version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = cascades.parsed(context, cascade)
     number, there = _current(context, pairs)

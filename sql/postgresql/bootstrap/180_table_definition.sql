@@ -3,14 +3,7 @@
 CREATE OR REPLACE FUNCTION {table_definition}(relation oid) RETURNS jsonb
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET datestyle = 'ISO, YMD'
-SET intervalstyle = 'postgres'
-SET timezone = 'UTC'
-SET extra_float_digits = 1
-SET bytea_output = 'hex'
-SET lc_monetary = 'C'
-SET standard_conforming_strings = on
-SET quote_all_identifiers = off
+{printed}
 AS $table_definition$
     SELECT known.definition FROM ({definition}) AS known WHERE known.relid = relation
 $table_definition$

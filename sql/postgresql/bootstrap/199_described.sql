@@ -6,14 +6,7 @@
 CREATE OR REPLACE FUNCTION {described}(relation oid, before jsonb, after jsonb, rewritten boolean) RETURNS jsonb
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
-SET datestyle = 'ISO, YMD'
-SET intervalstyle = 'postgres'
-SET timezone = 'UTC'
-SET extra_float_digits = 1
-SET bytea_output = 'hex'
-SET lc_monetary = 'C'
-SET standard_conforming_strings = on
-SET quote_all_identifiers = off
+{printed}
 AS $described$
     WITH said AS (
         SELECT new.said, new.place, a.atttypid AS type,

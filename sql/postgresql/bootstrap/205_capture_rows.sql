@@ -3,12 +3,7 @@
 CREATE OR REPLACE FUNCTION {capture_rows}(relation oid, action "char") RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET datestyle = 'ISO, YMD'
-SET intervalstyle = 'postgres'
-SET timezone = 'UTC'
-SET extra_float_digits = 1
-SET bytea_output = 'hex'
-SET lc_monetary = 'C'
+{printed}
 SET row_security = off
 AS $capture_rows$
 DECLARE

@@ -13,7 +13,7 @@ from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.postgresql import appearance, catalog, detection, registry, storing, triggers, upgrading
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.registry import Entry
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import PRINTED, Connection, composed
 from sluice.vendors.protocol import Installed
 
 # Where a statement needs a name as a text, to look it up.
@@ -36,7 +36,10 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     catalogs = {name: composed(f"catalog/{name}") for name in ("eligible", "definition")}
     catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
     catalogs["indexes"] = composed("catalog/indexes", relation=sql.SQL("relation"))
-    return {**parts, **literals, **catalogs}
+    settings = (
+        sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value)) for name, value in PRINTED.items()
+    )
+    return {**parts, **literals, **catalogs, "printed": sql.SQL("\n").join(settings)}
 
 
 def install(

@@ -10,6 +10,7 @@ from sluice.errors import TransientError
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import triggers
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.polling import LOOK_WAIT_MS
 from sluice.vendors.postgresql.session import Connection, composed
 
 Parts = Mapping[str, sql.Composable]
@@ -37,7 +38,7 @@ def settled(connection: Connection, parts: Parts, names: Sequence[TableName]) ->
         return []
     triggers.lock(connection, names, "ACCESS EXCLUSIVE")
     # To print a default, the server locks the table that has it, while we hold those (R9).
-    connection.execute("SET LOCAL lock_timeout = '200ms'")
+    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
     rows = connection.execute(composed("publish/unseen", **parts)).fetchall()
     connection.execute("SET LOCAL lock_timeout = 0")
     if rows:
@@ -62,11 +63,10 @@ def record(
     wanted = {"names": None if names is None else [regclass(name) for name in names]}
     here = composed("statement/altered_here")
     # Rows that went with a partition are no part of what is recorded here, so nobody need know them.
-    dropping = sql.SQL("SELECT {}('dropping', {})")
-    every = sql.SQL("ARRAY(SELECT pg_catalog.unnest(partitions) FROM {})").format(parts["current_tables"])
-    connection.execute(dropping.format(parts["note"], every))
+    dropping = composed("statement/dropping", **parts)
+    connection.execute(dropping, {"begins": True})
     connection.execute(composed("statement/follow", **parts, altered_here=here), wanted)
-    connection.execute(dropping.format(parts["note"], sql.SQL("'{}'")))
+    connection.execute(dropping, {"begins": False})
     connection.execute(composed("statement/forget", **parts, altered_here=here))
     if polls(connection, parts):
         connection.execute(composed("statement/adopt", **parts), {**wanted, "others": list(others)})

@@ -21,7 +21,7 @@ _AGAIN_S = 60.0
 _MODE = "SHARE ROW EXCLUSIVE"
 # To print a default, the server locks the table that has it; a partition that left is locked to lose its triggers.
 # Shorter than the second after which servers look for deadlocks: no statement of a user is ended as the victim (R9).
-_LOOK_WAIT_MS = 200
+LOOK_WAIT_MS = 200
 # Where nothing is held meanwhile, as long as an ALTER that writes a table anew may last.
 _PATIENCE_MS = 5000
 # Nothing of a table that is not watched is queued, so nobody waits long for its lock.
@@ -84,7 +84,7 @@ def _told(
             triggers.lock(connection, [name], mode, tries)
             if catalog.there(connection, [name]).get(name, (None,))[0] != relation:
                 return False
-        connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_LOOK_WAIT_MS))
+        connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
         connection.execute(sql.SQL("SELECT ") + function, [relation])
     return True
 
@@ -175,7 +175,7 @@ class Unrecorded:
         failed = [key for (key,) in connection.execute(composed("publish/unrecorded", **parts))]
         try:
             with connection.transaction():
-                connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_LOOK_WAIT_MS))
+                connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
                 unseen = connection.execute(composed("publish/unseen", **parts)).fetchone()
         except psycopg.errors.LockNotAvailable:
             return

@@ -18,21 +18,25 @@ from sluice.refusal import parameters, state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
-# Every text that leaves or enters a database is written under these, so that it means the same on both sides (R7).
-PINNED = {
+# How values, defaults, checks and names are printed, also by functions of ours that run in the sessions of others.
+PRINTED = {
     "datestyle": "ISO, YMD",
     "intervalstyle": "postgres",
     "timezone": "UTC",
     "extra_float_digits": "1",
     "bytea_output": "hex",
     "lc_monetary": "C",
+    "standard_conforming_strings": "on",
+    "quote_all_identifiers": "off",
+}
+# Every text that leaves or enters a database is written under these, so that it means the same on both sides (R7).
+PINNED = {
+    **PRINTED,
     "search_path": "pg_catalog",
     "client_encoding": "UTF8",
     # How what we send is read, whatever the database says to everybody.
-    "standard_conforming_strings": "on",
     "array_nulls": "on",
     "xmloption": "content",
-    "quote_all_identifiers": "off",
     "default_transaction_isolation": "read committed",
     # What a policy would hide from us is an error, and not a copy that lacks rows.
     "row_security": "off",
