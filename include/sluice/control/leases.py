@@ -27,11 +27,16 @@ SECONDS = 20
 
 @dataclass(frozen=True)
 class Lease:
-    """A lease that was ours when we looked."""
+    """A lease that was ours when we looked.
+
+    Attributes:
+        after_crash: whether its last holder ended without releasing it.
+    """
 
     name: str
     epoch: int
     holder: str
+    after_crash: bool = False
 
 
 def holder() -> str:
@@ -56,6 +61,7 @@ def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
         where=None if force else lease.c.expires_at < func.clock_timestamp(),
     ).returning(lease.c.epoch)
     with store.begin() as connection:
+        last = connection.execute(select(lease.c.holder).where(lease.c.name == name)).scalar()
         epoch = connection.execute(taken).scalar()
         if epoch is None:
             # An end that is further away was written before the clock was set back. Who holds it renews it in time.
@@ -68,7 +74,7 @@ def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
             f"{name} is already being worked on by {other.holder}, until {other.expires_at:%H:%M:%S} at least",
             "this run ends and the other goes on; if that process is gone, its lease ends by itself",
         )
-    return Lease(name, epoch, me)
+    return Lease(name, epoch, me, after_crash=bool(last))
 
 
 def renew(store: Store, held: Lease) -> None:
@@ -96,7 +102,7 @@ def release(store: Store, held: Lease) -> None:
         connection.execute(
             lease.update()
             .where(lease.c.name == held.name, lease.c.epoch == held.epoch)
-            .values(expires_at=func.clock_timestamp())
+            .values(expires_at=func.clock_timestamp(), holder="")
         )
 
 

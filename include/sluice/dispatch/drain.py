@@ -34,6 +34,8 @@ from sluice.vendors.protocol import MOST_REPLAYED, SlaveDatabase
 
 # As many changes as there are.
 _ANY = 1 << 30
+# How many changes the first batch has after a crash: few enough to be delivered before the next one.
+_SMALL = 1_000
 # A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
 _WIDEST = 64
 
@@ -78,7 +80,7 @@ class Drain:
         self._slave = slave
         self._manifest = manifest
         self._files = files
-        self._size = size
+        self._size = self._full_size = size
         self._answered = answered
         self._collected = collected
         self._rejected = rejected
@@ -93,13 +95,17 @@ class Drain:
         self.stuck: Stuck | None = None
         self._snapshot: Snapshot | None = None
 
-    def begin(self, epoch: int) -> None:
+    def begin(self, epoch: int, *, after_crash: bool = False) -> None:
         """Fence out an earlier drain, not who puts in a block beside us, and learn how far the slave is.
+
+        Args:
+            after_crash: the earlier drain died: begin with a small batch, and double it with each that is delivered.
 
         Raises:
             SluiceError: SLC-052, the slave is ahead of the log: its ordinals would be given out twice.
         """
         self.position, self._snapshot = self._slave.take_over(epoch, blocks=False)
+        self._size = min(_SMALL, self._full_size) if after_crash else self._full_size
         end = self._manifest.end()
         if self.position.ordinal > end.ordinal:
             raise SluiceError(
@@ -124,7 +130,7 @@ class Drain:
             return self._narrowed(segments, rest)
         self._tried = self._refused = []
         try:
-            return self._delivered(segments)
+            delivered = self._delivered(segments)
         except TransientError:
             raise
         except SluiceError:
@@ -132,16 +138,18 @@ class Drain:
                 raise
             self._refused, self._left = self._tried, None
             return self._narrowed(segments, self._refused)
+        self._size = min(2 * self._size, self._full_size)
+        return delivered
 
     def _delivered(self, segments: list[Segment]) -> Delivered:
         if self._collected is None:
             try:
-                return self._prepared(segments, partial(self._batches, segments, self._size, in_parts=True))
+                return self._prepared(segments, partial(self._next, segments))
             except TransientError:
                 raise
             except SluiceError:
                 # Again from the log, as one piece, which can be made wider, or narrower.
-                return self._widened(segments, self._size)
+                return self._widened(segments, self._full_size)
         # A batch of one segment, so that each of its transactions has a position.
         found = self._batches(segments[:1], self._size, in_parts=True, whole=MOST_REPLAYED)
         batch = self._left or next(found)
@@ -172,7 +180,7 @@ class Drain:
         """Apply the next transaction as one piece, or what it needs with it: a key is freed soon, an ALTER that was
         found late may be further away."""
         far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
-        return self._widened(segments, self._size if far else 1)
+        return self._widened(segments, self._full_size if far else 1)
 
     def _narrowed(self, segments: list[Segment], rest: list[int]) -> Delivered:
         """Deliver a part of what does not go as a whole, or say which transaction is the reason."""
@@ -238,6 +246,11 @@ class Drain:
                 if next(found, None) is None or wider >= _WIDEST:
                     raise
                 wider *= 4
+
+    def _next(self, segments: list[Segment]) -> Iterator[Batch]:
+        """The next batches of one size."""
+        found = self._batches(segments, self._size, in_parts=True)
+        return found if self._size == self._full_size else _first(found)
 
     def _batches(self, segments: list[Segment], size: int, wider: int = 1, **how: Any) -> Iterator[Batch]:
         return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider, **how)

@@ -168,7 +168,7 @@ class _Run:
         self._pair = pair
         self._total = total
         self._renewed = self._durable_at = time.monotonic()
-        drain_.begin(held.epoch)
+        drain_.begin(held.epoch, after_crash=held.after_crash)
         # What is told, not what the slave has: a drain that died may have come further than it said.
         self._durable = replications.get(store, pair).position
         self._tolerated = Tolerated()
