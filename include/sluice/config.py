@@ -37,6 +37,7 @@ from sluice.parts import (
     Stylesheets,
     WatchedTable,
     WipeOut,
+    maybe_empty,
 )
 from sluice.spelling import Identifier, Location, Name, Prefix
 from sluice.yamlfile import StrictLoader, place, reason
@@ -66,7 +67,7 @@ class Source(Part):
     prefix: Prefix = "REPL_"
     schema_: Annotated[Identifier, Field(alias="schema", description="schema that holds the DbResources")] = "public"
     tables: Annotated[
-        dict[str, WatchedTable],
+        dict[str, Annotated[WatchedTable, maybe_empty(WatchedTable | None)]],
         Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),
     ]
     group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None
@@ -119,7 +120,7 @@ class Slave(Part):
     keeps: Annotated[Literal["rows", "history"], Field(description="rows, or every change of them")] = "rows"
     schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
     schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
-    tables: dict[str, SlaveTable] = Field(
+    tables: dict[str, Annotated[SlaveTable, maybe_empty(SlaveTable | None)]] = Field(
         {}, description="master's schema.table, or schema.* or schema.prefix*: what the slave sees of it"
     )
     stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from sluice.model.action import Existing, Filled, Policies, Policy
 from sluice.model.tolerance import Way
@@ -16,6 +16,11 @@ HASH, REDACT = "hash", "redact"
 
 class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def maybe_empty(given: Any) -> BeforeValidator:
+    """A part with nothing behind its key is one without settings; `given` is the type that editors are told."""
+    return BeforeValidator(lambda value: {} if value is None else value, json_schema_input_type=given)
 
 
 class Schedule(Part):

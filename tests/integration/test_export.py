@@ -20,7 +20,10 @@ from sluice.messages.reading import read
 
 pytestmark = [pytest.mark.postgres]
 
-DDL = 'CREATE TABLE t (id int PRIMARY KEY, v text, "r & d\x01" bytea); CREATE TABLE "Ta ]]>" (id int)'
+DDL = (
+    'CREATE TABLE t (id int PRIMARY KEY, v text, "r & d\x01" bytea, flag boolean, flags boolean[]);'
+    'CREATE TABLE "Ta ]]>" (id int)'
+)
 ODD = ["", " \n\t ", "\r\n", "]]>", "<a>&amp;", "\x01\x1f\ufffe", "\\N", "Größe 😀", "'\""]
 
 
@@ -69,9 +72,10 @@ def inserted(world, count):
 
 
 def test_every_value_comes_out_as_the_master_has_it_and_the_literals_are_those_of_items(world, capsysbinary):
-    rows = [(number, text, text.encode()) for number, text in enumerate(ODD)] + [(99, None, None)]
+    rows = [(number, text, text.encode(), number < 3, [True]) for number, text in enumerate(ODD)]
+    rows.append((99, None, None, None, None))
     with world.master.transaction(), world.master.cursor() as cursor:
-        cursor.executemany("INSERT INTO t VALUES (%s, %s, %s)", rows)
+        cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s, %s)", rows)
         cursor.execute("UPDATE t SET v = NULL WHERE id = 0")
         cursor.execute("DELETE FROM t WHERE id = 1")
     literals = [new or old for new, old in world.master.execute("SELECT content, oldcontent FROM repl_items")]
@@ -81,9 +85,16 @@ def test_every_value_comes_out_as_the_master_has_it_and_the_literals_are_those_o
     ((description, got),) = messages(document)
     assert (description.command, description.ident) == ("REPLICATION", xid)
     assert [row.columns for row in got[: len(rows)]] == [
-        (("id", str(number)), ("v", text), ("r & d\x01", raw)) for number, text, raw in rows
+        (
+            ("id", str(number)),
+            ("v", text),
+            ("r & d\x01", raw),
+            ("flag", None if flag is None else str(flag).lower()),
+            ("flags", flags and "{t}"),
+        )
+        for number, text, raw, flag, flags in rows
     ]
-    assert got[-2].old == (("id", "0"), ("v", ""), ("r & d\x01", b""))
+    assert got[-2].old == (("id", "0"), ("v", ""), ("r & d\x01", b""), ("flag", "true"), ("flags", "{t}"))
     assert [row.attributes["action"] for row in got[-2:]] == ["UPDATE", "DELETE"]
     assert all(literal in document.decode() for literal in literals)
     names = {row.attributes["dbId"] for row in got}, {row.attributes["version"] for row in got}
@@ -91,7 +102,7 @@ def test_every_value_comes_out_as_the_master_has_it_and_the_literals_are_those_o
 
 
 def test_json_lines_tell_the_same(world, capsysbinary):
-    world.master.execute("INSERT INTO t VALUES (1, 'a', '\\x00')")
+    world.master.execute("INSERT INTO t VALUES (1, 'a', '\\x00', true, '{t,f}')")
     world.master.execute("UPDATE t SET v = NULL")
     world.catch_up()
     lines = [json.loads(line) for line in exported(capsysbinary, "--format", "jsonl").splitlines()]
@@ -99,7 +110,8 @@ def test_json_lines_tell_the_same(world, capsysbinary):
         (1, "INSERT", "a"),
         (2, "UPDATE", None),
     ]
-    assert lines[1]["old"] == {"id": "1", "v": "a", "r & d\x01": {"base64": "AA=="}}
+    raw = {"base64": "AA=="}
+    assert lines[1]["old"] == {"id": "1", "v": "a", "r & d\x01": raw, "flag": "true", "flags": "{t,f}"}
 
 
 def test_ddl_stands_between_the_rows_of_its_transaction(world, capsysbinary):

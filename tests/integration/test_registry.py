@@ -200,7 +200,7 @@ def test_the_columns_of_the_registry_are_those_of_the_guide(build):
         "CATALOGNAME": " ",
         "SCHEMANAME": "public",
         "TABLENAME": "t",
-        "ACTIONS": "IU ",
+        "ACTIONS": "IU",
         "STATUS": "OK",
         "TRIGGER_NAME": "zcap",
         "DEBUG": 1,

@@ -64,6 +64,17 @@ def test_a_stylesheet_that_copies_leaves_every_value_and_column_as_it_is():
     assert shape.made(pa.array([], ROWS)).rows.to_pylist() == []
 
 
+def test_booleans_are_words_for_a_stylesheet_and_letters_for_the_slave():
+    layout = Layout(7, LAYOUT.name, (*LAYOUT.columns, Column("flag", "boolean"), Column("flags", "boolean[]")), (0,))
+    turned = (
+        "<xsl:template match=\"col[@name='flag'][.='true']\"><col name=\"flag\">false</col></xsl:template>"
+        "<xsl:template match=\"col[@name='flag'][.='false']\"><col name=\"flag\">t</col></xsl:template>"
+    )
+    given = [["1", "true", "t", "{t}"], ["2", "t", "f", "{f}"], ["3", None, None, None]]
+    _, found = made(turned, given, layout)
+    assert found.rows.to_pylist() == [["1", "true", "f", "{t}"], ["2", "t", "t", "{f}"], ["3", None, None, None]]
+
+
 def test_rows_are_left_out_and_split_whatever_a_row_is_beside(monkeypatch):
     split = '<xsl:template match="row[col=2]"/><xsl:template match="row[col=3]"><xsl:copy-of select=".|."/>' \
         '<xsl:copy-of select="."/></xsl:template>'  # fmt: skip

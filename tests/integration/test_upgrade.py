@@ -127,6 +127,22 @@ def test_actions_stay_whole_after_an_upgrade_whatever_the_queue_keeps_meanwhile(
     assert world.differences() == {}
 
 
+# As version 26 had it.
+PADDED = "ALTER TABLE repl_tables ALTER actions TYPE char(3); UPDATE repl_state SET version = 26"
+
+
+@pytest.mark.parametrize("viewed", [False, True])
+def test_actions_of_the_registry_lose_their_blanks_unless_somebody_shows_them(build, viewed):
+    world = build(DDL, {"public.t": {"actions": "ID"}})
+    world.master.execute(PADDED)
+    if viewed:
+        world.master.execute("CREATE VIEW mine AS SELECT actions FROM repl_tables")
+    assert bootstrap(world.context, SOURCE)["added"] == []
+    assert world.master.execute("SELECT actions FROM repl_tables").fetchone() == ("ID " if viewed else "ID",)
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); UPDATE t SET v = 'b'; DELETE FROM t")
+    assert [action for (action,) in world.master.execute("SELECT db_action FROM repl_items")] == ["INSERT", "DELETE"]
+
+
 def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
     world = build(DDL, ["public.t"])
     world.master.execute(

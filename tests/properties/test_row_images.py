@@ -24,22 +24,27 @@ ANY = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 TEXTS = st.lists(st.one_of(st.sampled_from(SIGNS), ANY), max_size=6).map("".join)
 CELLS = st.none() | TEXTS
 ROWS = st.tuples(CELLS, st.none() | st.lists(CELLS, max_size=3), CELLS, CELLS, st.booleans())
-COLUMNS = ["text", "text[]", "pair", "pair[]", "span", "bytea"]
+COLUMNS = ["text", "text[]", "pair", "pair[]", "span", "boolean", "boolean[]", "bytea"]
 NAMES = st.lists(TEXTS.filter(bool), min_size=len(COLUMNS), max_size=len(COLUMNS), unique=True)
 
-# A text, an array, a composite that holds both, an array of those, a range, and bytes.
+# A text, an array, a composite that holds both, an array of those, a range, booleans, and bytes.
 WRITTEN = """
     WITH given AS (
-        SELECT %(text)s::text AS text, %(array)s::text[] AS list, %(low)s::text AS low, %(high)s::text AS high
+        SELECT %(text)s::text AS text, %(array)s::text[] AS list, %(low)s::text AS low, %(high)s::text AS high,
+               nullif(%(composite)s, %(text)s IS NULL) AS truth
     ), made AS (
         SELECT text, list, CASE WHEN %(composite)s THEN ROW(text, list)::pair END AS one,
                ARRAY[ROW(low, list)::pair, NULL, ROW(NULL, NULL)::pair] AS many,
-               span(low, high, '[]') AS span, convert_to(text, 'UTF8') AS bytes
+               span(low, high, '[]') AS span, truth, ARRAY[truth, NULL, true] AS truths,
+               convert_to(text, 'UTF8') AS bytes
         FROM given
     )
-    SELECT textin(record_out(made)), ARRAY[text, list::text, one::text, many::text, span::text, bytes::text] FROM made
+    SELECT textin(record_out(made)),
+           ARRAY[text, list::text, one::text, many::text, span::text, left(truth::text, 1), truths::text, bytes::text]
+    FROM made
 """
-READ_BACK = "SELECT textin(record_out(ROW(%s::text, %s::text[], %s::pair, %s::pair[], %s::span, %s::bytea)))"
+READ_BACK = """SELECT textin(record_out(ROW(%s::text, %s::text[], %s::pair, %s::pair[], %s::span, %s::boolean,
+    %s::boolean[], %s::bytea)))"""
 LITERAL = "SELECT repl_col2xml(%s, %s)"
 
 
@@ -66,7 +71,9 @@ def session(server):
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.none() | ROWS, min_size=1, max_size=6), names=NAMES)
-@example(rows=[("\ufeff", ["\ufeff"], "", "", True), None, (None, None, None, None, False)], names=SIGNS[:6])
+@example(
+    rows=[("\ufeff", ["\ufeff"], "", "", True), None, (None, None, None, None, False)], names=SIGNS[: len(COLUMNS)]
+)
 def test_images_and_literals_give_back_every_value(session, rows, names):
     written = [row and image(session, row) for row in rows]
     read = fields(pa.array([row and row[0] for row in written], pa.string()), len(COLUMNS)).to_pylist()
@@ -75,7 +82,9 @@ def test_images_and_literals_give_back_every_value(session, rows, names):
         if row is None:
             continue
         assert session.execute(READ_BACK, cells).fetchone() == (row[0],)
-        values = [*cells[:-1], cells[-1] and bytes.fromhex(cells[-1][2:])]
+        *texts, truth, truths, raw = cells
+        word = {"t": "true", "f": "false", None: None}[truth]
+        values = [*texts, word, truths, raw and bytes.fromhex(raw[2:])]
         literal = content.render(names, values)
         columns = Jsonb([[name, type_] for name, type_ in zip(names, COLUMNS, strict=True)])
         assert session.execute(LITERAL, [columns, row[0]]).fetchone() == (literal,)

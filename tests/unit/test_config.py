@@ -13,6 +13,7 @@ from sluice.errors import ConfigError
 from sluice.model import wanted
 from sluice.model.names import TableName
 from sluice.model.wanted import Pattern
+from sluice.parts import SlaveTable, WatchedTable
 
 EXAMPLE = """
 sources:
@@ -38,6 +39,19 @@ def test_the_example_is_read_with_its_defaults(read):
     assert found.replication("flights", "geneva").schedule.every_s == 5
     assert found.replication("flights", "zurich").schedule.every_s == 60
     assert found.slave("geneva").schemas == {"public": "branch"}
+
+
+def test_blanks_around_a_table_count_in_double_quotes_alone_and_nothing_is_as_good_as_no_setting(read):
+    tables = """{' public . airlines ': , public.flights: {}, '"public" ." t "': {actions: I}, ' public. b * ': }"""
+    text = EXAMPLE.replace("{public.airlines: {}, public.flights: {actions: di, sequence: 3}}", tables)
+    found = read(
+        text.replace("zurich: {connection: zurich", "zurich: {connection: zurich, tables: {public.airlines: }")
+    )
+    source = found.source("flights")
+    assert list(source.watched) == [("public", "airlines"), ("public", "flights"), ("public", " t ")]
+    assert source.watched[("public", "airlines")] == source.watched[("public", "flights")] == WatchedTable()
+    assert Pattern("public", "b", wildcard=True) in source.patterns
+    assert found.slave("zurich").tables == {"public.airlines": SlaveTable()}
 
 
 OFFICES = EXAMPLE.replace(
@@ -85,6 +99,8 @@ FAULTS = {
     "an action twice": ("connection: m, tables: {a.b: {actions: II}}", "'II' is no set of actions"),
     "a table without schema": ("connection: m, tables: {airlines: {}}", "'airlines' is no table: write schema.table"),
     "one table twice": ("""connection: m, tables: {a.b: {}, '"a".b': {}}""", "are the same table"),
+    "one table twice, once with blanks": ("connection: m, tables: {a.b: {}, ' a . b ': {}}", "are the same table"),
+    "a table of blanks": ("connection: m, tables: {'a. ': {}}", "'a. ' is no table: write schema.table"),
     "no table": ("connection: m, tables: {}", "sources.flights.tables"),
     "one wildcard twice": ("""connection: m, tables: {a.b*: {}, '"a".b*': {}}""", "are the same table"),
     "a star that is not last": ("connection: m, tables: {a.b*c: {}}", "is no wildcard: the star comes last"),

@@ -21,7 +21,7 @@ KEYS = count(1)
 LAYOUT = Layout(1, TableName("public", "t"), (Column("id", "integer"), Column("raw", "bytea")), key=(0,))
 
 
-def raw(type_name):
+def values(type_name):
     return bytes.fromhex if type_name == "bytea" else None
 
 
@@ -39,7 +39,7 @@ def change(ordinal, action, new=None, old=None, layout=1, **more):
 
 
 def described(*changes, collected=0, on_create=250, size=1000):
-    describing = Describing(Labels("src", "0.0", collected, on_create), lambda numbers: {1: LAYOUT}, raw)
+    describing = Describing(Labels("src", "0.0", collected, on_create), lambda numbers: {1: LAYOUT}, values)
     batches = [pa.RecordBatch.from_pylist(list(changes[at : at + size]), LOGGED) for at in range(0, len(changes), size)]
     return list(describing.of(batches))
 

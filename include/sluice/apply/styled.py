@@ -16,11 +16,13 @@ from sluice.apply.plugins import Plugged, Rows, fitted, rows_of_each
 from sluice.apply.plugins import Row as Values
 from sluice.apply.sandbox import sandbox
 from sluice.apply.stylesheets import Stylesheet
+from sluice.expressions.kinds import Kind, Type
 from sluice.messages.described import column_names
 from sluice.messages.message import Description, Message, Row
 from sluice.messages.reading import parse
 from sluice.messages.writing import render
 from sluice.model.action import Action
+from sluice.model.content import BOOLEAN_LETTERS, BOOLEAN_WORDS
 from sluice.model.ddl import DefinedColumn, DefinedTable, TableChange
 from sluice.model.layout import Column, Layout
 
@@ -37,19 +39,22 @@ class Styled:
     def __init__(self, sheet: Stylesheet, layout: Layout) -> None:
         self._sandbox = sandbox(sheet.text)
         self._names = [column.name for column in layout.columns]
+        self._given = _booleans(layout.columns)
         self._said = {"schema": layout.name.schema, "tableName": layout.name.table}
         (made,) = self._passed([Message(self._created(layout))])
         if made is None:
             raise ValueError("it leaves nothing of the CREATE, which tells the columns")
         self._expect(made.description.attributes, Action.CREATE)
         self.columns = [_column(one.name, one.attributes) for one in made.description.columns]
+        self._made = _booleans(self.columns)
         self.key = [one.name for one in made.description.columns if one.attributes.get("pk") == "true"]
 
     def rows(self, rows: pa.RecordBatch) -> Rows:
         """See `sluice.apply.plugins.Plugin.rows`."""
         said = {**self._said, "action": Action.INSERT.name}
         values = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-        given = (Row(tuple(zip(self._names, one, strict=True)), said) for one in values)
+        shown = (dict(zip(self._names, one, strict=True)) for one in values)
+        given = (Row(tuple(_spelled(row, self._given, BOOLEAN_WORDS).items()), said) for row in shown)
         made = self._passed(Message(Description(), (row,)) for row in given)
         return rows_of_each([column.name for column in self.columns], (list(self._values(one)) for one in made))
 
@@ -67,7 +72,8 @@ class Styled:
             self._expect(row.attributes, Action.INSERT)
             if raw := [name for name, value in row.columns if isinstance(value, bytes)]:
                 raise ValueError(f"the column {raw[0]} is base64 without type='text': values are texts, bytea too")
-            yield {name: value for name, value in row.columns if not isinstance(value, bytes)}
+            values = {name: value for name, value in row.columns if not isinstance(value, bytes)}
+            yield _spelled(values, self._made, BOOLEAN_LETTERS)
 
     def _expect(self, said: Mapping[str, str | None], action: Action) -> None:
         """What stands elsewhere in the configuration is not the stylesheet's to say."""
@@ -80,3 +86,12 @@ def _column(name: str, said: Mapping[str, str]) -> Column:
     if "typeName" not in said:
         raise ValueError(f"the column {name} has no typeName")
     return Column(name, said["typeName"], said.get("nullable") == "0")
+
+
+def _booleans(columns: Iterable[Column]) -> list[str]:
+    return [column.name for column in columns if Type.of(column.type).kind is Kind.BOOLEAN]
+
+
+def _spelled(row: Values, booleans: Iterable[str], spelling: Mapping[str, str]) -> Values:
+    """A row with its booleans as words for a message, or as letters for a database."""
+    return {**row, **{name: spelling.get(value, value) for name in booleans if (value := row.get(name))}}

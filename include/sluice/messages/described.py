@@ -12,6 +12,7 @@ import pyarrow as pa
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.messages.message import REPLICATION, Cells, ColumnName, Description, Row
 from sluice.model.action import COMMANDS, Action
+from sluice.model.content import Cell
 from sluice.model.ddl import DefinedColumn, DefinedTable, TableChange
 from sluice.model.layout import Layout
 from sluice.model.statement import Statement
@@ -20,7 +21,7 @@ from sluice.model.statement import Statement
 _AT_ONCE = 1_000
 _SIZED = re.compile(r"(?P<type>[^(]*)\((?P<size>\d+)(?:,(?P<scale>-?\d+))?\)")
 
-Bytes = Callable[[str], bytes]
+Value = Callable[[str], Cell]
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,18 @@ class Describing:
 
     Args:
         layouts: finds layouts by their numbers.
-        raw: how a value of a type is read as bytes, or None if it is text.
+        values: for a type, what a message has for what the database prints; None if it is the same.
     """
 
     def __init__(
-        self, labels: Labels, layouts: Callable[[set[int]], Mapping[int, Layout]], raw: Callable[[str], Bytes | None]
+        self,
+        labels: Labels,
+        layouts: Callable[[set[int]], Mapping[int, Layout]],
+        values: Callable[[str], Value | None],
     ) -> None:
         self._labels = labels
         self._find = layouts
-        self._raw = raw
+        self._values = values
         self._tables: dict[int, _Table] = {}
         self._open: _Open | None = None
         self._created = -1
@@ -127,7 +131,7 @@ class Describing:
     def _learn(self, numbers: set[int]) -> None:
         if unknown := numbers - self._tables.keys() - {NO_LAYOUT}:
             for number, layout in self._find(unknown).items():
-                self._tables[number] = _Table(layout, self._raw)
+                self._tables[number] = _Table(layout, self._values)
 
 
 @dataclass
@@ -146,21 +150,21 @@ class _Open:
 
 
 class _Table:
-    """A layout, and which of its columns hold bytes."""
+    """A layout, and which of its columns messages write otherwise than the database."""
 
-    def __init__(self, layout: Layout, raw: Callable[[str], Bytes | None]) -> None:
+    def __init__(self, layout: Layout, values: Callable[[str], Value | None]) -> None:
         self.layout = layout
         self._names = [column.name for column in layout.columns]
-        self._bytes = [(place, read) for place, column in enumerate(layout.columns) if (read := raw(column.type))]
+        self._other = [(place, made) for place, column in enumerate(layout.columns) if (made := values(column.type))]
 
     def cells(self, values: list[str | None] | None) -> Cells | None:
         """A row image as messages have it."""
         if values is None:
             return None
         cells: list[Any] = list(values)
-        for place, read in self._bytes:
+        for place, made in self._other:
             if cells[place] is not None:
-                cells[place] = read(cells[place])
+                cells[place] = made(cells[place])
         return tuple(zip(self._names, cells, strict=True))
 
 

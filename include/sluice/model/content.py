@@ -13,6 +13,10 @@ from sluice.model.markup import Element, elements, head, in_base64, of_base64, p
 
 Cell = str | bytes | None
 
+# How a boolean is written, by the letter that the database prints; and back.
+BOOLEAN_WORDS = {"t": "true", "f": "false"}
+BOOLEAN_LETTERS = {word: letter for letter, word in BOOLEAN_WORDS.items()}
+
 _CHILDREN = {"": frozenset({"row"}), "row": frozenset({"col"})}
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sluice.model.appearance import Appearance
 from sluice.model.names import TableName
 
-_PART = r'"(?:[^"]|"")+"|[^".]+'
+_PART = r'\s*(?:"(?:[^"]|"")+"|[^".\s](?:[^".]*[^".\s])?)\s*'
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def chosen(patterns: Iterable[Pattern], name: TableName) -> Pattern | None:
 
 
 def split_name(name: str) -> tuple[str | None, str]:
-    """`table` or `schema.table` as its parts; a part with a dot is written in double quotes."""
-    match = re.fullmatch(rf"(?:({_PART})\.)?({_PART})", name.strip())
+    """`table` or `schema.table` as its parts; a part with a dot, or with blanks around it, is in double quotes."""
+    match = re.fullmatch(rf"(?:({_PART})\.)?({_PART})", name)
     if not match:
         raise ValueError(f"{name!r} is no table: write schema.table, with double quotes around a part that has a dot")
     return match[1] and _bare(match[1]), _bare(match[2])
@@ -90,7 +90,7 @@ def split_pattern(name: str, *, excluded: bool = False) -> Pattern:
     if "*" in bare[:-1]:
         raise ValueError(f"{name!r} is no wildcard: the star comes last, as in schema.* or schema.prefix*")
     schema, table = split_table(name)
-    return Pattern(schema, table[:-1] if wildcard else table, wildcard=wildcard, excluded=excluded)
+    return Pattern(schema, table[:-1].rstrip() if wildcard else table, wildcard=wildcard, excluded=excluded)
 
 
 def distinct(names: Iterable[str]) -> dict[str, Pattern]:
@@ -103,4 +103,5 @@ def distinct(names: Iterable[str]) -> dict[str, Pattern]:
 
 
 def _bare(part: str) -> str:
-    return part[1:-1].replace('""', '"') if part.startswith('"') else part
+    bare = part.strip()
+    return bare[1:-1].replace('""', '"') if bare.startswith('"') else bare

@@ -14,6 +14,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.initial_update.job import BlockJob, LoadJob, SlaveLoad
 from sluice.initial_update.plan import Foreseen, KeyRange
+from sluice.model.content import Cell
 from sluice.model.names import Pair, Resources, TableName
 from sluice.vendors.dumping import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
@@ -28,7 +29,7 @@ class Master:
     Attributes:
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
-        raw: for a type, how its values are read as bytes; None if they are texts.
+        message_values: for a type, what a message has for what the database prints; None if it is the same.
         definition: what `to_json` gave of a table of a dump.
         exporting: how programs export from it.
         active: how many sessions of others execute something on its server.
@@ -38,7 +39,7 @@ class Master:
     source: Callable[[ConnectionInfo, str, str], SourceDatabase]
     resources: Callable[[str, str], Resources]
     read: Callable[[ConnectionInfo, str], AbstractContextManager[Reading]]
-    raw: Callable[[str], Callable[[str], bytes] | None]
+    message_values: Callable[[str], Callable[[str], Cell] | None]
     definition: Callable[[Any], TableDefinition]
     exporting: Programs
     active: Callable[[ConnectionInfo], int]

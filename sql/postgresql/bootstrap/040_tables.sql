@@ -3,7 +3,7 @@ CREATE TABLE IF NOT EXISTS {tables} (
     catalogname  varchar(63) NOT NULL DEFAULT ' ',
     schemaname   varchar(63) NOT NULL,
     tablename    varchar(63) NOT NULL,
-    actions      char(3),
+    actions      varchar(3),
     status       varchar(10) NOT NULL DEFAULT 'CREATING',
     repl_key     bigint      NOT NULL,
     trigger_name varchar(63) NOT NULL,

@@ -1,4 +1,4 @@
--- One column as an XML literal; a bytea is always base64, NULL is not ''. A name that XML could not give back is base64
+-- One column as an XML literal; a bytea is always base64, a boolean is a word, NULL is not ''. A name that XML could not give back is base64
 -- as well, and `encoded` says so.
 CREATE OR REPLACE FUNCTION {col2xml}(name text, type text, value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $col2xml$
@@ -13,6 +13,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $col2xml$
             WHEN value IS NULL THEN ' type="null"/>'
             WHEN type = 'bytea' THEN
                 ' encoding="base64">' || translate(encode(decode(substr(value, 3), 'hex'), 'base64'), E'\n', '') || '</col>'
+            WHEN type = 'boolean' AND value IN ('t', 'f') THEN CASE value WHEN 't' THEN '>true</col>' ELSE '>false</col>' END
             ELSE CASE {needs_prot}(value)
                 WHEN 2 THEN
                     ' type="text" encoding="base64">'

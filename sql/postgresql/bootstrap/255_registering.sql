@@ -15,8 +15,8 @@ BEGIN
             'N', NEW.relid, NULL, {described}(NEW.relid, NULL, {table_definition}(NEW.relid), false), NULL);
         RETURN NEW;
     END IF;
-    NEW.actions := upper(NEW.actions);
-    IF NEW.actions ~ '[^IUD ]' THEN
+    NEW.actions := upper(replace(NEW.actions, ' ', ''));
+    IF NEW.actions ~ '[^IUD]' THEN
         RAISE EXCEPTION 'actions are some of I, U and D, and not %', NEW.actions;
     END IF;
     IF TG_OP = 'UPDATE' THEN

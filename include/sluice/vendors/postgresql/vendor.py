@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sluice.model.content import BOOLEAN_WORDS, Cell
 from sluice.vendors.postgresql import capturing
 from sluice.vendors.postgresql.activity import active
 from sluice.vendors.postgresql.comparing import compare_table
@@ -18,19 +19,30 @@ from sluice.vendors.postgresql.source import PostgresSource
 from sluice.vendors.registry import Master, Online, Vendor
 
 
-def _raw(type_name: str) -> Callable[[str], bytes] | None:
-    return _of_hex if type_name == "bytea" else None
+def _message_values(type_name: str) -> Callable[[str], Cell] | None:
+    return _MESSAGE_VALUES.get(type_name)
 
 
 def _of_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
+_MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {"bytea": _of_hex, "boolean": BOOLEAN_WORDS.__getitem__}
+
 VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
-    Master(PostgresSource, capturing.resources, reading, _raw, TableDefinition.from_json, EXPORTING, active, foresee),
+    Master(
+        PostgresSource,
+        capturing.resources,
+        reading,
+        _message_values,
+        TableDefinition.from_json,
+        EXPORTING,
+        active,
+        foresee,
+    ),
     importing=IMPORTING,
     size=size,
     online=Online(PostgresRanges, PostgresBlocks),
