@@ -10,7 +10,7 @@ from support.exactly import differences, pinned, text_of
 from support.values import GROUPS, UNORDERED, Values
 
 from sluice.errors import SluiceError
-from sluice.model.content import parse
+from sluice.model.content import BOOLEAN_WORDS, parse
 
 pytestmark = [pytest.mark.postgres]
 
@@ -120,9 +120,9 @@ def change(world, values: Values) -> None:
 
 
 def check_literals(world, values: Values) -> None:
-    """What ITEMS says of each inserted row, read back, is the row."""
+    """What ITEMS says of each inserted row, read back, is the row, and its booleans are words."""
     session = pinned(world, "master")
-    for table in (f"v{number}" for number in range(len(values))):
+    for table, type_ in ((f"v{number}", type_) for number, type_ in enumerate(values)):
         items = world.master.execute(
             "SELECT content FROM repl_items WHERE tablename = %s AND db_action = 'INSERT'", [table]
         ).fetchall()
@@ -131,7 +131,8 @@ def check_literals(world, values: Values) -> None:
         found = session.execute(
             sql.SQL("SELECT {} FROM public.{} WHERE id >= 100").format(columns, sql.Identifier(table))
         )
-        assert said == {row[0]: row for row in found}
+        words = BOOLEAN_WORDS if type_ == "boolean" else {}
+        assert said == {row[0]: (row[0], *(words.get(cell, cell) for cell in row[1:])) for row in found}
 
 
 def _texts(cells: dict[str, str | bytes | None]) -> tuple[str | None, ...]:
