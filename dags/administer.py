@@ -20,7 +20,7 @@ cause. If that cannot be, choose one of these; then unpause its drain. Who trigg
 settings = config.load()
 
 with DAG(
-    dag_id="administer",
+    dag_id=settings.dag_id("administer"),
     description="let a slave go on without a transaction, or without a table",
     doc_md=DOC,
     tags=["sluice", "administer"],

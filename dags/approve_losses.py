@@ -27,7 +27,7 @@ settings = config.load()
 ASKED = conventions.chosen("source", "slave", "refused")
 
 with DAG(
-    dag_id="approve_losses",
+    dag_id=settings.dag_id("approve_losses"),
     description="somebody allows the columns of a slave to lose what they do not hold",
     doc_md=DOC,
     tags=["sluice", "approve_losses"],

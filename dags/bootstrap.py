@@ -24,7 +24,7 @@ Run it after you add a table to the configuration. `initial_update` does the sam
 settings = config.load()
 
 with DAG(
-    dag_id="bootstrap",
+    dag_id=settings.dag_id("bootstrap"),
     description="install or reconcile what Sluice needs on a source",
     doc_md=DOC,
     tags=["sluice", "source"],

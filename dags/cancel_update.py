@@ -23,7 +23,7 @@ its `force` cancels by itself.
 settings = config.load()
 
 with DAG(
-    dag_id="cancel_update",
+    dag_id=settings.dag_id("cancel_update"),
     description="end initial updates that are under way",
     doc_md=DOC,
     tags=["sluice", "initial_update"],

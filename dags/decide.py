@@ -28,7 +28,7 @@ ASKED = conventions.chosen("source", "slave", "change")
 ANSWER = "ti.xcom_pull(task_ids='answer')"
 
 with DAG(
-    dag_id="decide",
+    dag_id=settings.dag_id("decide"),
     description="somebody says whether a slave carries a command of the master out",
     doc_md=DOC,
     tags=["sluice", "decide"],

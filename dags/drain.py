@@ -28,7 +28,7 @@ Read the error and its HINT in the task's log, mend the cause, and unpause.
 def drain(replication: config.Replication, master: config.Source) -> DAG:
     source, slave, schedule = replication.source, replication.slave, replication.schedule
     with DAG(
-        dag_id=f"drain__{source}__{slave}",
+        dag_id=_configured.dag_id("drain", source, slave),
         description=f"changes of {source}: the change log to {slave}",
         doc_md=DOC.format(source=source, slave=slave, **schedule.model_dump()),
         tags=conventions.tags("drain", source, master, f"slave:{slave}"),

@@ -42,7 +42,7 @@ WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade", "a
 TASKS = (("inhibit", pools.RESERVED, WANTED), ("dump", pools.BULK, HOW), ("release", pools.RESERVED, {}))
 
 with DAG(
-    dag_id="initial_update",
+    dag_id=settings.dag_id("initial_update"),
     description="fill slaves from their master while it keeps working",
     doc_md=DOC,
     tags=["sluice", "initial_update"],

@@ -24,7 +24,7 @@ published something, it tells so with an event of the asset `sluice://{source}/c
 def publish(source: str, entry: config.Source) -> DAG:
     schedule = entry.schedule
     with DAG(
-        dag_id=f"publish__{source}",
+        dag_id=_configured.dag_id("publish", source),
         description=f"changes of {source}: ITEMS to the change log",
         doc_md=DOC.format(source=source, **schedule.model_dump()),
         tags=conventions.tags("publish", source, entry),
@@ -45,5 +45,6 @@ def publish(source: str, entry: config.Source) -> DAG:
     return dag
 
 
-for _name, _entry in config.load().sources.items():
+_configured = config.load()
+for _name, _entry in _configured.sources.items():
     globals()[f"publish__{_name}"] = publish(_name, _entry)

@@ -35,7 +35,7 @@ SLAVE = conventions.chosen("source", "slave")
 LOADED, ANSWER = "ti.xcom_pull(task_ids='receive')", "ti.xcom_pull(task_ids='approve')"
 
 with DAG(
-    dag_id="receive_initial_files",
+    dag_id=settings.dag_id("receive_initial_files"),
     description="load initial data that was carried to a slave by hand",
     doc_md=DOC,
     tags=["sluice", "initial_update"],

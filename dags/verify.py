@@ -20,7 +20,7 @@ running. The task's result (XCom) holds the rows compared, the rows that differ,
 settings = config.load()
 
 with DAG(
-    dag_id="verify",
+    dag_id=settings.dag_id("verify"),
     description="compare slaves with their master, value by value",
     doc_md=DOC,
     tags=["sluice", "verify"],

@@ -15,9 +15,13 @@ import pytest
 from psycopg import sql
 from support.places import port
 
+from sluice import commands
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file
 from sluice.control.store import Store
 from sluice.runtime.postgres import Cluster
+
+# Commands are worded as in a deployment of its own, however the tests were started.
+os.environ.pop(commands.CLI_ENV, None)
 
 # A process that is killed loses what it had not written; only a machine loses what it had not flushed. And nobody
 # guesses the passwords of servers that live for minutes: a login takes one round of hashing, not thousands.

@@ -15,12 +15,12 @@ from typing import Annotated, Literal, TypeVar
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from sluice import agreeing, kinds
+from sluice import agreeing, commands, kinds
 from sluice.apply.mapper import Mapper
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.circles import Arrow, echoing
-from sluice.model.names import TableName
+from sluice.model.names import TableName, dag_id
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
 from sluice.parts import (
     HASH,
@@ -39,7 +39,7 @@ from sluice.parts import (
     WipeOut,
     maybe_empty,
 )
-from sluice.spelling import Identifier, Location, Name, Prefix
+from sluice.spelling import DagPrefix, Identifier, Location, Name, Prefix
 from sluice.yamlfile import StrictLoader, place, reason
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -169,6 +169,7 @@ class Config(Part):
     control: Annotated[str, Field(description="connection of the control store")] = "sluice_control"
     spark: Annotated[str, Field(description="connection of type spark_connect or spark")] = "sluice_spark"
     airflow_api: Annotated[str, Field(description="connection of Airflow's REST API")] = "sluice_airflow_api"
+    dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
     bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
     slaves: dict[Name, Slave]
@@ -240,6 +241,10 @@ class Config(Part):
         """The slaves that this source feeds, in the file's order."""
         return [pair.slave for pair in self.replications if pair.source == source]
 
+    def dag_id(self, *names: str) -> str:
+        """The id of a DAG, such as `verify`, or `drain`, source and slave."""
+        return dag_id(self.dag_prefix, *names)
+
     @property
     def change_log_url(self) -> str:
         """The change log's place: a Hadoop URL as written, or an absolute path."""
@@ -268,7 +273,7 @@ def load(file: Path | None = None) -> Config:
         keys = _all_keys()
         told = (f"  {place(kinds.written_at(raw, fault['loc']))}: {reason(fault, keys)}" for fault in error.errors())
         faults = "\n".join(dict.fromkeys(told))
-        raise ConfigError(2, f"{file} is not valid:\n{faults}", "mend these and run `./sluice check`") from None
+        raise ConfigError(2, f"{file} is not valid:\n{faults}", f"mend these and run `{commands.check()}`") from None
 
 
 def schema() -> dict[str, object]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from sluice import commands
 from sluice import config as configuration
 from sluice.apply.mapper import Mapper
 from sluice.apply.stylesheets import stylesheet
@@ -15,7 +16,8 @@ from sluice.config import Config
 from sluice.connections import ConnectionInfo, opened
 from sluice.control import losses
 from sluice.control.airflow_api import AirflowApi
-from sluice.control.pause import PauseSwitch, drain_dag
+from sluice.control.pause import PauseSwitch
+from sluice.control.runs import Runs
 from sluice.control.store import Store
 from sluice.errors import ConfigError
 from sluice.model.appearance import Appearance
@@ -51,7 +53,7 @@ class Context:
             raise ConfigError(
                 14,
                 f"there is no Airflow connection {conn_id!r}, or it was not handed to this job",
-                f"airflow connections add {conn_id} ... , see include/docs/configuration.md",
+                f"type: {commands.connect(conn_id)}, or add it in Airflow (Admin, Connections)",
             ) from None
 
     def source(self, name: str) -> SourceDatabase:
@@ -68,7 +70,7 @@ class Context:
                 raise ConfigError(
                     6,
                     f"sources {name} and {other} would both have a {resources.schema}.{same}",
-                    "choose another `prefix` for the one that is not installed yet; then ./sluice check",
+                    f"choose another `prefix` for the one that is not installed yet; then {commands.check()}",
                 )
         return master(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
 
@@ -165,16 +167,20 @@ class Context:
 
     def switch(self, pair: Pair) -> PauseSwitch:
         """The pause switch of a slave's drain DAG."""
-        return self._switch(drain_dag(pair))
+        return self._switch(commands.unpause(pair), "drain", pair.source, pair.slave)
 
     def publish_switch(self, source: str) -> PauseSwitch:
         """The pause switch of the DAG that publishes a source."""
-        return self._switch(f"publish__{source}")
+        return self._switch(commands.unpause_publish(source), "publish", source)
 
     def airflow_api(self) -> AirflowApi | None:
         """Airflow's REST API, if its connection was handed over."""
         info = self.connections.get(self.config.airflow_api)
         return AirflowApi(info) if info else None
 
-    def _switch(self, dag: str) -> PauseSwitch:
-        return PauseSwitch(self.airflow_api(), dag)
+    def runs(self) -> Runs:
+        """The runs of our DAGs."""
+        return Runs(self.airflow_api(), self.config.dag_id)
+
+    def _switch(self, unpause: str, *names: str) -> PauseSwitch:
+        return PauseSwitch(self.airflow_api(), self.config.dag_id(*names), unpause)

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from sluice import commands
 from sluice import config as configuration
 from sluice.config import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
 from sluice.context import Context
-from sluice.control import answers, check, losses, rejections, remedies, replications, statements, status
+from sluice.control import answers, check, losses, rejections, replications, statements, status
 from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
 from sluice.dispatch import deciding
@@ -57,8 +58,8 @@ def show_check() -> int:
         print(f"{'ok  ' if one.good else 'FAIL'} {one.subject}: {one.text}".replace("\n", "\n     "))
     wrong = sum(not one.good for one in found)
     if wrong:
-        print(f"{wrong} of {len(found)} are wrong: mend them from the top, then run ./sluice check again.")
-        print("What was captured waits meanwhile. ./sluice status says how the slaves stand.")
+        print(f"{wrong} of {len(found)} are wrong: mend them from the top, then run {commands.check()} again.")
+        print(f"What was captured waits meanwhile. {commands.status()} says how the slaves stand.")
     return 1 if wrong else 0
 
 
@@ -129,16 +130,16 @@ def show_dispatcher(source: str, slave: str) -> int:
 def remove_first(source: str, slave: str, ordinal: int) -> int:
     """Move a slave past the transaction that it stands in front of."""
     count = deciding.remove_first(_context(), pair := Pair(source, slave), ordinal)
-    print(f"removed transaction {ordinal}: {count} changes are kept, see ./sluice rejected {source} {slave}")
-    print(f"To go on, type: {remedies.unpause(pair)}")
+    print(f"removed transaction {ordinal}: {count} changes are kept, see {commands.rejected(pair)}")
+    print(f"To go on, type: {commands.unpause(pair)}")
     return 0
 
 
 def skip(source: str, slave: str, table: str) -> int:
     """Leave a table of the master out for a slave."""
     name = deciding.skip(_context(), pair := Pair(source, slave), table)
-    print(f"{name} is left out for {slave} until it is filled anew: {remedies.update(source, [slave])}")
-    print(f"To go on, type: {remedies.unpause(pair)}")
+    print(f"{name} is left out for {slave} until it is filled anew: {commands.update(source, [slave])}")
+    print(f"To go on, type: {commands.unpause(pair)}")
     return 0
 
 
@@ -146,7 +147,7 @@ def decide(source: str, slave: str, key: int, said: Answer) -> int:
     """Say what becomes of a command of the master that a slave waits in front of."""
     about = deciding.decide(_context(), pair := Pair(source, slave), key, said)
     print(f"{said}: {about}")
-    print(f"If its drain was paused by that, type: {remedies.unpause(pair)}")
+    print(f"If its drain was paused by that, type: {commands.unpause(pair)}")
     return 0
 
 
@@ -160,7 +161,7 @@ def show_losses(source: str, slave: str) -> int:
         asked = "nobody allowed it" if one.cast else "nobody can allow it: alter the table"
         print(f"{one}: {asked if one in left else 'allowed'}")
     if any(one.cast for one in left):
-        print(f"To have numbers rounded and texts cut, type: {remedies.losses(pair)} --allow")
+        print(f"To have numbers rounded and texts cut, type: {commands.losses(pair)} --allow")
     return 1 if left else 0
 
 
@@ -171,7 +172,7 @@ def allow_losses(source: str, slave: str) -> int:
     shown = losses.shown(context, pair)
     print(shown["report"], end="")
     done = losses.allow(context, pair, str(shown["shown"]), replications.actor())
-    print(f"allowed: {done['allowed']} columns. Then type: {remedies.update(source, [slave])}")
+    print(f"allowed: {done['allowed']} columns. Then type: {commands.update(source, [slave])}")
     return 0
 
 

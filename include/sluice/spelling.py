@@ -11,6 +11,7 @@ from sluice.model.wanted import split_name
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
+_DAG_PREFIX = re.compile(r"[A-Za-z0-9_]{0,60}", re.ASCII)
 # user:password@, or an option that is one.
 _KEY = re.compile(r"://[^/?]*:[^/?]*@|[?&][^=]*(secret|token|password|sig)[^=]*=", re.IGNORECASE)
 
@@ -36,6 +37,12 @@ def _prefix(value: str) -> str:
             f"{value!r} is no prefix: letters, digits and _, starting with a letter, at most 30 long "
             "(so that PREFIX_ITEMS is an ordinary table name that folds as the database folds)"
         )
+    return value
+
+
+def _dag_prefix(value: str) -> str:
+    if not _DAG_PREFIX.fullmatch(value):
+        raise ValueError(f"{value!r} is no prefix of DAG ids: letters, digits and _, at most 60 long")
     return value
 
 
@@ -66,6 +73,7 @@ def _location(value: str) -> str:
 Identifier = Annotated[str, AfterValidator(_identifier)]
 Name = Annotated[str, AfterValidator(_name)]
 Prefix = Annotated[str, AfterValidator(_prefix)]
+DagPrefix = Annotated[str, AfterValidator(_dag_prefix)]
 TableAlias = Annotated[str, AfterValidator(_alias)]
 Actions = Annotated[str, AfterValidator(_actions)]
 Location = Annotated[str, AfterValidator(_location)]

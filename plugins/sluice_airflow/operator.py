@@ -16,7 +16,7 @@ from typing import Any
 from airflow.sdk import BaseHook, BaseOperator, Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
-from sluice import config, connections
+from sluice import commands, config, connections
 from sluice.errors import ConfigError
 from sluice_airflow import launch
 from sluice_airflow.child import Child
@@ -114,6 +114,7 @@ class SluiceSparkOperator(BaseOperator):
             config.CONFIG_ENV: str(config.path()),
             config.HOME_ENV: str(config.home()),
             connections.SEALED_ENV: sealed,
+            commands.DAG_PREFIX_ENV: settings.dag_prefix,
             "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
         }
         spark = BaseHook.get_connection(settings.spark)

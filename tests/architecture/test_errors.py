@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sluice import cli
 from sluice.control import remedies, replications
 from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Pair
@@ -69,7 +70,8 @@ def _said(call: ast.Call) -> str:
         return ""
     if not isinstance(given[0], ast.Constant | ast.JoinedStr):
         return f"a hint made elsewhere: {ast.unparse(given[0])}"
-    return " ".join(str(part.value) for part in ast.walk(given[0]) if isinstance(part, ast.Constant))
+    worded = ["./sluice"] if "commands." in ast.unparse(given[0]) else []
+    return " ".join([*(str(part.value) for part in ast.walk(given[0]) if isinstance(part, ast.Constant)), *worded])
 
 
 ALL = list(raised())
@@ -167,6 +169,38 @@ def test_an_error_that_a_drain_stands_on_says_in_full_what_to_type(code):
         """airflow dags trigger initial_update --conf '{"source": "flights", "slaves": ["zurich"]}'""" in error.hint
     )
     assert (unpauses, updates) == {42: (False, True), 52: (False, False), 70: (True, True), 31: (True, False)}[code]
+
+
+# What starts and ends the embedded runtime is typed on its machine alone, and so are the commands that it names.
+_OF_THE_MACHINE = {"up", "down", "demo", "test", "bench", "lock"}
+_ON_THE_MACHINE = {"runtime", "demo", "bench"}
+
+
+def _literals(file: Path) -> Iterator[tuple[int, str]]:
+    """Every text of a file that is not a docstring."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    bodies = [node.body for node in ast.walk(tree) if hasattr(node, "body") and isinstance(node.body, list)]
+    docs = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.lineno, node.value
+
+
+def test_one_module_alone_words_commands():
+    """They differ from place to place: a literal one is wrong in most of them."""
+    (known,) = (action.choices for action in cli.parser()._actions if isinstance(action.choices, dict))
+    ours = "|".join(known.keys() - _OF_THE_MACHINE)
+    literal = re.compile(rf"\bairflow (dags|connections|pools|tasks|variables)\b|\./sluice ({ours})\b")
+    core = PROJECT / "include" / "sluice"
+    files = [file for file in core.rglob("*.py") if file.relative_to(core).parts[0] not in _ON_THE_MACHINE]
+    found = [
+        f"{file.relative_to(PROJECT)}:{line}"
+        for file in [*files, *(PROJECT / "plugins").rglob("*.py")]
+        if file != core / "commands.py"
+        for line, text in _literals(file)
+        if literal.search(text)
+    ]
+    assert not found
 
 
 def test_no_fact_speaks_of_a_password():

@@ -71,6 +71,13 @@ def test_the_dag_ids_are_these(bag):
     assert set(bag.dags) == DAG_IDS
 
 
+def test_a_prefix_begins_the_id_of_every_dag(deployment, monkeypatch):
+    prefixed = deployment.path / "prefixed.yaml"
+    prefixed.write_text((deployment.path / "replication.yaml").read_text() + "dag_prefix: acme_\n")
+    monkeypatch.setenv("SLUICE_CONFIG", str(prefixed))
+    assert set(DagBag(dag_folder=str(PROJECT / "dags")).dags) == {f"acme_{name}" for name in DAG_IDS}
+
+
 def test_every_task_is_listed_here(bag):
     tasks = {(dag_id, task.task_id) for dag_id, dag in bag.dags.items() for task in dag.tasks}
     nothing = {(dag_id, "finished") for dag_id in ("initial_update", "receive_initial_files")}

@@ -73,12 +73,17 @@ def test_arguments_become_options(deployment, context):
     assert result["argv"] == ["--source=flights", "--slave=zurich", "--slave=geneva", "--sample=0", "--initial"]
 
 
-def test_a_job_says_where_it_runs_and_what_configures_it(deployment, context):
+def test_a_job_says_where_it_runs_and_what_configures_it(deployment, context, monkeypatch):
+    with (deployment.path / "replication.yaml").open("a") as settings:
+        settings.write("dag_prefix: acme_\n")
+    monkeypatch.setenv("SLUICE_CLI", "./sluice")
     deployment.job(SPY)
     env = operator().execute(context)["env"]
     assert env["SLUICE_RUN"] == "d/r/t/1"
     assert env["SLUICE_CONFIG"] == str(deployment.path / "replication.yaml")
     assert env["SLUICE_HOME"] == str(deployment.path / "home")
+    # Its messages name commands as they are typed there.
+    assert (env["SLUICE_CLI"], env["SLUICE_DAG_PREFIX"]) == ("./sluice", "acme_")
     assert env["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
 
 

@@ -185,7 +185,7 @@ def test_a_connection_that_was_not_handed_over_is_named(world):
     world.context.connections.pop("zurich")
     with pytest.raises(ConfigError, match=r"SLC-014: there is no Airflow connection 'zurich'") as caught:
         world.drain()
-    assert "airflow connections add zurich" in caught.value.hint
+    assert "type: ./sluice connect zurich" in caught.value.hint
 
 
 def test_a_slave_that_lacks_a_column_stops_where_it_is_and_goes_on_when_it_has_it(world):

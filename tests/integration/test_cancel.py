@@ -262,3 +262,18 @@ def test_an_update_that_nobody_is_at_work_on_any_more_is_in_nobodys_way(world, a
     world.inhibit("zurich")
     assert world.status("zurich") is Status.INITIAL
     assert {runs[f"receive_initial_files/{one}"]["state"] for one in ("other", "others")} == {"running"}
+
+
+def test_airflow_is_asked_about_dags_under_their_prefix(world, airflow, acting_as):
+    world.configure(lambda settings: settings.update(dag_prefix="acme_"))
+    acting_as("first", dag="acme_initial_update")
+    world.update("zurich")
+    del airflow.at_work["acme_initial_update/first"]
+    airflow.at_work["acme_receive_initial_files/one"] = {"state": "running", "conf": {"slave": "zurich"}}
+    acting_as("second", dag="acme_initial_update")
+    with pytest.raises(SluiceError, match=r"SLC-190: .*acme_receive_initial_files/one"):
+        world.inhibit("zurich")
+    world.context.runs().ask_for("verify", "one", {})
+    assert [run["dag_id"] for run in airflow.runs] == ["acme_verify"]
+    airflow.pause("eva")
+    assert world.context.switch(world.pair("zurich")).unpaused(), "the switch of another deployment was looked at"

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from sluice import config
+from sluice import commands, config
 from sluice_airflow import pools
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -99,7 +99,7 @@ def test_every_name_of_ours_in_an_environment_is_one_that_the_code_reads():
     sources = [path.read_text() for tree in ("include", "plugins") for path in (PROJECT / tree).rglob("*.py")]
     known = set(re.findall(r'"(SLUICE_[A-Z_]+)"', "\n".join(sources)))
     used = {name for _, name, _ in environments() if name.startswith("SLUICE_")}
-    assert used == {config.HOME_ENV, config.CONFIG_ENV, "SLUICE_SEAL_KEY_FILE"}
+    assert used == {config.HOME_ENV, config.CONFIG_ENV, commands.CLI_ENV, "SLUICE_SEAL_KEY_FILE"}
     assert used <= known
 
 

@@ -154,6 +154,7 @@ FILES = {
     "a slave's name with capitals": (EXAMPLE.replace("zurich", "Zurich"), 2, "'Zurich' is no name", "check"),
     "a slave's name of 60 characters": (EXAMPLE.replace("zurich", "z" * 60), 2, "at most 40 long", "check"),
     "a slave's name with a semicolon": (EXAMPLE.replace("zurich", "'z;h'"), 2, "is no name", "check"),
+    "a prefix of DAG ids with a dash": (f"dag_prefix: team-a_{EXAMPLE}", 2, "is no prefix of DAG ids", "check"),
     "no YAML": ("sources: [", 1, "cannot be read", "SLUICE_CONFIG"),
     "a key that is a list": ("? [a]\n: 1\n", 1, "a key must be one word", "mend the file"),
     "a template that nobody filled": ("change_log: {{ place }}", 1, "a key must be one word", "mend the file"),

@@ -73,7 +73,7 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
     assert set(explained) == set(fields)
     for name, field in fields.items():
         if isinstance(field.default, str | int | float | dict):
-            expected = field.default if isinstance(field.default, str) else json.dumps(field.default)
+            expected = field.default if field.default and isinstance(field.default, str) else json.dumps(field.default)
             assert explained[name][2] == f"`{expected}`", name
         elif field.is_required():
             assert explained[name][2] == "required", name

@@ -106,6 +106,7 @@ def test_airflow_gets_no_password_by_its_environment(layout):
     env = airflow.environment(layout, environment.shared(layout, Path("/java")), 8080, url)
     assert airflow.password(layout) not in json.dumps(env)
     assert (layout.airflow / "airflow.cfg").stat().st_mode & 0o777 == 0o600
+    assert env["SLUICE_CLI"] == "./sluice", "messages name commands as they are typed on this machine"
 
 
 @pytest.mark.parametrize("slaves", [1, 2, 4, 9])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
-from sluice import hooks
+from sluice import commands, hooks
 from sluice.apply.plugins import Plugged, Rows, fitted, rows_of_each
 from sluice.apply.plugins import Row as Values
 from sluice.apply.sandbox import sandbox
@@ -29,7 +29,7 @@ from sluice.model.layout import Column, Layout
 
 def styled(sheet: Stylesheet, layout: Layout) -> Plugged:
     """The stylesheet's shape, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
-    hint = "take it out of `stylesheets`; ./sluice check tells whether it can be used"
+    hint = f"take it out of `stylesheets`; {commands.check()} tells whether it can be used"
     return fitted(f"stylesheet {sheet.name}", layout, lambda given: hooks.usable(lambda: Styled(sheet, given)), hint)
 
 

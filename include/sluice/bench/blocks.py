@@ -97,7 +97,7 @@ class _Gate(PauseSwitch):
     """
 
     def __init__(self, accounts: int) -> None:
-        super().__init__(None, "")
+        super().__init__(None, "", "")
         self._accounts = accounts
         self._open, self._at_work, self._at_rest, self._over = (SPAWNED.Event() for _ in range(4))
         self.rows = SPAWNED.Value("q", 0)

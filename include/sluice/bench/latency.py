@@ -13,7 +13,6 @@ from sluice.bench.report import Report
 from sluice.context import Context
 from sluice.control import replications
 from sluice.control.airflow_api import AirflowApi
-from sluice.control.pause import drain_dag
 from sluice.demo import airflow
 from sluice.demo.data import load_flights
 from sluice.demo.run import SOURCE
@@ -71,8 +70,8 @@ def _replicate(runtime: Runtime, context: Context, slaves: list[str], progress: 
         load_flights(session)
     context.store.migrate()
     with progress.step("waiting for the DAGs"):
-        drains = [drain_dag(Pair(SOURCE, slave)) for slave in slaves]
-        airflow.unpause(api, ["initial_update", "verify", f"publish__{SOURCE}", *drains])
+        dags = [("initial_update",), ("verify",), ("publish", SOURCE), *(("drain", SOURCE, slave) for slave in slaves)]
+        airflow.unpause(api, [context.config.dag_id(*names) for names in dags])
     empty = [one for one in slaves if replications.get(context.store, Pair(SOURCE, one)).status is not Status.NORMAL]
     if empty:
         with progress.step(f"filling {' and '.join(empty)}") as step:

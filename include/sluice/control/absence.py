@@ -8,7 +8,7 @@ from contextlib import closing
 
 from sluice.context import Context
 from sluice.control import replications, shelf, transfers, updates
-from sluice.control.runs import RECEIVING, UPDATING, Runs
+from sluice.control.runs import RECEIVING, UPDATING
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
@@ -43,7 +43,7 @@ def call(context: Context, pair: Pair) -> None:
     wanted = {"slaves": [pair.slave], **updates.asked(context.store, known.update_id)} if off else {"slave": pair.slave}
     conf = {"source": pair.source, **wanted}
     run = f"{pair.source}__{pair.slave}__{known.update_id}"
-    Runs(context.airflow_api()).ask_for(UPDATING if off else RECEIVING, run, conf)
+    context.runs().ask_for(UPDATING if off else RECEIVING, run, conf)
 
 
 def _in_the_way(context: Context, pair: Pair) -> TransientError | None:

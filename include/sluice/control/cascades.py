@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.context import Context
 from sluice.control import replications
-from sluice.control.runs import UPDATING, Runs
+from sluice.control.runs import UPDATING
 from sluice.control.store import Store
 from sluice.control.tables import cascade, of
 from sluice.errors import ConfigError
@@ -75,7 +75,7 @@ def call(context: Context, pair: Pair) -> None:
     else:
         conf = {"source": following.source, "slaves": [following.slave], "after": after}
         run = f"after__{pair.source}__{pair.slave}__{row.due}"
-        if not Runs(context.airflow_api()).ask_for(UPDATING, run, conf):
+        if not context.runs().ask_for(UPDATING, run, conf):
             return
     with context.store.begin() as connection:
         done = cascade.update().where(of(cascade, pair), cascade.c.due == row.due).values(due=None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from sluice import commands
 from sluice.apply.view import Sight, view
 from sluice.connections import ConnectionInfo, salt_of
 from sluice.context import Context
@@ -123,7 +124,8 @@ def _source(context: Context, name: str) -> str:
     ddl = (
         "DDL is seen as it happens"
         if can.event_triggers
-        else "DDL is found by polling, since the role may not create event triggers (./sluice grants lets a superuser)"
+        else "DDL is found by polling, since the role may not create event triggers; let a superuser run the script of "
+        f"{commands.sluice('grants', name)}"
     )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     return "; ".join(["answers", f"DbResources {made}", ddl, *remarks])

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sluice import commands
 from sluice.context import Context
-from sluice.control import losses, remedies, replications, updates
-from sluice.control.runs import UPDATING, Runs
+from sluice.control import losses, replications, updates
+from sluice.control.runs import UPDATING
 from sluice.errors import Lossy, SluiceError
 from sluice.model.names import Pair
 from sluice.state.replication import Status
@@ -25,9 +26,10 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
     updates.keep_asked(context.store, update, chosen)
     updates.to_ask(context.store, update, pair.slave, still=True)
     if _asked(context, pair, update):
+        dag = context.config.dag_id(losses.DAG)
         error.hint = (
-            f"people are asked in Airflow (Required actions of {losses.DAG}), and if they approve, the update runs "
-            f"again by itself. Or: {error.hint}"
+            f"people are asked in Airflow (Required actions of {dag}), and if they approve, the update runs again by "
+            f"itself. Or: {error.hint}"
         )
 
 
@@ -62,14 +64,14 @@ def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -
     done = losses.allow(context, pair, asked, who)
     if update and _waits(context, pair, update):
         conf = {"source": pair.source, "slaves": [pair.slave], **updates.asked(context.store, update)}
-        if Runs(context.airflow_api()).ask_for(UPDATING, _run(pair, update), conf):
-            return {**done, "next": f"{UPDATING}/{_run(pair, update)}"}
-    return {**done, "next": remedies.update(pair.source, [pair.slave])}
+        if context.runs().ask_for(UPDATING, _run(pair, update), conf):
+            return {**done, "next": f"{context.config.dag_id(UPDATING)}/{_run(pair, update)}"}
+    return {**done, "next": commands.update(pair.source, [pair.slave])}
 
 
 def _asked(context: Context, pair: Pair, update: int) -> bool:
     conf = {"source": pair.source, "slave": pair.slave, "refused": update}
-    if not Runs(context.airflow_api()).ask_for(losses.DAG, _run(pair, update), conf):
+    if not context.runs().ask_for(losses.DAG, _run(pair, update), conf):
         return False
     updates.to_ask(context.store, update, pair.slave, still=False)
     return True

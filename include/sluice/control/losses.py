@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
+from sluice import commands
 from sluice.config import home
-from sluice.control import remedies, replications, updates
+from sluice.control import replications, updates
 from sluice.control.store import Store
 from sluice.control.tables import allowed_loss, of
 from sluice.errors import Lossy, SluiceError
@@ -141,8 +142,8 @@ def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> Non
             f"columns of slave {pair.slave} would lose something of the master's values: {'; '.join(map(str, new))}. "
             f"The report is {_written(pair, losses)}",
             "nothing of it was changed; alter the tables there, or allow it by casts in `compute` of its tables, or "
-            f"type: {remedies.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
-            f"{remedies.update(pair.source, [pair.slave])}",
+            f"type: {commands.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
+            f"{commands.update(pair.source, [pair.slave])}",
         )
         error.allowable = all(one.cast for one in new)
         raise error
@@ -176,7 +177,7 @@ def _forget(store: Store, pair: Pair, losses: Sequence[Loss]) -> None:
 
 
 def _trigger(pair: Pair) -> str:
-    return remedies.trigger(DAG, source=pair.source, slave=pair.slave)
+    return commands.trigger(DAG, source=pair.source, slave=pair.slave)
 
 
 def _digest(losses: Sequence[Loss]) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 
+from sluice import commands
 from sluice.context import Context
-from sluice.control import remedies, replications, updates
+from sluice.control import replications, updates
 from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
 from sluice.control.runs import RECEIVING, UPDATING
@@ -32,23 +32,24 @@ _SILENCE = timedelta(minutes=2)
 
 def of_transfer(awaited: Transfer, location: str) -> str:
     """Where initial data is that is carried to a slave by hand (guide: "Quick checklist for manual transfer")."""
-    conf = json.dumps({"source": awaited.pair.source, "slave": awaited.pair.slave})
     return (
         f"Manual Data transfer: WAITING (stored on '{awaited.url}'). {_KEPT}.\n"
         f"HINT: copy that directory to {location}, which the slave's side sees. "
-        f"A run of receive_initial_files loads it when it is there: airflow dags trigger receive_initial_files "
-        f"--conf '{conf}'"
+        f"A run of receive_initial_files loads it when it is there: {_receive(awaited.pair)}"
     )
 
 
 def of_loaded(loaded: Transfer) -> str:
     """That all of it is in, and the gate shut still."""
-    conf = json.dumps({"source": loaded.pair.source, "slave": loaded.pair.slave})
     return (
         f"Manual Data transfer: LOADED ({loaded.rows:,} rows, stored on '{loaded.url}'), and not released. {_KEPT}.\n"
         f"HINT: answer what receive_initial_files asks in Airflow (Required actions). To be asked again, type: "
-        f"airflow dags trigger receive_initial_files --conf '{conf}'"
+        f"{_receive(loaded.pair)}"
     )
+
+
+def _receive(pair: Pair) -> str:
+    return commands.trigger(RECEIVING, source=pair.source, slave=pair.slave)
 
 
 def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
@@ -59,10 +60,10 @@ def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) 
         choices: of the form of that.
     """
     said, by = "it could not be reached when it was to be filled; nothing was read for it yet", UPDATING
-    anew = remedies.update(pair.source, [pair.slave], **choices)
+    anew = commands.update(pair.source, [pair.slave], **choices)
     if awaited:
         said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVING
-        anew = remedies.trigger(RECEIVING, source=pair.source, slave=pair.slave)
+        anew = _receive(pair)
     return (
         f"{said}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
         f"right? If that run failed, type: {anew}"
@@ -91,7 +92,7 @@ def of_gate(
         elif note.kind is Hold.APPROVAL:
             yield f"{begins}it waits for a decision. {_KEPT}.\n{note.reason}"
         elif note.kind is Hold.ADMIN:
-            yield f"{begins}{note.reason}. {_KEPT}.\nHINT: {remedies.unpause(pair)}"
+            yield f"{begins}{note.reason}. {_KEPT}.\nHINT: {commands.unpause(pair)}"
         elif awaited:
             yield awaited
         else:
@@ -99,7 +100,7 @@ def of_gate(
     if paused and not held.keys() & {Hold.ADMIN, Hold.EXCEPTION}:
         who = paused.actor or "somebody"
         kept = "" if held else f" {_KEPT}."
-        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {remedies.unpause(pair)}"
+        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {commands.unpause(pair)}"
 
 
 def of_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
@@ -108,7 +109,7 @@ def of_status(store: Store, pair: Pair, status: Status, different: int | None, l
     Args:
         location: where its source stores what is carried by hand.
     """
-    anew = f"type, which replaces what its watched tables hold: {remedies.update(pair.source, [pair.slave])}"
+    anew = f"type, which replaces what its watched tables hold: {commands.update(pair.source, [pair.slave])}"
     if status is Status.UNCONFIGURED:
         yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
     elif status is Status.INCONSISTENT:
@@ -137,11 +138,11 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     stored = bool(choices.get("store_initial_data"))
     # Who gets the same files goes on together.
     slaves = updates.given_up(store, number) if stored else [pair.slave]
-    resumed = remedies.update(pair.source, slaves, **choices, resume=True)
+    resumed = commands.update(pair.source, slaves, **choices, resume=True)
     said = f"\nHINT: or go on where the initial update broke off: {resumed}"
     if not stored:
         return said
-    anew = remedies.update(pair.source, slaves, **choices)
+    anew = commands.update(pair.source, slaves, **choices)
     return f"{said}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
 
 
@@ -160,16 +161,17 @@ def of_tables(pair: Pair, skipped: Mapping[TableName, Skipped]) -> Iterator[str]
     for table, one in skipped.items():
         yield (
             f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
-            f"HINT: to have it again, type: {remedies.update(pair.source, [pair.slave])}"
+            f"HINT: to have it again, type: {commands.update(pair.source, [pair.slave])}"
         )
 
 
 def of_source(context: Context, source: str) -> str:
     """Why nothing of a source is published, if that is so: a slave without holdback may be old then."""
+    dag = context.config.dag_id("publish", source)
     if paused := context.publish_switch(source).paused():
         return (
-            f"nothing is published: the DAG publish__{source} is paused by {paused.actor or 'somebody'}.\n"
-            f"Changes wait in ITEMS, and fill the master's disk.\nHINT: airflow dags unpause publish__{source}"
+            f"nothing is published: the DAG {dag} is paused by {paused.actor or 'somebody'}.\n"
+            f"Changes wait in ITEMS, and fill the master's disk.\nHINT: {commands.unpause_publish(source)}"
         )
     try:
         database = context.source(source)
@@ -182,7 +184,7 @@ def of_source(context: Context, source: str) -> str:
     if waiting and (ended := _silent(context, source)):
         return (
             f"nothing was published since {_at(ended)}. Changes wait in ITEMS.\n"
-            f"HINT: the last log of the DAG publish__{source} says why; see Nothing is published, in the runbook"
+            f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
     return ""
 

@@ -9,14 +9,8 @@ from urllib.parse import quote, urlencode
 
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import TransientError
-from sluice.model.names import Pair
 
 SECONDS_BETWEEN_LOOKS = 2.0
-
-
-def drain_dag(pair: Pair) -> str:
-    """The id of the DAG that drains to a slave."""
-    return f"drain__{pair.source}__{pair.slave}"
 
 
 @dataclass(frozen=True)
@@ -27,11 +21,16 @@ class Paused:
 
 
 class PauseSwitch:
-    """Looks at one DAG's pause bit, at most every two seconds. Without an answer the gate stays as it was."""
+    """Looks at one DAG's pause bit, at most every two seconds. Without an answer the gate stays as it was.
 
-    def __init__(self, api: AirflowApi | None, dag: str) -> None:
+    Args:
+        unpause: the command by which a person unpauses it.
+    """
+
+    def __init__(self, api: AirflowApi | None, dag: str, unpause: str) -> None:
         self._api = api
         self._dag = dag
+        self._unpause = unpause
         self._looked = float("-inf")
         self._seen: Paused | None = None
         self._answered = api is None
@@ -69,7 +68,7 @@ class PauseSwitch:
             raise TransientError(
                 67,
                 f"Airflow did not unpause the DAG {self._dag}: {error}",
-                f"the data is in; type: airflow dags unpause {self._dag}; the run tries again by itself",
+                f"the data is in; type: {self._unpause}; the run tries again by itself",
             ) from None
         self._looked = float("-inf")
 

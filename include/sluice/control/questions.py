@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from sqlalchemy import Row, and_, select
 from sqlalchemy.dialects.postgresql import insert
 
+from sluice import commands
 from sluice.context import Context
 from sluice.control import rejections, replications
-from sluice.control.runs import Runs
 from sluice.control.store import Store
 from sluice.control.tables import of, question
 from sluice.errors import SluiceError
@@ -33,7 +33,7 @@ def put(store: Store, pair: Pair, asking: Asking, state: Question) -> None:
 
 def ask(context: Context, pair: Pair) -> None:
     """Have Airflow ask people what waits, once; without an answer of Airflow the next run tries again."""
-    runs = Runs(context.airflow_api())
+    runs = context.runs()
     with context.store.begin() as connection:
         waiting = connection.execute(
             select(question.c.key).where(
@@ -97,6 +97,6 @@ def _open(row: Row[tuple[object, ...]] | None, pair: Pair, key: int, said: Answe
         raise SluiceError(
             172,
             f"nobody asks about change {key} of {pair}: {f'it is {row.state}' if row else 'there is no such question'}",
-            f"nothing was changed; `./sluice dispatcher {pair.source} {pair.slave}` says what waits for a decision",
+            f"nothing was changed; `{commands.dispatcher(pair)}` says what waits for a decision",
         )
     return row

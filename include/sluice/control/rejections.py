@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, Select, null, select
 from sqlalchemy.dialects.postgresql import insert
 
+from sluice import commands
 from sluice.apply.effects import Step
 from sluice.apply.view import Sight, seen, view
 from sluice.changelog.schema import CHANGES
@@ -125,7 +126,7 @@ def _chosen(store: Store, pair: Pair, numbers: Sequence[int], done: str) -> Iter
             raise SluiceError(
                 122,
                 f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
-                f"name those that `./sluice rejected {pair.source} {pair.slave}` lists; nothing was changed",
+                f"name those that `{commands.rejected(pair)}` lists; nothing was changed",
             )
         chosen = [one for one in there if one.id in numbers or not numbers]
         yield chosen, there

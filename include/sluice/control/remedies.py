@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-
-from sluice.control.pause import drain_dag
+from sluice.commands import cancel, dispatcher, unpause, update
 from sluice.errors import AGAIN, SluiceError
 from sluice.model.names import Pair
 from sluice.model.stuck import Stuck
@@ -13,36 +10,6 @@ from sluice.model.stuck import Stuck
 # What is not to be mended on the slave: its stream cannot go on. The second needs more than an update, and says so.
 _ANEW = {42, 58}
 _COMPLETE = {52}
-
-
-def unpause(pair: Pair) -> str:
-    """The command that lets a slave's drain run."""
-    return f"airflow dags unpause {drain_dag(pair)}"
-
-
-def update(source: str, slaves: Sequence[str], **choices: object) -> str:
-    """The command that fills slaves anew, or, with choices of its form, otherwise."""
-    return trigger("initial_update", source=source, slaves=list(slaves), **choices)
-
-
-def trigger(dag: str, **conf: object) -> str:
-    """The command that starts a run of a DAG with these choices of its form."""
-    return f"airflow dags trigger {dag} --conf '{json.dumps(conf)}'"
-
-
-def cancel(pair: Pair) -> str:
-    """The command that ends a slave's update."""
-    return f"./sluice cancel {pair.source} {pair.slave}"
-
-
-def losses(pair: Pair) -> str:
-    """The command that shows what columns of a slave would lose, and allows it."""
-    return f"./sluice losses {pair.source} {pair.slave}"
-
-
-def dispatcher(pair: Pair, *options: object) -> str:
-    """The command that shows what a slave stands in front of, and decides about it."""
-    return " ".join(map(str, ("./sluice dispatcher", pair.source, pair.slave, *options)))
 
 
 def of_question(pair: Pair, key: int) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice import log
+from sluice import commands, log
 from sluice.control import remedies
 from sluice.control.store import Store
 from sluice.control.tables import audit, hold, of, question, rejected, replication, skipped, stuck, tolerated
@@ -24,15 +24,16 @@ from sluice.state.dispatcher import Hold
 from sluice.state.question import Question
 from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
 
-_OVER = "the update was given up, or another took its place; `./sluice status` says where it stands"
+_SHOWN = f"`{commands.status()}` says where it stands"
+_OVER = f"the update was given up, or another took its place; {_SHOWN}"
 _HINTS = {
-    Event.REQUEST: "nothing was changed; an initial update is under way: see `./sluice status`",
+    Event.REQUEST: f"nothing was changed; an initial update is under way; {_SHOWN}",
     Event.DUMPED: _OVER,
-    Event.FAIL: "nothing was changed; `./sluice status` says where it stands",
-    Event.CANCEL: "nothing was changed; only an update that is under way can be cancelled: see `./sluice status`",
-    Event.CLEAR: "nothing was changed; only what is held back for a slave can be cleared: see `./sluice status`",
-    Event.BREAK: "nothing was changed; `./sluice status` says where it stands",
-    Event.VERIFIED: "only an update in TRANSITION ends in NORMAL; see `./sluice status`",
+    Event.FAIL: f"nothing was changed; {_SHOWN}",
+    Event.CANCEL: f"nothing was changed; only an update that is under way can be cancelled; {_SHOWN}",
+    Event.CLEAR: f"nothing was changed; only what is held back for a slave can be cleared; {_SHOWN}",
+    Event.BREAK: f"nothing was changed; {_SHOWN}",
+    Event.VERIFIED: f"only an update in TRANSITION ends in NORMAL; {_SHOWN}",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import urllib.error
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote, urlencode
 
 from sluice.control.airflow_api import AirflowApi
@@ -17,19 +17,24 @@ _MOST = 1_000
 
 
 class Runs:
-    """What Airflow knows of runs. Without Airflow nobody knows anything."""
+    """What Airflow knows of runs. Without Airflow nobody knows anything.
 
-    def __init__(self, api: AirflowApi | None) -> None:
+    Args:
+        dag_id: the id of a DAG by its name, such as `sluice.config.Config.dag_id`.
+    """
+
+    def __init__(self, api: AirflowApi | None, dag_id: Callable[[str], str]) -> None:
         self._api = api
+        self._dag_id = dag_id
 
     def ask_for(self, dag: str, run: str, conf: Mapping[str, object]) -> bool:
         """Ask for a run, once, however often this is called; False if Airflow does not answer, to try again later."""
         if self._api is None:
             return False
         try:
-            self._api.trigger(dag, run, conf)
+            self._api.trigger(self._dag_id(dag), run, conf)
         except (OSError, ValueError) as error:
-            event("not asked for", run=f"{dag}/{run}", why=error)
+            event("not asked for", run=f"{self._dag_id(dag)}/{run}", why=error)
             return False
         return True
 
@@ -69,8 +74,9 @@ class Runs:
         """Runs that wait for files of a slave, or load them."""
         assert self._api is not None
         query = urlencode({"state": _AT_WORK, "limit": _MOST}, doseq=True)
-        found = self._api.ask(f"/api/v2/dags/{RECEIVING}/dagRuns?{query}")["dag_runs"]
-        return [f"{RECEIVING}/{run['dag_run_id']}" for run in found if _is_for(pair, run["conf"] or {})]
+        dag = self._dag_id(RECEIVING)
+        found = self._api.ask(f"/api/v2/dags/{dag}/dagRuns?{query}")["dag_runs"]
+        return [f"{dag}/{run['dag_run_id']}" for run in found if _is_for(pair, run["conf"] or {})]
 
 
 def _is_for(pair: Pair, conf: Mapping[str, object]) -> bool:

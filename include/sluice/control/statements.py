@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+from sluice import commands
 from sluice.context import Context
 from sluice.control import answers
 from sluice.control.answers import Answered, Standing
@@ -113,11 +114,12 @@ class _Attempt:
             time.sleep(_LOOK_S)
 
     def _open(self, why: str) -> TransientError:
+        shown = commands.sluice("statement", self._source, "--show", self._number)
         return TransientError(
             109,
             f"it is not known yet whether statement {self._number} was executed: {why}",
-            f"do not issue it again before you have seen `./sluice statement {self._source} --show {self._number}`: it "
-            "finds out as soon as the master and the control store answer",
+            f"do not issue it again before you have seen `{shown}`: it finds out as soon as the master and the "
+            "control store answer",
         )
 
 

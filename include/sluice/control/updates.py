@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, case, func, null, select
 from sqlalchemy.dialects.postgresql import JSONB
 
+from sluice import commands
 from sluice.control import transfers
 from sluice.control.replications import Replication, actor, hand_over, happened
 from sluice.control.store import Store
@@ -79,7 +80,7 @@ def expect_exact(store: Store, number: int, wanted: Collection[TableName], name:
         raise SluiceError(
             197,
             f"changes were lost on the way to {name} meanwhile, and perhaps of tables that keep their rows",
-            "`./sluice status` says why; trigger initial_update again, for all tables",
+            f"`{commands.status()}` says why; trigger initial_update again, for all tables",
         )
 
 

@@ -13,7 +13,6 @@ from sluice import config as configuration
 from sluice.context import Context
 from sluice.control import replications, status
 from sluice.control.airflow_api import AirflowApi
-from sluice.control.pause import drain_dag
 from sluice.control.status import Standing
 from sluice.demo import airflow, carrying
 from sluice.demo.data import load_flights
@@ -70,8 +69,9 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
     slaves = context.config.slaves_of(SOURCE)
     api = AirflowApi(context.connection(context.config.airflow_api))
     with progress.step("waiting for the DAGs"):
-        dags = ["initial_update", "receive_initial_files", "verify", f"publish__{SOURCE}"]
-        airflow.unpause(api, dags + [drain_dag(Pair(SOURCE, slave)) for slave in slaves])
+        dags = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
+        dags += [("drain", SOURCE, slave) for slave in slaves]
+        airflow.unpause(api, [context.config.dag_id(*names) for names in dags])
     _give_up_what_was_left(context, slaves)
     writer = Writer(lambda: _master(runtime))
     writer.start()

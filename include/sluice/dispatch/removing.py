@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sluice import commands
 from sluice.changelog.manifest import Manifest
 from sluice.dispatch.seeing import Seeing, layouts_of
 from sluice.dispatch.spilling import Spilled
@@ -78,5 +79,5 @@ def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:
     return SluiceError(
         170,
         f"{pair} does not stand in front of transaction {ordinal}",
-        f"nothing was changed; `./sluice dispatcher {pair.source} {pair.slave}` says in front of which it stands",
+        f"nothing was changed; `{commands.dispatcher(pair)}` says in front of which it stands",
     )

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sluice import commands
 from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.dispatch.overlap import Overlap, changes_of, deliver
@@ -80,7 +81,7 @@ def await_published(source: str, last: DumpSnapshot) -> None:
             raise SluiceError(
                 84,
                 f"{source} has not published within {PATIENCE_S:.0f} s what the snapshot of this dump shows",
-                f"airflow dags unpause publish__{source}, or see its last log; then trigger initial_update again, with "
+                f"{commands.unpause_publish(source)}, or see its last log; then trigger initial_update again, with "
                 "`resume` if chunks were loaded",
             )
         time.sleep(_LOOK_S)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from sluice import commands
 from sluice.context import Context
-from sluice.control import leases, remedies, replications, updates
+from sluice.control import leases, replications, updates
 from sluice.control.leases import Lease
-from sluice.control.runs import Runs
 from sluice.initial_update.fencing import fence_out
 from sluice.log import event
 from sluice.model.names import Pair
@@ -72,13 +72,13 @@ def cancel(
             done.idle[pair.slave] = str(replications.get(store, pair).status)
             event("nothing to cancel", slave=pair.slave, status=done.idle[pair.slave])
     done.cancelled = [pair.slave for pair in held]
-    done.next = remedies.update(source, done.cancelled) if held else ""
+    done.next = commands.update(source, done.cancelled) if held else ""
     return done
 
 
 def _end(context: Context, pair: Pair, number: int, done: Cancelled) -> None:
     """End the runs that are at work for this slave alone."""
-    runs, begun_by = Runs(context.airflow_api()), updates.run_of(context.store, number)
+    runs, begun_by = context.runs(), updates.run_of(context.store, number)
     if not begun_by:
         # It waited for its slave to answer.
         return

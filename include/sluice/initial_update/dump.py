@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from sluice import commands
 from sluice.context import Context
 from sluice.control import consenting, leases, remedies, replications, shelf, updates, versions
 from sluice.control.bootstrap import reconcile
@@ -266,7 +267,7 @@ def _ended(
         raise SluiceError(
             80,
             f"no slave could be loaded: {facts}",
-            f"mend each ({causes}), then type: {remedies.update(source, list(failed), **again)}",
+            f"mend each ({causes}), then type: {commands.update(source, list(failed), **again)}",
         )
     hints = {slave: remedies.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
     told = {slave: f"{error.said}\nHINT: {hints[slave]}" for slave, error in failed.items()}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from sluice import commands
 from sluice.context import Context
 from sluice.control import (
     cascades,
     joined,
     leases,
-    remedies,
     replications,
     sharing,
     standby,
@@ -19,7 +19,6 @@ from sluice.control import (
     updates,
     versions,
 )
-from sluice.control.runs import Runs
 from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.courtesy import active
@@ -125,7 +124,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
         raise SluiceError(
             189,
             f"initial data {'was carried' if carried.is_in else 'is on its way'} to slave {pair.slave} by hand, "
-            "see `./sluice status`",
+            f"see `{commands.status()}`",
             "nothing was changed; copy it, if it is not there, and trigger receive_initial_files. To give it up, "
             "trigger initial_update with `force`",
         )
@@ -133,12 +132,12 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
     if known.status not in UNDER_WAY or updates.is_put_off(context.store, known):
         return
     begun_by = updates.run_of(context.store, known.update_id)
-    at_work = Runs(context.airflow_api()).at_work(pair, begun_by)
+    at_work = context.runs().at_work(pair, begun_by)
     if at_work != []:
         raise SluiceError(
             190,
             f"an initial update of slave {pair.slave} is under way, in {', '.join(at_work or [begun_by])}",
-            f"nothing was changed; wait for it. Or end it, with {remedies.cancel(pair)}, and trigger initial_update "
+            f"nothing was changed; wait for it. Or end it, with {commands.cancel(pair)}, and trigger initial_update "
             "again, or at once with `force`",
         )
 
@@ -200,7 +199,7 @@ def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *,
     raise SluiceError(
         196,
         f"slave {pair.slave} is {known.status}: what is not to be filled may not be as on the master{missing}",
-        f"nothing was changed; trigger an update of all tables: {remedies.update(pair.source, [pair.slave])}",
+        f"nothing was changed; trigger an update of all tables: {commands.update(pair.source, [pair.slave])}",
     )
 
 
@@ -210,7 +209,7 @@ def _refuse_paused(context: Context, pair: Pair) -> None:
         raise SluiceError(
             96,
             f"an initial update of {pair.slave} could not end: its drain DAG was paused by {who}",
-            f"nothing was changed; type: {remedies.unpause(pair)}, then trigger initial_update again",
+            f"nothing was changed; type: {commands.unpause(pair)}, then trigger initial_update again",
         )
 
 
@@ -219,7 +218,7 @@ def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
     gone = updates.cancelled(context.store)
     left = [pair for pair in pairs if pair.slave not in gone]
     if not left:
-        anew = remedies.update(pairs[0].source, [pair.slave for pair in pairs])
+        anew = commands.update(pairs[0].source, [pair.slave for pair in pairs])
         raise SluiceError(
             191,
             f"the initial update that this run asked for was cancelled, for {', '.join(sorted(gone))}",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 
+from sluice import commands
 from sluice.config import at_home
 from sluice.context import Context
-from sluice.control import answers, leases, remedies, shelf, transfers, updates
+from sluice.control import answers, leases, shelf, transfers, updates
 from sluice.control.transfers import Transfer
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
@@ -113,7 +114,7 @@ def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfe
         raise SluiceError(
             181,
             f"slave {pair.slave} waits for no files of {pair.source}: they are loaded, or its update was given up",
-            f"see `./sluice status`; to fill it anew, type: {remedies.update(pair.source, [pair.slave])}",
+            f"see `{commands.status()}`; to fill it anew, type: {commands.update(pair.source, [pair.slave])}",
         )
     return awaited
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sluice import commands
 from sluice.context import Context
-from sluice.control import absence, leases, losses, remedies, replications, updates
+from sluice.control import absence, leases, losses, replications, updates
 from sluice.control.leases import Lease
 from sluice.control.store import Store
 from sluice.errors import SluiceError, TransientError
@@ -32,7 +33,7 @@ def hold(context: Context, source: str, slaves: Sequence[str]) -> tuple[int, lis
         raise SluiceError(
             81,
             f"none of {', '.join(slaves)} waits for initial data",
-            f"trigger the whole DAG, not the task alone: {remedies.update(source, slaves)}",
+            f"trigger the whole DAG, not the task alone: {commands.update(source, slaves)}",
         )
     return next(iter(still.values())), list(held.items())
 
@@ -70,7 +71,7 @@ def restart(store: Store, pairs: Sequence[Pair], position: Position, update: int
     going_on = [pair for pair in pairs if _restarted(store, pair, position, update)]
     if not going_on:
         names = ", ".join(pair.slave for pair in pairs)
-        raise SluiceError(85, f"the update of {names} was given up meanwhile", "see `./sluice status`")
+        raise SluiceError(85, f"the update of {names} was given up meanwhile", f"see `{commands.status()}`")
     return going_on
 
 

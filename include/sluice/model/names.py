@@ -90,6 +90,11 @@ class Pair:
         return f"{self.source}->{self.slave}"
 
 
+def dag_id(prefix: str, *names: str) -> str:
+    """The id of a DAG: its kind, and the source and slave that it is for."""
+    return prefix + "__".join(names)
+
+
 @dataclass(frozen=True)
 class Resources:
     """The DbResources of one prefix: an ordinary prefix folds as the vendor folds, as the guide has it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sluice import config, connections
+from sluice import commands, config, connections
 from sluice.runtime.layout import BIN, Layout
 
 # Without bytecode each of Airflow's processes would compile thousands of files, at every start.
@@ -24,6 +24,7 @@ def shared(layout: Layout, java: Path) -> dict[str, str]:
         "JAVA_HOME": str(java),
         "PYSPARK_PYTHON": str(BIN / "python"),
         "PYSPARK_DRIVER_PYTHON": str(BIN / "python"),
+        commands.CLI_ENV: commands.CLI,
         config.HOME_ENV: str(layout.home),
         config.CONFIG_ENV: str(config.path().resolve()),
         connections.KEY_FILE_ENV: str(layout.seal_key),

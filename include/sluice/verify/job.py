@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from sluice import commands
 from sluice.apply.view import view
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.control import cascades, remedies, replications, standby, stops, transfers, updates
+from sluice.control import cascades, replications, standby, stops, transfers, updates
 from sluice.control.replications import Replication
 from sluice.control.tables import comparison
 from sluice.errors import SluiceError, TransientError
@@ -141,8 +142,8 @@ def _on_the_way(pair: Pair, left: int) -> TransientError:
     return TransientError(
         98,
         f"slave {pair.slave} has its data, and lacks transactions of the log: {left}",
-        "the update ends by itself when it has them. If it stands, `./sluice status` says what to type. To give the "
-        f"update up, type: {remedies.cancel(pair)}",
+        f"the update ends by itself when it has them. If it stands, `{commands.status()}` says what to type. To give "
+        f"the update up, type: {commands.cancel(pair)}",
     )
 
 
@@ -154,7 +155,7 @@ def _waiting(context: Context, pair: Pair) -> TransientError | None:
     return TransientError(
         97,
         f"slave {pair.slave} has its data, but gets no changes: its drain DAG was paused by {who}",
-        f"type: {remedies.unpause(pair)}; the update then ends by itself. To give it up, type: {remedies.cancel(pair)}",
+        f"type: {commands.unpause(pair)}; the update then ends by itself. To give it up, type: {commands.cancel(pair)}",
     )
 
 
@@ -281,10 +282,10 @@ def _complain(source: str, results: dict[str, dict[str, Difference]], refused: d
             90,
             f"the slaves are not what the master is: {'; '.join(faults)}",
             "nothing was changed; find out who else writes to them, then type: "
-            f"{remedies.update(source, [slave for slave, tables in results.items() if _differs(tables)])}",
+            f"{commands.update(source, [slave for slave, tables in results.items() if _differs(tables)])}",
         )
     if refused:
         states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
         red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
-        anew = f"; once that is mended, type: {remedies.update(source, red)}" if red else "; an update is under way"
-        raise SluiceError(93, f"not every slave could be verified: {states}", f"`./sluice status` says why{anew}")
+        anew = f"; once that is mended, type: {commands.update(source, red)}" if red else "; an update is under way"
+        raise SluiceError(93, f"not every slave could be verified: {states}", f"`{commands.status()}` says why{anew}")

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, select
 
+from sluice import commands
 from sluice.control.store import Store
 from sluice.control.tables import barrier, point
 from sluice.errors import TransientError
@@ -65,7 +66,7 @@ class Waiting:
                 91,
                 f"slave {self._pair.slave} is at transaction {ordinal} and did not reach {self._at.ordinal}: "
                 f"for {self._patience_s:.0f} s " + ("it came no nearer" if self._nearing else "it was waited for"),
-                "see `./sluice status`: its drain DAG may be paused, on standby, or far behind",
+                f"see `{commands.status()}`: its drain DAG may be paused, on standby, or far behind",
             )
         return ordinal == self._at.ordinal
 
@@ -112,7 +113,7 @@ def _awaited(store: Store, source: str, number: int, patience_s: float) -> Point
             raise TransientError(
                 94,
                 f"no publisher of {source} answered within {patience_s:.0f} s",
-                f"see its last log, and whether it is paused: airflow dags unpause publish__{source}",
+                f"see its last log, and whether it is paused: {commands.unpause_publish(source)}",
             )
         time.sleep(_LOOK_S)
     return point

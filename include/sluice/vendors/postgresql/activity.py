@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sluice import commands
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.vendors.postgresql.session import composed, connect, translated
@@ -20,7 +21,7 @@ def active(info: ConnectionInfo) -> int:
         raise SluiceError(
             236,
             f"the role {info.login} does not see whether sessions of others are active, which `max_active` asks for",
-            "GRANT pg_read_all_stats TO the role, as `./sluice grants` prints it; or take `max_active` out of `blocks` "
-            "in the configuration",
+            f"GRANT pg_read_all_stats TO the role, as `{commands.sluice('grants', 'SOURCE')}` prints it; or take "
+            "`max_active` out of `blocks` in the configuration",
         )
     return int(found)

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from sluice import sqlfiles
+from sluice import commands, sqlfiles
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.refusal import parameters, state_of_refusal
@@ -81,7 +81,8 @@ _STATES: dict[str, tuple[int, bool, str]] = {
     "42501": (
         33,
         False,
-        "grant the role what is missing: `./sluice grants SOURCE` prints it; for slaves see configuration.md",
+        f"grant the role what is missing: `{commands.sluice('grants', 'SOURCE')}` prints it; for slaves see "
+        "configuration.md",
     ),
 }
 
