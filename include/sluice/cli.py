@@ -18,7 +18,11 @@ BENCHES = ("capture", "publish", "apply", "drain", "slaves", "initial-update", "
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
-    options = parser().parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    # Whatever follows is Airflow's, options and all.
+    options = (
+        argparse.Namespace(run=_airflow, words=words[1:]) if words[:1] == ["airflow"] else parser().parse_args(words)
+    )
     try:
         return int(options.run(options))
     except SluiceError as error:
@@ -60,6 +64,37 @@ def parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="validate the configuration and test every connection")
     check.set_defaults(run=_check)
+
+    connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
+    connect.add_argument("id", metavar="ID", help="as the configuration names it")
+    connect.add_argument(
+        "address",
+        nargs="?",
+        metavar="ADDRESS",
+        help="such as postgresql://USER@HOST:PORT/DATABASE; asked for if left out",
+    )
+    connect.add_argument(
+        "--password-env", metavar="NAME", help="the environment variable that has the password (default: ask, or stdin)"
+    )
+    connect.set_defaults(run=_connect)
+
+    trigger = commands.add_parser("trigger", help="start a run of a DAG, such as initial_update")
+    trigger.add_argument("dag", metavar="DAG", help="its id, without `dag_prefix`")
+    trigger.add_argument("choices", nargs="*", metavar="NAME=VALUE", help="choices of its form; a list is one,other")
+    trigger.add_argument("--conf", metavar="JSON", help="the same as a JSON object")
+    trigger.add_argument("--wait", action="store_true", help="until it has ended; exit 0 only if it succeeded")
+    trigger.set_defaults(run=_trigger)
+
+    for name, what in (("pause", "stop"), ("unpause", "go on with")):
+        switch = commands.add_parser(name, help=f"{what} draining to slaves, or publishing; nothing is lost")
+        switch.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+        switch.add_argument("slaves", nargs="*", metavar="SLAVE", help="its name in the configuration")
+        switch.add_argument("--publish", action="store_true", help="the publishing of the source, for all its slaves")
+        switch.set_defaults(run=_switch, paused=name == "pause")
+
+    airflow = commands.add_parser("airflow", help="Airflow's own command line, where our Airflow is")
+    airflow.add_argument("words", nargs="*", metavar="...", help="such as: dags list")
+    airflow.set_defaults(run=_airflow)
 
     export = commands.add_parser("export", help="write a range of a source's change log as XML or JSON lines")
     export.add_argument("source", metavar="SOURCE", help="name of the source in the configuration")
@@ -162,15 +197,39 @@ def _down(_: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from sluice import shell
+    from sluice import shell_status
 
-    return shell.show_status(as_json=options.json, every_s=options.every)
+    return shell_status.show_status(as_json=options.json, every_s=options.every)
 
 
 def _check(_: argparse.Namespace) -> int:
     from sluice import shell
 
     return shell.show_check()
+
+
+def _connect(options: argparse.Namespace) -> int:
+    from sluice import shell_airflow
+
+    return shell_airflow.connect(options.id, options.address, options.password_env)
+
+
+def _trigger(options: argparse.Namespace) -> int:
+    from sluice import shell_airflow
+
+    return shell_airflow.trigger(options.dag, options.choices, options.conf, wait=options.wait)
+
+
+def _switch(options: argparse.Namespace) -> int:
+    from sluice import shell_airflow
+
+    return shell_airflow.switch(options.source, options.slaves, publish=options.publish, paused=options.paused)
+
+
+def _airflow(options: argparse.Namespace) -> int:
+    from sluice import shell_airflow
+
+    return shell_airflow.airflow(options.words)
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -39,11 +39,18 @@ def connect(conn_id: str) -> str:
     return sluice("connect", conn_id)
 
 
+def airflow(*words: object) -> str:
+    """A command of Airflow's own command line, in the environment of our Airflow."""
+    if os.environ.get(CLI_ENV):
+        return sluice("airflow", *words)
+    return f"airflow {shlex.join(map(str, words))}"
+
+
 def trigger(dag: str, **conf: object) -> str:
     """The command that starts a run of a DAG with these choices of its form; `dag` is its id without the prefix."""
     if os.environ.get(CLI_ENV):
         return sluice("trigger", dag, *(f"{name}={_plain(value)}" for name, value in conf.items()))
-    return f"airflow dags trigger {_dag_id(dag)} --conf {shlex.quote(json.dumps(conf))}"
+    return airflow("dags", "trigger", _dag_id(dag), "--conf", json.dumps(conf))
 
 
 def update(source: str, slaves: Sequence[str], **choices: object) -> str:
@@ -55,14 +62,14 @@ def unpause(pair: Pair) -> str:
     """The command that lets a slave's drain run."""
     if os.environ.get(CLI_ENV):
         return sluice("unpause", pair.source, pair.slave)
-    return f"airflow dags unpause {_dag_id('drain', pair.source, pair.slave)}"
+    return airflow("dags", "unpause", _dag_id("drain", pair.source, pair.slave))
 
 
 def unpause_publish(source: str) -> str:
     """The command that lets a source be published."""
     if os.environ.get(CLI_ENV):
         return sluice("unpause", source, "--publish")
-    return f"airflow dags unpause {_dag_id('publish', source)}"
+    return airflow("dags", "unpause", _dag_id("publish", source))
 
 
 def cancel(pair: Pair) -> str:
@@ -90,7 +97,7 @@ def _dag_id(*names: str) -> str:
 
 
 def _plain(value: object) -> str:
-    """A choice as `sluice.control.choices` reads it."""
+    """A choice as `sluice.control.dags` reads it."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value and all(isinstance(one, str) and _is_plain(one) for one in value):

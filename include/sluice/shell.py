@@ -1,61 +1,36 @@
-"""What a person at a shell asks for: status and check, with connections fetched from Airflow as a job gets them."""
+"""What a person at a shell asks for, with connections as a job gets them."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 
 from sluice import commands
 from sluice import config as configuration
-from sluice.config import Config
-from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
-from sluice.context import Context
-from sluice.control import answers, check, losses, rejections, replications, statements, status
+from sluice.control import answers, losses, rejections, replications, statements, status
 from sluice.control.cleanup import cleanup
 from sluice.control.grants import grants
 from sluice.dispatch import deciding
-from sluice.errors import ConfigError
 from sluice.initial_update.cancel import cancel
 from sluice.messages import export as exporting
 from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
-from sluice.runtime.layout import Layout
-from sluice.runtime.up import running
+from sluice.shell_context import context as _context
+from sluice.shell_context import from_airflow as _from_airflow
 from sluice.state.question import Answer
-
-# Each look at the store costs it a dozen queries.
-_LEAST_S = 0.1
-
-
-def show_status(*, as_json: bool, every_s: float | None = None) -> int:
-    """Print where every replication stands. 0 if all are NORMAL, active and answer, and no table is left out.
-
-    Args:
-        every_s: print it again after so many seconds, without end.
-    """
-    context = _context()
-    while True:
-        rows = status.standings(context)
-        print(status.as_json(rows) if as_json else status.as_table(rows), flush=True)
-        if every_s is None:
-            return 0 if all(row.well for row in rows) else 1
-        time.sleep(max(every_s, _LEAST_S))
-        if not as_json:
-            print(f"\n{datetime.now().astimezone():%Y-%m-%d %H:%M:%S %Z}")
 
 
 def show_check() -> int:
     """Print what was found of everything the configuration names. 0 if nothing is wrong."""
+    # With Arrow's functions and pandas, which nobody else here needs.
+    from sluice.control import check
+
     settings = configuration.load()
     print(f"ok   configuration {configuration.path()}")
     found = list(check.findings(_from_airflow(settings)))
     for one in found:
-        print(f"{'ok  ' if one.good else 'FAIL'} {one.subject}: {one.text}".replace("\n", "\n     "))
+        print(check.line(one))
     wrong = sum(not one.good for one in found)
     if wrong:
         print(f"{wrong} of {len(found)} are wrong: mend them from the top, then run {commands.check()} again.")
@@ -218,39 +193,3 @@ def clean_up(source: str) -> int:
     for one in cleanup(_context(), source):
         print(f"dropped {one}")
     return 0
-
-
-def _context() -> Context:
-    """As the embedded runtime reaches its own databases, which is quick; else as Airflow does."""
-    settings = configuration.load()
-    runtime = running()
-    if runtime and set(_ids(settings)) <= (known := runtime.connections()).keys():
-        return Context(settings, known)
-    return _from_airflow(settings)
-
-
-def _from_airflow(settings: Config) -> Context:
-    """With the connections that Airflow's jobs get."""
-    if os.environ.get(SEALED_ENV):
-        return Context(settings, opened())
-    os.environ.setdefault(KEY_FILE_ENV, str(Layout.of_environment().seal_key))
-    runtime = running()
-    env = runtime.airflow_environment() if runtime else dict(os.environ)
-    paths = [str(configuration.PROJECT / "include"), str(configuration.PROJECT / "plugins"), env.get("PYTHONPATH", "")]
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    command = [sys.executable, "-m", "sluice_airflow.sealing", *_ids(settings)]
-    asked = subprocess.run(command, env=env, capture_output=True, text=True)
-    if asked.returncode or not asked.stdout.strip():
-        reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise ConfigError(
-            18,
-            f"Airflow did not hand out the connections: {reason}",
-            "start everything with `./sluice up`, or add them",
-        )
-    return Context(settings, open_sealed(asked.stdout.strip().splitlines()[-1]))
-
-
-def _ids(settings: Config) -> list[str]:
-    sources = [one.connection for one in settings.sources.values()]
-    slaves = [conn_id for one in settings.slaves.values() for conn_id in one.connections]
-    return list(dict.fromkeys([settings.control, settings.airflow_api, settings.spark, *sources, *slaves]))

@@ -12,20 +12,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice import config
-from sluice_airflow import pools
+from sluice_airflow import connecting, pools
 
 
 def prepare(connections: list[Mapping[str, Any]], slots: Mapping[str, int]) -> None:
     """Bring the database to this version of Airflow, and set what is given; other connections and pools stay."""
-    from airflow.models import Connection, Pool
+    from airflow.models import Pool
     from airflow.utils.db import initdb
     from airflow.utils.session import create_session
-    from sqlalchemy import delete
 
     initdb()
     with create_session() as session:
-        session.execute(delete(Connection).where(Connection.conn_id.in_([each["conn_id"] for each in connections])))
-        session.add_all([Connection(**each) for each in connections])
+        connecting.put(session, connections)
         for name, number in slots.items():
             Pool.create_or_update_pool(name, number, "Sluice", include_deferred=False, session=session)
         _give_up_dead_schedulers(session)

@@ -44,7 +44,18 @@ ALLOWED = {"model", "state", "errors", "vendors.protocol", "vendors.dumping", "v
 ALLOWED |= {"control", "context", "connections", "config", "keyfiles", "parts", "log", "crash", "expressions", "hooks"}
 ALLOWED |= {"taking", "ahead", "orphans", "commands"}
 # They put parts together, so they know everybody.
-COMPOSING = {"bench", "context", "control", "demo", "runtime", "shell", "spark"}
+COMPOSING = {
+    "bench",
+    "context",
+    "control",
+    "demo",
+    "runtime",
+    "shell",
+    "shell_airflow",
+    "shell_context",
+    "shell_status",
+    "spark",
+}
 VENDORS = {"postgresql", "postgres", "oracle", "mariadb", "mysql", "sqlite", "mssql", "db2"}
 
 
@@ -156,3 +167,16 @@ def test_core_code_asks_for_capabilities_and_never_for_a_vendor():
         if asks_for_a_vendor(node)
     ]
     assert not asking
+
+
+def test_no_module_makes_an_arrow_array_when_it_is_imported():
+    """The first one that PyArrow makes imports pandas: a second, which every command of a shell would pay."""
+    found = [
+        f"{file.relative_to(PROJECT)}:{node.lineno}"
+        for file in modules("include/sluice")
+        for statement in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pa.array"
+    ]
+    assert not found

@@ -26,7 +26,7 @@ from support.launcher import clean, ours, sluice, standing, wait_until
 from sluice import config, shell
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo
 from sluice.control.airflow_api import AirflowApi
-from sluice.demo.airflow import trigger
+from sluice.control.dags import Dags
 from sluice.runtime.handle import Runtime
 from sluice.runtime.up import running
 
@@ -165,7 +165,8 @@ def test_check_finds_nothing_wrong(runtime):
 
 
 def test_pausing_a_drain_is_standby_and_the_slave_catches_up_though_the_source_is_idle(runtime, api):
-    api.ask(DRAIN, "PATCH", {"is_paused": True})
+    paused = sluice("pause", "flights", "geneva")
+    assert "To go on, type: ./sluice unpause flights geneva" in paused.stdout, paused.stderr
     wait_until(lambda: "STANDBY (ADMIN)" in str(standing("geneva")["dispatcher"]), "the standby")
     with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
         master.execute("INSERT INTO airlines (carrier, name) VALUES ('ZZ', 'Standby Air')")
@@ -174,7 +175,8 @@ def test_pausing_a_drain_is_standby_and_the_slave_catches_up_though_the_source_i
     assert held["holdback"]
     assert not arrived(runtime, "geneva", "branch")
     wait_until(lambda: "admin" in str(standing("geneva")["why"]), "the record of who paused it")
-    api.ask(DRAIN, "PATCH", {"is_paused": False})
+    assert "HINT: ./sluice unpause flights geneva" in str(standing("geneva")["why"])
+    assert sluice("unpause", "flights", "geneva").returncode == 0
     wait_until(lambda: arrived(runtime, "geneva", "branch"), "catching up", seconds=180)
     wait_until(lambda: standing("geneva")["dispatcher"] == "ACTIVE", "the gate open again")
 
@@ -251,7 +253,7 @@ def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(
         return next(task["state"] for task in tasks if task["task_id"] == "release")
 
     def received(option: str) -> tuple[str, str]:
-        run = trigger(api, "receive_initial_files", {"source": "flights", "slave": "geneva"})
+        run = Dags(runtime.context()).trigger("receive_initial_files", {"source": "flights", "slave": "geneva"})
         answer(api, f"/api/v2/dags/receive_initial_files/dagRuns/{quote(run)}/taskInstances/approve", option)
         return run, ended("receive_initial_files", run)
 
@@ -260,7 +262,7 @@ def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(
         return dict(api.ask(f"{place}/xcomEntries/return_value?deserialize=true")["value"])
 
     stored = {"source": "flights", "slaves": ["geneva"], "store_initial_data": True}
-    assert ended("initial_update", trigger(api, "initial_update", stored)) == "success"
+    assert ended("initial_update", Dags(runtime.context()).trigger("initial_update", stored)) == "success"
     (directory,) = (home / "initial_files" / "flights").iterdir()
     shutil.copytree(directory, home / "initial_files" / "geneva" / directory.name)
     run, release = received("Leave it waiting")
@@ -285,19 +287,20 @@ def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, 
     def state(dag: str, run: str, task: str) -> str | None:
         return api.ask(f"/api/v2/dags/{dag}/dagRuns/{quote(run)}/taskInstances/{task}")["state"]
 
-    api.ask(DRAIN, "PATCH", {"is_paused": True})
+    paused = sluice("pause", "flights", "geneva")
+    assert "To go on, type: ./sluice unpause flights geneva" in paused.stdout, paused.stderr
     wait_until(lambda: "STANDBY (ADMIN)" in str(standing("geneva")["dispatcher"]), "the standby")
     with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
         master.execute("UPDATE airlines SET name = name || '.' WHERE carrier = 'AA'")
     # One slot is easier filled than two: by a comparison that waits for a slave which does not come.
     give(1)
     try:
-        verifying = trigger(api, "verify", {"source": "flights", "slaves": ["geneva"]})
+        verifying = Dags(runtime.context()).trigger("verify", {"source": "flights", "slaves": ["geneva"]})
         wait_until(lambda: state("verify", verifying, "verify") == "running", "the comparison")
-        update = trigger(api, "initial_update", {"source": "flights", "slaves": ["zurich"]})
+        update = Dags(runtime.context()).trigger("initial_update", {"source": "flights", "slaves": ["zurich"]})
         wait_until(lambda: state("initial_update", update, "dump") == "scheduled", "the dump that waits for a slot")
         assert api.ask(pool)["open_slots"] == 0
-        trigger(api, "cancel_update", {"source": "flights", "slaves": ["zurich"]})
+        Dags(runtime.context()).trigger("cancel_update", {"source": "flights", "slaves": ["zurich"]})
         wait_until(lambda: standing("zurich")["status"] == "INCONSISTENT", "the cancellation", seconds=60)
         run = f"/api/v2/dags/initial_update/dagRuns/{quote(update)}"
         wait_until(lambda: api.ask(run)["state"] == "failed", "the end of its run", seconds=60)
@@ -306,7 +309,7 @@ def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, 
         give(before)
         api.ask(DRAIN, "PATCH", {"is_paused": False})
     wait_until(lambda: state("verify", verifying, "verify") == "success", "the comparison of a slave that came", 240)
-    trigger(api, "initial_update", {"source": "flights", "slaves": ["zurich"]})
+    Dags(runtime.context()).trigger("initial_update", {"source": "flights", "slaves": ["zurich"]})
     wait_until(lambda: standing("zurich")["status"] == "NORMAL", "an update that nobody cancels", 240)
 
 

@@ -15,12 +15,11 @@ from sluice.apply.mapper import Mapper
 from sluice.apply.shapes import Shape, reshaped
 from sluice.apply.shaping import shaped
 from sluice.apply.stylesheets import Stylesheet
+from sluice.changelog.schema import are
 from sluice.errors import SluiceError
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
 from sluice.parts import SlaveTable
-
-_ROWS = pa.array(sorted(ROWS), pa.string())
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def seen(changes: pa.Table, sights: Mapping[int, Sight]) -> pa.Table:
     numbers = [number for number, one in sights.items() if not one.view.plain]
     if not numbers:
         return changes
-    of_rows = pc.is_in(changes["action"], value_set=_ROWS)
+    of_rows = are(changes["action"], ROWS)
     bent = pc.and_(of_rows, pc.is_in(changes["layout"], value_set=pa.array(numbers, pa.int64())))
     parts = [changes.filter(pc.invert(bent))]
     for number in numbers:

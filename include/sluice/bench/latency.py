@@ -12,8 +12,8 @@ from psycopg import sql
 from sluice.bench.report import Report
 from sluice.context import Context
 from sluice.control import replications
-from sluice.control.airflow_api import AirflowApi
-from sluice.demo import airflow
+from sluice.control.dags import Dags
+from sluice.demo.carrying import PATIENCE_S
 from sluice.demo.data import load_flights
 from sluice.demo.run import SOURCE
 from sluice.errors import SluiceError
@@ -65,18 +65,19 @@ def measure(scale: float, progress: Progress) -> Report:
 
 def _replicate(runtime: Runtime, context: Context, slaves: list[str], progress: Progress) -> None:
     """The demo's data on the master and on every slave, and the DAGs at work."""
-    api = AirflowApi(context.connection(context.config.airflow_api))
+    dags = Dags(context)
     with progress.step("loading the master"), runtime.connect("master") as session:
         load_flights(session)
     context.store.migrate()
     with progress.step("waiting for the DAGs"):
-        dags = [("initial_update",), ("verify",), ("publish", SOURCE), *(("drain", SOURCE, slave) for slave in slaves)]
-        airflow.unpause(api, [context.config.dag_id(*names) for names in dags])
+        names = [("initial_update",), ("verify",), ("publish", SOURCE), *(("drain", SOURCE, slave) for slave in slaves)]
+        for one in names:
+            dags.let_run(*one)
     empty = [one for one in slaves if replications.get(context.store, Pair(SOURCE, one)).status is not Status.NORMAL]
     if empty:
         with progress.step(f"filling {' and '.join(empty)}") as step:
             conf: dict[str, object] = {"source": SOURCE, "slaves": empty}
-            airflow.wait(api, "initial_update", airflow.trigger(api, "initial_update", conf), step.update)
+            dags.wait("initial_update", dags.trigger("initial_update", conf), step.update, PATIENCE_S)
 
 
 def _waits(runtime: Runtime, context: Context, slaves: list[str], tries: int, step: Step) -> list[float]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.model.action import COMMANDS
+from sluice.model.action import COMMANDS, Action
 
 ROW = pa.list_(pa.string())
 ATTRIBUTES = pa.map_(pa.string(), pa.string())
@@ -33,9 +35,13 @@ CHANGES = pa.schema([("ordinal", pa.int64()), *[field for field in SWEPT if fiel
 # A change as a file keeps it: with what a transformer says of its row, and of the description of its message.
 LOGGED = pa.schema([*CHANGES, ("attributes", ATTRIBUTES), ("description", ATTRIBUTES)])
 
-_COMMANDS = pa.array(sorted(COMMANDS), pa.string())
-
 
 def are_commands(actions: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
     """Of changes that have these actions, which ones are commands."""
-    return pc.is_in(actions, value_set=_COMMANDS)
+    return are(actions, COMMANDS)
+
+
+def are(actions: pa.Array | pa.ChunkedArray, wanted: Collection[Action]) -> pa.BooleanArray:
+    """Of changes that have these actions, which ones have one that is wanted."""
+    # Not made when a module is imported: the first array that PyArrow makes imports pandas, which takes a second.
+    return pc.is_in(actions, value_set=pa.array(sorted(wanted), pa.string()))

@@ -18,6 +18,15 @@ def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
     return {"dag_run_id": run, "logical_date": None, "conf": dict(conf)}
 
 
+def detail(error: urllib.error.HTTPError) -> str:
+    """What Airflow says of a call that it refused."""
+    try:
+        said = json.load(error)["detail"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return f": {said if isinstance(said, str) else json.dumps(said)}"
+
+
 class AirflowApi:
     """One client with one login. A call raises OSError if Airflow does not answer, or refuses."""
 
@@ -56,4 +65,4 @@ class AirflowApi:
             headers={"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"},
         )
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-            return json.load(answer)
+            return json.loads(answer.read() or "null")

@@ -6,7 +6,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from sluice.model.circles import echoing
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
 from sluice.publish.transformer import load
+from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 
 TIMEOUT_S = 5.0
 
@@ -59,6 +60,36 @@ def findings(context: Context) -> Iterator[Finding]:
         yield from _keys(f"keys of {pair.slave}", {encryption_key: into.key_file, public_key: into.signed_by})
     for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
         yield Finding(f"slave {slave}", True, "is in no replication, and was not looked at")
+
+
+def reached(context: Context, conn_id: str) -> Iterator[Finding]:
+    """Whether what a connection leads to answers, for everything that the configuration uses it for."""
+    settings = context.config
+    if conn_id == settings.control:
+        yield _try("control store", lambda: _store(context))
+    if conn_id == settings.airflow_api:
+        yield _try("Airflow's REST API", lambda: _api(context))
+    if conn_id == settings.spark:
+        yield _try("Spark", lambda: _spark(context.connection(conn_id)))
+    for name, source in settings.sources.items():
+        if source.connection == conn_id:
+            yield _try(f"source {name}", lambda name=name: _answers(context.source(name)))  # type: ignore[misc]
+    for pair in (Pair(one.source, one.slave) for one in settings.replications):
+        if settings.slave(pair.slave).connection == conn_id:
+            # The mapper of the configuration alone: the control store may have no connection yet.
+            mapper = context.configured(pair)
+            yield _try(f"slave {pair.slave}", lambda pair=pair, by=mapper: _answers(context.slave(pair, by)))  # type: ignore[misc]
+
+
+def line(finding: Finding) -> str:
+    """A finding as people read it."""
+    return f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}".replace("\n", "\n     ")
+
+
+def _answers(database: SourceDatabase | SlaveDatabase) -> str:
+    with closing(database):
+        database.capabilities()
+    return "answers"
 
 
 def _try(subject: str, look: Callable[[], str]) -> Finding:

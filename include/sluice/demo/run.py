@@ -12,9 +12,9 @@ import psycopg
 from sluice import config as configuration
 from sluice.context import Context
 from sluice.control import replications, status
-from sluice.control.airflow_api import AirflowApi
+from sluice.control.dags import Dags
 from sluice.control.status import Standing
-from sluice.demo import airflow, carrying
+from sluice.demo import carrying
 from sluice.demo.data import load_flights
 from sluice.demo.writer import Writer
 from sluice.errors import SluiceError
@@ -67,21 +67,21 @@ def run(*, once: bool, files: bool = False) -> int:
 def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
     context = Context(configuration.load(), runtime.connections())
     slaves = context.config.slaves_of(SOURCE)
-    api = AirflowApi(context.connection(context.config.airflow_api))
+    dags = Dags(context)
     with progress.step("waiting for the DAGs"):
-        dags = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
-        dags += [("drain", SOURCE, slave) for slave in slaves]
-        airflow.unpause(api, [context.config.dag_id(*names) for names in dags])
+        names = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
+        for one in [*names, *(("drain", SOURCE, slave) for slave in slaves)]:
+            dags.let_run(*one)
     _give_up_what_was_left(context, slaves)
     writer = Writer(lambda: _master(runtime))
     writer.start()
     try:
         conf: dict[str, object] = {"source": SOURCE, "slaves": slaves}
         if files:
-            carrying.fill(context, api, SOURCE, slaves, progress)
+            carrying.fill(context, dags, SOURCE, slaves, progress)
         else:
             with progress.step("filling both slaves while the master changes") as step:
-                airflow.wait(api, "initial_update", airflow.trigger(api, "initial_update", conf), step.update)
+                dags.wait("initial_update", dags.trigger("initial_update", conf), step.update, carrying.PATIENCE_S)
         with progress.step("changing the master further, drains following"):
             time.sleep(WRITE_ON_S)
     finally:
@@ -90,7 +90,7 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
     with progress.step("letting the drains catch up") as step:
         _catch_up(context, runtime, step.update)
     with progress.step("verifying value by value at one point of the stream") as step:
-        airflow.wait(api, "verify", airflow.trigger(api, "verify", conf), step.update)
+        dags.wait("verify", dags.trigger("verify", conf), step.update, carrying.PATIENCE_S)
     return Outcome(status.standings(context))
 
 

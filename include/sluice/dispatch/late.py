@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.effects import Run, Step
-from sluice.changelog.schema import are_commands
+from sluice.changelog.schema import are, are_commands
 from sluice.dispatch.batches import MOST_BYTES
 from sluice.dispatch.steps import steps
 from sluice.dispatch.waiting import Waiting
@@ -22,7 +22,7 @@ from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 
-_FOUND = pa.array([Action.UPDATE, Action.DELETE], pa.string())
+_FOUND = (Action.UPDATE, Action.DELETE)
 
 
 class Late:
@@ -85,7 +85,7 @@ class Late:
     def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:
         """The layouts of tables of which rows are to be found, or others wait already."""
         of_tables = {number: one.name for number, one in layouts.items() if self._looked_through(one)}
-        found = pc.unique(changes["layout"].filter(pc.is_in(changes["action"], value_set=_FOUND)))
+        found = pc.unique(changes["layout"].filter(are(changes["action"], _FOUND)))
         self._gathering.update(of_tables[number] for number in found.to_pylist() if number in of_tables)
         return {number for number, name in of_tables.items() if name in self._gathering}
 

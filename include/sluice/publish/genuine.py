@@ -12,16 +12,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.changelog.schema import are_commands
+from sluice.changelog.schema import are, are_commands
 from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
 from sluice.model.ddl import TableChange
 from sluice.model.statement import Issued, Statement
 from sluice.vendors.sweeping import Sweep
 
-_KNOWN = pa.array(sorted(Action), pa.string())
-_UPDATES_AND_DELETES = pa.array(sorted({Action.UPDATE, Action.DELETE}), pa.string())
-_WITH_NEW = pa.array(sorted(COMMANDS | {Action.INSERT, Action.UPDATE}), pa.string())
+_UPDATES_AND_DELETES = {Action.UPDATE, Action.DELETE}
+_WITH_NEW = COMMANDS | {Action.INSERT, Action.UPDATE}
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,10 @@ class Genuine:
         # An update of a row whose key tells it apart may do without.
         told = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
         may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), told))
-        with_old = pc.and_not(_is_in(action, _UPDATES_AND_DELETES), may_lack)
+        with_old = pc.and_not(are(action, _UPDATES_AND_DELETES), may_lack)
         faults = {
-            "its action is none of ours": pc.invert(_is_in(action, _KNOWN)),
-            "it has no content": pc.and_(_is_in(action, _WITH_NEW), batch.column("new").is_null()),
+            "its action is none of ours": pc.invert(are(action, set(Action))),
+            "it has no content": pc.and_(are(action, _WITH_NEW), batch.column("new").is_null()),
             "it has no old content": pc.and_(with_old, batch.column("old").is_null()),
         }
         for why, wrong in faults.items():

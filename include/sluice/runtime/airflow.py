@@ -86,7 +86,7 @@ def address(port: int) -> str:
 
 def make_secrets(layout: Layout) -> None:
     """Airflow's own secrets and the password of the UI's user, once for a home."""
-    settings = layout.airflow / "airflow.cfg"
+    settings = layout.airflow_settings
     if not settings.exists():
         fernet = base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
         write_private(

@@ -10,7 +10,7 @@ import psycopg
 from sluice import config
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.runtime import airflow, environment
+from sluice.runtime import airflow, environment, stored
 from sluice.runtime.databases import socket_connections
 from sluice.runtime.java import java_home
 from sluice.runtime.layout import Layout
@@ -49,6 +49,10 @@ class Runtime:
         """The configured connections as this user reaches them: databases over the socket, Airflow's REST API."""
         api = ConnectionInfo("http", LOOPBACK, self.api_port, login=self.login, password=self.password)
         return {**socket_connections(self.cluster), "sluice_airflow_api": api}
+
+    def stored_connections(self) -> dict[str, ConnectionInfo]:
+        """All connections that Airflow keeps, as its jobs get them."""
+        return stored.connections(self.layout, self.cluster)
 
     def context(self) -> Context:
         """The configuration with these connections."""

@@ -56,6 +56,10 @@ class Layout:
         return self.spark / "token"
 
     @property
+    def airflow_settings(self) -> Path:
+        return self.airflow / "airflow.cfg"
+
+    @property
     def airflow_users(self) -> Path:
         return self.airflow / "users.json"
 

@@ -1,0 +1,157 @@
+"""DAGs as a person uses them, over Airflow's REST API: switched, triggered with choices of their form, waited for."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from sluice import commands
+from sluice.context import Context
+from sluice.control.airflow_api import AirflowApi, detail
+from sluice.errors import SluiceError
+
+_LOOK_S = 0.5
+_ENDED = ("success", "failed")
+
+
+class Dags:
+    """The DAGs of one deployment.
+
+    Args:
+        context: with the connection of Airflow's REST API.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._config = context.config
+        self._api = AirflowApi(context.connection(context.config.airflow_api))
+
+    def switch(self, *names: str, paused: bool) -> str:
+        """Pause or unpause a DAG; its id."""
+        dag = self._config.dag_id(*names)
+        self._ask(dag, "", "PATCH", {"is_paused": paused})
+        return dag
+
+    def let_run(self, *names: str, patience_s: float = 60.0) -> None:
+        """Unpause a DAG, once Airflow has read its file. Raises SluiceError SLC-913, it has not in time."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                self.switch(*names, paused=False)
+                return
+            except SluiceError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(_LOOK_S)
+
+    def conf(self, name: str, words: Sequence[str]) -> dict[str, object]:
+        """Choices of a DAG's form, each written as `NAME=VALUE`.
+
+        Raises:
+            SluiceError: SLC-913, Airflow knows no such DAG; SLC-914, a word is no choice of its form.
+        """
+        dag = self._config.dag_id(name)
+        params: Mapping[str, Any] = self._ask(dag, "/details")["params"]
+        return dict(_choice(name, params, word) for word in words)
+
+    def trigger(self, name: str, conf: Mapping[str, object]) -> str:
+        """Start a run; its id.
+
+        Raises:
+            SluiceError: SLC-913, Airflow knows no such DAG; SLC-919, it is paused; SLC-915, Airflow refuses.
+        """
+        dag = self._config.dag_id(name)
+        if self._ask(dag)["is_paused"]:
+            unpause = commands.airflow("dags", "unpause", dag)
+            raise SluiceError(
+                919, f"{dag} is paused: its runs would wait", f"nothing was changed; unpause it: {unpause}"
+            )
+        body = {"logical_date": None, "conf": dict(conf)}
+        return str(self._ask(dag, "/dagRuns", "POST", body)["dag_run_id"])
+
+    def wait(self, name: str, run: str, tell: Callable[[str], None], patience_s: float = float("inf")) -> None:
+        """Wait for a run's end, telling its tasks' states.
+
+        Raises:
+            SluiceError: SLC-952, it failed, with what its task said, or did not end in time.
+        """
+        deadline = time.monotonic() + patience_s
+        dag, path = self._config.dag_id(name), f"/dagRuns/{quote(run)}"
+        while True:
+            state = self._ask(dag, path)["state"]
+            tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
+            at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
+            tell(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
+            if state == "success":
+                return
+            if state == "failed" or time.monotonic() > deadline:
+                said = [self._said(dag, path, task) for task in tasks if task["state"] == "failed"]
+                raise SluiceError(
+                    952,
+                    "\n".join([f"the run {run} of {dag} is {state}", *filter(None, said)]),
+                    "mend what its task says above, or in its log in the Airflow UI; then trigger it again",
+                )
+            time.sleep(_LOOK_S)
+
+    def _said(self, dag: str, path: str, task: Mapping[str, Any]) -> str:
+        """The error that a task ended with."""
+        log = f"{path}/taskInstances/{task['task_id']}/logs/{task['try_number']}?full_content=true"
+        try:
+            lines = self._ask(dag, log)["content"]
+            said = [one["exc_value"] for line in lines for one in line.get("error_detail") or ()]
+        except (SluiceError, KeyError, AttributeError):
+            return ""
+        return f"{task['task_id']}: {said[-1]}" if said else ""
+
+    def _ask(self, dag: str, path: str = "", method: str = "GET", body: object = None) -> Any:
+        try:
+            return self._api.ask(f"/api/v2/dags/{quote(dag)}{path}", method, body)
+        except urllib.error.HTTPError as error:
+            if error.code == 404 and not path.startswith("/dagRuns/"):
+                raise self._unknown(dag) from None
+            raise SluiceError(
+                915,
+                f"Airflow refused {method} {dag}{path}: {error}{detail(error)}",
+                "mend that; nothing was changed",
+            ) from None
+        except (OSError, ValueError, KeyError) as error:
+            raise SluiceError(
+                916,
+                f"Airflow's REST API does not answer: {error}",
+                f"start Airflow (embedded: ./sluice up), or mend its connection: "
+                f"{commands.connect(self._config.airflow_api)}",
+            ) from None
+
+    def _unknown(self, dag: str) -> SluiceError:
+        known = self._api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]
+        broken = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]
+        names = sorted(one["dag_id"].removeprefix(self._config.dag_prefix) for one in known)
+        why = f". A DAG file cannot be read: {broken[0]['stack_trace'].strip().splitlines()[-1]}" if broken else ""
+        return SluiceError(
+            913,
+            f"Airflow knows no DAG {dag}{why}",
+            f"name one of these: {', '.join(names) or 'it knows none of ours yet'}; it takes Airflow up to a minute to "
+            "read what was added to the configuration",
+        )
+
+
+def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object]:
+    name, equals, value = word.partition("=")
+    if equals and name in params:
+        kinds = params[name]["schema"].get("type", "string")
+        if "array" in kinds and not value.startswith("["):
+            return name, [one for one in value.split(",") if one]
+        if "string" in kinds:
+            return name, value
+        with suppress(ValueError):
+            return name, json.loads(value)
+    raise SluiceError(
+        914,
+        f"{word!r} is no choice of {dag}",
+        f"write NAME=VALUE, with one of these names: {', '.join(params)}. A list is written as one,other. Nothing was "
+        "changed",
+    )

@@ -1,0 +1,100 @@
+"""Addresses as a person types them, such as `postgresql://sluice@db1:5432/shop`, and the Airflow connections they are.
+
+An address never has a password: a command line is in the list of processes, and in the history of a shell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from sluice.errors import ConfigError
+
+EXAMPLES = (
+    "postgresql://USER@HOST:PORT/DATABASE?sslmode=require",
+    "http://USER@HOST:PORT",
+    "sc://HOST:PORT (Spark Connect; /;use_ssl=true)",
+    "spark://HOST:PORT, local[*] or yarn (spark-submit)",
+    "file:///DIRECTORY (a slave of files)",
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """An Airflow connection without its password, under Airflow's names of the fields.
+
+    Attributes:
+        secret: what its password is; empty if it has none.
+    """
+
+    conn_type: str
+    host: str | None = None
+    port: int | None = None
+    schema: str | None = None
+    login: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    secret: str = "password"
+
+
+# A connection of which a password is all.
+SECRET = Address("generic")
+
+
+def parsed(text: str) -> Address:
+    """The address that a text is. Raises ConfigError SLC-917."""
+    try:
+        found = _parsed(text.strip())
+    except ValueError as error:
+        raise ConfigError(917, f"{error}", f"nothing was changed; write one of these: {', '.join(EXAMPLES)}") from None
+    return found
+
+
+def _parsed(text: str) -> Address:
+    scheme, separator, rest = text.partition("://")
+    if not separator or scheme == "k8s":
+        if not text or "@" in text:
+            raise ValueError("this is no address")
+        return Address("spark", text, secret="")
+    if scheme == "file":
+        path, _, more = rest.partition("?")
+        if not path.startswith("/"):
+            raise ValueError("a directory is written with its whole path: file:///DIRECTORY")
+        hours = {name: int(value) for name, value in parse_qsl(more)}
+        return Address("fs", extra={"path": unquote(path), **hours}, secret="")
+    parts = urlsplit(text)
+    if parts.password is not None:
+        raise ValueError("an address has no password: it is asked for, read from stdin, or by --password-env")
+    login = unquote(parts.username) if parts.username else None
+    if scheme in ("postgresql", "postgres"):
+        return _database(parts, login)
+    host = parts.hostname
+    if not host:
+        raise ValueError("this address has no host")
+    if scheme in ("http", "https"):
+        return Address("http", host, parts.port, login=login, extra={"schema": "https"} if scheme == "https" else {})
+    if scheme == "sc":
+        given = dict(one.partition("=")[::2] for one in parts.path.lstrip("/").split(";") if one)
+        if "token" in given:
+            raise ValueError("an address has no token: it is asked for, read from stdin, or by --password-env")
+        extra = {"use_ssl": True} if given.get("use_ssl") == "true" else {}
+        return Address(
+            "spark_connect", host, parts.port or 15002, login=given.get("user_id"), extra=extra, secret="token"
+        )
+    if scheme == "spark":
+        return Address("spark", f"spark://{host}", parts.port or 7077, secret="")
+    raise ValueError(f"nothing is reached by {scheme}://")
+
+
+def _database(parts: Any, login: str | None) -> Address:
+    extra = dict(parse_qsl(parts.query))
+    if {"password", "sslpassword"} & extra.keys():
+        raise ValueError("an address has no password: it is asked for, read from stdin, or by --password-env")
+    # As libpq has it: a directory of sockets has slashes, which a host before the path cannot have.
+    host = extra.pop("host", None) or parts.hostname
+    database = unquote(parts.path.lstrip("/"))
+    missing = [name for name, value in {"host": host, "user": login, "database": database}.items() if not value]
+    if missing:
+        raise ValueError(f"this address has no {' and no '.join(missing)}")
+    return Address("postgres", host, parts.port or 5432, database, login, extra)

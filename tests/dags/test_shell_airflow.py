@@ -1,0 +1,187 @@
+"""What `./sluice` has Airflow do, asked of Airflow's own API server."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from threading import Thread
+
+import pytest
+import uvicorn
+from support.places import port
+
+from sluice import cli
+from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.runtime.ports import choose
+
+pytestmark = [pytest.mark.airflow, pytest.mark.slow]
+CANARY = "canary-5f3a9c-password"
+
+
+@pytest.fixture(scope="module")
+def address(bag, tmp_path_factory):
+    """The port of Airflow's API server on its own database, which knows our DAGs; no scheduler runs anything."""
+    from airflow.api_fastapi.app import create_app
+    from airflow.dag_processing.bundles.manager import DagBundlesManager
+    from airflow.dag_processing.dagbag import sync_bag_to_db
+    from airflow.utils import db
+
+    users = tmp_path_factory.mktemp("users") / "users.json"
+    users.write_text(json.dumps({"admin": CANARY}))
+    patch = pytest.MonkeyPatch()
+    patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(users))
+    patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", CANARY)
+    db.initdb()
+    DagBundlesManager().sync_bundles_to_db()
+    sync_bag_to_db(bag, "dags-folder", None)
+    number = choose("api-server", port())
+    server = uvicorn.Server(uvicorn.Config(create_app("core"), host="127.0.0.1", port=number, log_level="warning"))
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.05)
+    yield number
+    server.should_exit = True
+    thread.join()
+    patch.undo()
+
+
+@pytest.fixture
+def sluice(address, deployment, connect, monkeypatch, capsys):
+    """Types a command, where the environment leads to that Airflow; its exit code, and what it printed."""
+    monkeypatch.setenv("SLUICE_CLI", "./sluice")
+    connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=address, login="admin", password=CANARY)
+    # As they are handed to a process by one that has asked Airflow, which takes seconds.
+    api = ConnectionInfo("http", "127.0.0.1", address, login="admin", password=CANARY)
+    monkeypatch.setenv(SEALED_ENV, seal({"test_airflow_api": api}))
+
+    def typed(*words: str, stdin: str = "") -> tuple[int, str]:
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        code = cli.main(words)
+        return code, "".join(capsys.readouterr())
+
+    return typed
+
+
+def stored(conn_id: str) -> tuple[object, ...] | None:
+    """A connection in Airflow's database."""
+    from airflow.models import Connection
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        one = session.scalar(select(Connection).where(Connection.conn_id == conn_id))
+        return one and (one.conn_type, one.host, one.port, one.schema, one.login, one.password, one.extra_dejson)
+
+
+def test_pausing_names_the_way_back(sluice):
+    code, said = sluice("pause", "flights", "zurich", "geneva")
+    assert code == 0
+    assert "paused: drain__flights__zurich; the change log keeps everything for it" in said
+    assert said.rstrip().endswith("type: ./sluice unpause flights geneva")
+    assert "publish__flights; changes wait in ITEMS" in sluice("pause", "flights", "--publish")[1]
+    assert sluice("unpause", "flights", "--publish") == (0, "unpaused: publish__flights\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["pause", "flights"], "SLC-252: it is not said which DAG is meant"),
+        (["pause", "flights", "bern"], "SLC-003: no replication of source flights to slave bern"),
+        (["trigger", "verify", "slave=zurich"], "SLC-914: 'slave=zurich' is no choice of verify"),
+        (["trigger", "verify", "sample=most"], "SLC-914: 'sample=most' is no choice of verify"),
+        (["trigger", "verify", "sample=101"], "SLC-915: Airflow refused"),
+        (["trigger", "verify", "--conf", "[1]"], "SLC-914: no choice of verify can be read in '[1]'"),
+        (["trigger", "verfy"], "SLC-913: Airflow knows no DAG verfy\nHINT: name one of these: administer, "),
+        (["trigger", "drain__flights__zurich"], "SLC-919: drain__flights__zurich is paused: its runs would wait"),
+    ],
+    ids=["no DAG", "no slave", "no name", "no number", "a value", "no object", "unknown DAG", "paused DAG"],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_changed(sluice, words, fault):
+    sluice("pause", "flights", "zurich")
+    code, said = sluice(*words)
+    assert (code, fault in said) == (1, True), said
+
+
+def test_a_triggered_run_has_the_choices_as_the_form_would_give_them(sluice):
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    code, said = sluice("trigger", "verify", "slaves=zurich,geneva", "sample=10", "--conf", '{"source": "flights"}')
+    assert code == 0
+    with create_session() as session:
+        run = session.scalar(select(DagRun).where(DagRun.run_id == said.removeprefix("triggered: ").strip()))
+        assert run.conf == {"source": "flights", "slaves": ["zurich", "geneva"], "sample": 10}
+
+
+@pytest.mark.parametrize("by", ["REST", "command"])
+def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, monkeypatch, by):
+    if by == "command":
+        # Airflow does not answer: it is asked as its own command line does it.
+        monkeypatch.setenv(SEALED_ENV, seal({"test_airflow_api": ConnectionInfo("http", "127.0.0.1", 1)}))
+    code, said = sluice("connect", "shop", "postgresql://eva@db1/shop?sslmode=require", stdin=f"{CANARY}\n")
+    assert code == 0
+    assert "stored: the Airflow connection shop, of type postgres" in said
+    assert "The configuration does not name it" in said
+    assert stored("shop") == ("postgres", "db1", 5432, "shop", "eva", CANARY, {"sslmode": "require"})
+    assert CANARY not in said
+    monkeypatch.setenv("TOKEN", "t")
+    assert sluice("connect", "shop", "sc://spark1:15003/;use_ssl=true", "--password-env", "TOKEN")[0] == 0
+    assert stored("shop") == ("spark_connect", "spark1", 15003, None, None, "t", {"use_ssl": True})
+    assert sluice("connect", "shop", "http://h:1")[0] == 0
+    assert stored("shop")[5] is None, "the password of another connection was kept"
+
+
+def test_a_connection_that_a_secrets_backend_has_is_not_what_was_stored(sluice, monkeypatch):
+    monkeypatch.delenv(SEALED_ENV)
+    code, said = sluice("connect", "test_zurich", "postgresql://eva@db1/shop", stdin="other\n")
+    assert code == 1
+    assert "SLC-251: Airflow hands out another connection test_zurich than the one that was stored" in said
+
+
+def test_a_connection_says_whether_it_answers(sluice, monkeypatch):
+    monkeypatch.delenv(SEALED_ENV)
+    monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
+    code, said = sluice("connect", "test_master", "postgresql://eva@127.0.0.1:1/shop")
+    assert code == 1
+    assert "FAIL source flights: SLC-030" in said
+
+
+@pytest.mark.parametrize(
+    ("address", "fault"),
+    [
+        ("postgresql://eva:secret@db1/shop", "has no password"),
+        ("postgresql://eva@db1/shop?password=secret", "has no password"),
+        ("sc://h/;token=secret", "has no token"),
+        ("postgresql://db1", "no user and no database"),
+        ("ftp://h", "nothing is reached by ftp://"),
+        ("postgresql://eva@db1:port/shop", "Port could not be cast"),
+        ("", "this is no address"),
+    ],
+)
+def test_an_address_that_is_none_is_refused(sluice, address, fault):
+    code, said = sluice("connect", "shop", address)
+    assert (code, "SLC-917: " in said, fault in said) == (1, True, True), said
+    assert "secret" not in said
+
+
+def test_airflows_own_command_line_runs_where_our_airflow_is(sluice, deployment):
+    words = ["sluice.cli", "airflow", "dags", "list", "--output", "plain"]
+    said = subprocess.run([sys.executable, "-m", *words], env=dict(os.environ), capture_output=True, text=True)
+    assert "drain__flights__zurich" in said.stdout, said.stderr
+
+
+def test_without_any_airflow_it_is_said_that_nothing_runs(sluice, monkeypatch, tmp_path):
+    for name in [name for name in os.environ if name.startswith("AIRFLOW")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(SEALED_ENV)
+    for words in (["airflow", "version"], ["status"], ["check"], ["pause", "flights", "zurich"]):
+        code, said = sluice(*words)
+        assert (code, "SLC-912: Sluice is not running" in said, "./sluice up" in said) == (1, True, True), words
