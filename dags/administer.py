@@ -1,9 +1,9 @@
 """DAG `administer`: let a slave go on without what it does not take. Who may trigger it is Airflow's to say."""
 
-from airflow.sdk import DAG, Param
+from airflow.sdk import DAG
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -13,8 +13,8 @@ DOC = """
 cause. If that cannot be, choose one of these; then unpause its drain. Who triggered this is in the audit trail.
 
 * **source**, **slave**: the replication
-* **remove_first**: the ordinal of that transaction, which is kept aside (`./sluice rejected`); 0: none
-* **skip**: a table of the master that is left out until the slave is filled anew; empty: none
+* **remove_first**: the ordinal of that transaction, which is kept aside (`./sluice rejected`)
+* **skip**: a table of the master that is left out until the slave is filled anew
 """
 
 settings = config.load()
@@ -23,13 +23,23 @@ with DAG(
     dag_id=settings.dag_id("administer"),
     description="let a slave go on without a transaction, or without a table",
     doc_md=DOC,
-    tags=["sluice", "administer"],
+    dag_display_name=conventions.display_name(conventions.COMMAND, "administer"),
+    tags=conventions.tags(conventions.COMMAND),
     schedule=None,
     params={
-        "source": conventions.source_param(settings),
-        "slave": conventions.slave_param(settings),
-        "remove_first": Param(0, type="integer", minimum=0, description="ordinal of the transaction; 0: none"),
-        "skip": Param("", type="string", description="schema.table, as the master calls it; empty: none"),
+        **trigger_form.source(settings),
+        **trigger_form.slave(settings),
+        "remove_first": trigger_form.optional(
+            "integer",
+            minimum=0,
+            title="Transaction to remove",
+            description="The ordinal that ./sluice status names. It is kept aside, and can be carried out later.",
+        ),
+        "skip": trigger_form.optional(
+            "string",
+            title="Table to leave out",
+            description="schema.table, as the master calls it. It stays out until the slave is filled anew.",
+        ),
     },
     **conventions.DAG_SETTINGS,
 ):

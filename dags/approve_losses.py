@@ -1,10 +1,10 @@
 """DAG `approve_losses`: somebody allows the columns of a slave to lose digits or letters (human in the loop)."""
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
-from airflow.sdk import DAG, Param
+from airflow.sdk import DAG
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -20,23 +20,19 @@ and says where that is as a `file`. The task `answer` shows them (*Required acti
 * **Reject**: nothing changes; alter the slave's tables, or its configuration, and trigger `initial_update`
 
 * **source**, **slave**: the replication
-* **refused**: the number of the update that was; 0: none
 """
 
 settings = config.load()
-ASKED = conventions.chosen("source", "slave", "refused")
+ASKED = {**conventions.chosen("source", "slave"), "refused": conventions.told("refused")}
 
 with DAG(
     dag_id=settings.dag_id("approve_losses"),
     description="somebody allows the columns of a slave to lose what they do not hold",
     doc_md=DOC,
-    tags=["sluice", "approve_losses"],
+    dag_display_name=conventions.display_name(conventions.QUESTION, "approve_losses"),
+    tags=conventions.tags(conventions.QUESTION),
     schedule=None,
-    params={
-        "source": conventions.source_param(settings),
-        "slave": conventions.slave_param(settings),
-        "refused": Param(0, type="integer", minimum=0, description="the update that was; not for people"),
-    },
+    params={**trigger_form.source(settings), **trigger_form.slave(settings)},
     **conventions.ASKING_SETTINGS,
 ):
     losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED)

@@ -1,9 +1,9 @@
 """DAG `bootstrap`: install or reconcile what Sluice needs on a source."""
 
-from airflow.sdk import DAG, Param
+from airflow.sdk import DAG
 
 from sluice import config
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -27,12 +27,19 @@ with DAG(
     dag_id=settings.dag_id("bootstrap"),
     description="install or reconcile what Sluice needs on a source",
     doc_md=DOC,
-    tags=["sluice", "source"],
+    dag_display_name=conventions.display_name(conventions.COMMAND, "bootstrap"),
+    tags=conventions.tags(conventions.COMMAND),
     schedule=None,
     params={
-        "source": conventions.source_param(settings),
-        "recreate_triggers": Param(False, type="boolean", description="replace the triggers that exist"),
-        "rebase": Param(False, type="boolean", description="accept a master that was restored or failed over"),
+        **trigger_form.source(settings),
+        "recreate_triggers": trigger_form.switch(
+            "Recreate triggers", "Replace the triggers that exist, and their functions."
+        ),
+        "rebase": trigger_form.switch(
+            "Rebase",
+            "Only after SLC-048: accept a master that was restored or failed over. Its slaves become INCONSISTENT.",
+            section=trigger_form.ADVANCED,
+        ),
     },
     **conventions.DAG_SETTINGS,
 ):

@@ -3,7 +3,7 @@
 from airflow.sdk import DAG
 
 from sluice import config
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -26,9 +26,10 @@ with DAG(
     dag_id=settings.dag_id("cancel_update"),
     description="end initial updates that are under way",
     doc_md=DOC,
-    tags=["sluice", "initial_update"],
+    dag_display_name=conventions.display_name(conventions.COMMAND, "cancel_update"),
+    tags=conventions.tags(conventions.COMMAND),
     schedule=None,
-    params={"source": conventions.source_param(settings), "slaves": conventions.slaves_param(settings)},
+    params={**trigger_form.source(settings), **trigger_form.slaves(settings)},
     **conventions.DAG_SETTINGS,
 ):
     SluiceSparkOperator(

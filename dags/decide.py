@@ -4,7 +4,7 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator, HITLOper
 from airflow.sdk import DAG, Param
 
 from sluice import config
-from sluice_airflow import conventions
+from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -31,12 +31,15 @@ with DAG(
     dag_id=settings.dag_id("decide"),
     description="somebody says whether a slave carries a command of the master out",
     doc_md=DOC,
-    tags=["sluice", "decide"],
+    dag_display_name=conventions.display_name(conventions.QUESTION, "decide"),
+    tags=conventions.tags(conventions.QUESTION),
     schedule=None,
     params={
-        "source": conventions.source_param(settings),
-        "slave": conventions.slave_param(settings),
-        "change": Param(1, type="integer", minimum=1, description="REPL_KEY of the command"),
+        **trigger_form.source(settings),
+        **trigger_form.slave(settings),
+        "change": Param(
+            type="integer", minimum=1, title="Command", description="Its REPL_KEY, which ./sluice status names."
+        ),
     },
     **conventions.ASKING_SETTINGS,
 ):

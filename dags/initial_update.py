@@ -1,10 +1,10 @@
 """DAG `initial_update`: fill slaves from their master while it keeps working."""
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, Param, TriggerRule
+from airflow.sdk import DAG, TriggerRule
 
 from sluice import config
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -38,26 +38,20 @@ The master keeps working all along, and one dump serves all the slaves. Tables t
 settings = config.load()
 UPDATE = conventions.chosen("source", slave="slaves")
 HOW = conventions.chosen("mode", "resume", "version", store="store_initial_data")
-WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade", "after")
+WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade") | {"after": conventions.told("after")}
 TASKS = (("inhibit", pools.RESERVED, WANTED), ("dump", pools.BULK, HOW), ("release", pools.RESERVED, {}))
 
 with DAG(
     dag_id=settings.dag_id("initial_update"),
     description="fill slaves from their master while it keeps working",
     doc_md=DOC,
-    tags=["sluice", "initial_update"],
+    tags=conventions.tags(conventions.OPERATION),
     schedule=None,
     params={
-        "source": conventions.source_param(settings),
-        "slaves": conventions.slaves_param(settings),
-        "tables": conventions.tables_param(settings),
-        "key_ranges": conventions.key_ranges_param(),
-        "mode": Param("snapshot", type="string", enum=["snapshot", "external", "markers"], description="how rows come"),
-        "store_initial_data": Param(False, type="boolean", description="into files, carried to the slaves by hand"),
-        "version": Param("", type="string", description="prefix_Ver_x; empty: the newest"),
-        "resume": Param(False, type="boolean", description="go on where an earlier update of these slaves broke off"),
-        "force": Param(False, type="boolean", description="cancel the updates that these slaves are in"),
-        **conventions.cascade_params(settings),
+        **trigger_form.source(settings),
+        **trigger_form.slaves(settings),
+        **trigger_form.tables(settings, what="is filled"),
+        **trigger_form.initial_update(settings),
     },
     **conventions.beside(settings),
 ):

@@ -6,14 +6,16 @@ from airflow.sdk import DAG, DeltaTriggerTimetable
 
 from sluice import config
 from sluice_airflow import conventions, pools
+from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
 ### Publish the changes of `{source}`
 
 Sweeps the queue table ITEMS for whole transactions, appends them to the change log, and purges exactly what the log
-has safely. A run starts every {every_s} s and stays up for {linger_s:g} s, looking every {poll_s:g} s; when it
-published something, it tells so with an event of the asset `sluice://{source}/changelog`.
+has safely. A run starts every {every_s} s and stays up for {linger_s:g} s, looking every {poll_s:g} s. It asks for a
+drain run of each slave that lacks something and has none; when it ends after it published something, it tells so with
+an event of the asset `sluice://{source}/changelog`. Its **note** says how far the log is.
 
 **Pausing** this DAG stops publishing. Nothing is lost: changes stay in ITEMS, which grows.
 
@@ -27,7 +29,7 @@ def publish(source: str, entry: config.Source) -> DAG:
         dag_id=_configured.dag_id("publish", source),
         description=f"changes of {source}: ITEMS to the change log",
         doc_md=DOC.format(source=source, **schedule.model_dump()),
-        tags=conventions.tags("publish", source, entry),
+        tags=conventions.source_tags(conventions.PIPELINE, source, entry),
         schedule=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
         **conventions.DAG_SETTINGS,
     ) as dag:
@@ -38,8 +40,9 @@ def publish(source: str, entry: config.Source) -> DAG:
             outlets=[conventions.change_log_asset(source)],
             outlet_if="transactions",
             pool=pools.PUBLISH,
-            retries=1,
+            retries=5,
             retry_delay=timedelta(seconds=5),
+            retry_policy=KeepTrying(),
             execution_timeout=conventions.HUNG,
         )
     return dag

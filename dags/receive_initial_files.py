@@ -4,7 +4,7 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG
 
 from sluice import config
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.arrival import ArrivalSensor
 from sluice_airflow.operator import SluiceSparkOperator
 from sluice_airflow.reactivation import Reactivation
@@ -38,9 +38,9 @@ with DAG(
     dag_id=settings.dag_id("receive_initial_files"),
     description="load initial data that was carried to a slave by hand",
     doc_md=DOC,
-    tags=["sluice", "initial_update"],
+    tags=conventions.tags(conventions.OPERATION),
     schedule=None,
-    params={"source": conventions.source_param(settings), "slave": conventions.slave_param(settings)},
+    params={**trigger_form.source(settings), **trigger_form.slave(settings)},
     **conventions.beside(settings),
 ):
     update = f"{{{{ {LOADED}['update'] }}}}"

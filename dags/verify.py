@@ -1,9 +1,9 @@
 """DAG `verify`: compare slaves with their master, value by value."""
 
-from airflow.sdk import DAG, Param
+from airflow.sdk import DAG
 
 from sluice import config
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
@@ -23,13 +23,20 @@ with DAG(
     dag_id=settings.dag_id("verify"),
     description="compare slaves with their master, value by value",
     doc_md=DOC,
-    tags=["sluice", "verify"],
+    tags=conventions.tags(conventions.OPERATION),
     schedule=None,
     params={
-        "source": conventions.source_param(settings),
-        "slaves": conventions.slaves_param(settings),
-        "tables": conventions.tables_param(settings),
-        "sample": Param(100, type="integer", minimum=1, maximum=100, description="percent of the keys"),
+        **trigger_form.source(settings),
+        **trigger_form.slaves(settings),
+        **trigger_form.tables(settings, what="is compared"),
+        "sample": trigger_form.optional(
+            "integer",
+            100,
+            minimum=1,
+            maximum=100,
+            title="Sample",
+            description="Percent of the keys that are compared. Empty: all of them.",
+        ),
     },
     **conventions.DAG_SETTINGS,
 ):

@@ -30,8 +30,8 @@ from sluice.parts import (
     Outgoing,
     Part,
     Program,
+    PublishSchedule,
     Replication,
-    Schedule,
     Segments,
     SlaveTable,
     Stylesheets,
@@ -76,7 +76,7 @@ class Source(Part):
     initial_content: Annotated[bool, Field(description="a CREATE brings the rows the table has already")] = True
     char_width: Annotated[int, Field(ge=1, le=10_000, description="least width of columns that hold names")] = 50
     char_width_small: Annotated[int, Field(ge=1, le=10_000, description="least width of columns of short texts")] = 10
-    schedule: Schedule = Schedule()
+    schedule: PublishSchedule = PublishSchedule()
     statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
     segments: Segments = Segments()
     messages: Messages = Messages()

@@ -23,11 +23,23 @@ def maybe_empty(given: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: {} if value is None else value, json_schema_input_type=given)
 
 
-class Schedule(Part):
-    """When runs start, and how long one stays up and polls before the next takes over."""
+class PublishSchedule(Part):
+    """When a source is published: a run stays up and looks, until the next one takes over."""
 
-    every_s: Annotated[int, Field(ge=1, le=86_400, description="seconds between the starts of two runs")] = 60
-    linger_s: Annotated[float, Field(ge=0, le=86_400, description="seconds a run stays up and polls")] = 55
+    every_s: Annotated[int, Field(ge=1, le=86_400, description="seconds between the starts of two runs")] = 300
+    linger_s: Annotated[float, Field(ge=0, le=86_400, description="seconds a run stays up and polls")] = 295
+    poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
+
+
+class DrainSchedule(Part):
+    """When a slave is drained: a run starts when there is something for it, and ends when nothing more comes."""
+
+    every_s: Annotated[
+        int, Field(ge=1, le=86_400, description="seconds between two runs if nobody starts one; none is much longer")
+    ] = 600
+    linger_s: Annotated[
+        float, Field(ge=0, le=86_400, description="seconds without anything to deliver until a run ends")
+    ] = 30
     poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
 
 
@@ -255,7 +267,7 @@ class Replication(Part):
 
     source: str
     slave: str
-    schedule: Schedule = Schedule()
+    schedule: DrainSchedule = DrainSchedule()
     statements: Annotated[bool, Field(description="the slave executes statements that are issued")] = True
     creates: Annotated[Policy, Field(description="what the slave does about a CREATE of the master")] = Policy.APPLY
     drops: Annotated[Policy, Field(description="what it does about a DROP")] = Policy.APPLY

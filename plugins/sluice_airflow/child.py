@@ -46,20 +46,23 @@ class Output:
     _in_error: bool = False
 
     def take(self, line: str) -> bool:
-        """Sort one line in. True if it belongs into the log, False if it is a result.
+        """Sort one line in. True if it belongs into the log, False if it is a result, or of the error that the job ends
+        with: that is for whoever says so at the end.
 
         spark-submit joins a Python driver's two streams into one, so a result is known by its form, not by its stream.
         """
         if line.startswith("{") and (result := _json_object(line)) is not None:
             self.result = result
             return False
+        self.tail.append(line)
         if _ERROR.match(line):
             self.error, self._in_error = [line], True
         elif self._in_error and len(self.error) < _ERROR_LINES:
             self.error.append(line)
             self._in_error = not line.startswith("HINT:")
-        self.tail.append(line)
-        return True
+        else:
+            return True
+        return False
 
     @property
     def reason(self) -> str:

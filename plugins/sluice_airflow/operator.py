@@ -14,26 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseHook, BaseOperator, Context
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 
 from sluice import commands, config, connections
 from sluice.errors import ConfigError
-from sluice_airflow import launch
+from sluice_airflow import launch, run_notes
 from sluice_airflow.child import Child
+from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
 from sluice_airflow.sealing import needed_connections, seal_connections
 
 EXIT_TERMINAL = 3
 EXIT_TRANSIENT = 75
+EXIT_CRASHED = 1
+# What one of our runs tells another in its `conf`, beside the choices of the form.
+TOLD_BY_RUNS = frozenset({"after", "refused"})
 # Airflow is being stopped, or somebody ended the task: either way the job is not to blame.
 EXITS_ASKED_FOR = frozenset({-signal.SIGTERM, 128 + signal.SIGTERM})
-
-
-class JobPostponed(AirflowException):
-    """The job met something that passes (a lost connection, a lock), or was asked to end: a retry may succeed."""
-
-
-class JobCrashed(AirflowException):
-    """The job ended without saying why."""
 
 
 class SluiceSparkOperator(BaseOperator):
@@ -42,12 +38,16 @@ class SluiceSparkOperator(BaseOperator):
     Args:
         job: name of the file, without .py.
         arguments: option name -> value, templated and rendered to native values. True becomes `--name`; None,
-            False and empty values become nothing; a list becomes one `--name=value` each.
+            False and blank values become nothing; a list becomes one `--name=value` each. Blanks around a value go.
         only_if: templated; if it renders to False the task is skipped.
+        skip_if: name of a text in the result. If it is there, nothing was done, for this reason: the task is skipped.
+        patience: after so many tries what passes is no failure: the task is skipped. None: as `retries` has it.
         outlet_if: name of a number in the result. If it is 0, this run made nothing new and the outlets get no event.
 
+    The run's note says how it ended: the result's `note` if it has one, the reason of a failure or of being skipped.
+
     Raises:
-        AirflowFailException: exit code 3, a terminal error in the job's own words; it is not tried again.
+        JobFailed: exit code 3, a terminal error in the job's own words; it is not tried again.
         JobPostponed: exit code 75, or the job was ended by a SIGTERM.
         JobCrashed: any other exit code, or no result.
     """
@@ -62,15 +62,20 @@ class SluiceSparkOperator(BaseOperator):
         job: str,
         arguments: Mapping[str, Any] | None = None,
         only_if: str = "True",
+        skip_if: str | None = None,
+        patience: int | None = None,
         outlet_if: str | None = None,
         **kwargs: Any,
     ) -> None:
         # Lists, numbers and switches come out of the trigger form as such, not as text.
         kwargs.setdefault("render_template_as_native_obj", True)
+        kwargs.setdefault("retry_policy", Retries())
         super().__init__(**kwargs)
         self.job = job
         self.arguments = dict(arguments or {})
         self.only_if = only_if
+        self.skip_if = skip_if
+        self.patience = patience
         self.outlet_if = outlet_if
         self._child: Child | None = None
 
@@ -78,12 +83,18 @@ class SluiceSparkOperator(BaseOperator):
         if str(self.only_if) == "False":
             raise AirflowSkipException(f"job {self.job} has nothing to do in a run like this")
         try:
-            _expect_choices(context)
-            command, env = self._prepare(context)
-        except ConfigError as error:
-            raise AirflowFailException(str(error)) from None
-        self._child = Child(command, env, self.log)
-        result = self._outcome(self._child.run(), self._child)
+            result = self._run(context)
+        except JobEnded as ended:
+            for line in ended.lines():
+                self.log.error("%s", line)
+            run_notes.write(context, ended.reason)
+            if isinstance(ended, JobPostponed) and self.patience and context["ti"].try_number >= self.patience:
+                raise AirflowSkipException("the next run tries again") from None
+            raise
+        if note := result.get("note"):
+            run_notes.write(context, note)
+        if self.skip_if is not None and (reason := result.get(self.skip_if)):
+            raise AirflowSkipException(reason)
         if self.outlet_if is not None and result.get(self.outlet_if) == 0:
             # Airflow emits events for the outlets that the task still has when it ends.
             self.outlets = []
@@ -102,8 +113,18 @@ class SluiceSparkOperator(BaseOperator):
                 words.append(option)
                 continue
             values = value if isinstance(value, list | tuple) else [value]
-            words += [f"{option}={each}" for each in values if not (each is None or each is False or each == "")]
+            given = [str(each).strip() for each in values if not (each is None or each is False)]
+            words += [f"{option}={each}" for each in given if each]
         return words
+
+    def _run(self, context: Context) -> dict[str, Any]:
+        try:
+            _expect_choices(context)
+            command, env = self._prepare(context)
+        except ConfigError as error:
+            raise JobFailed(str(error), EXIT_TERMINAL) from None
+        self._child = Child(command, env, self.log)
+        return self._outcome(self._child.run(), self._child)
 
     def _prepare(self, context: Context) -> tuple[list[str], dict[str, str]]:
         settings = config.load()
@@ -137,16 +158,17 @@ class SluiceSparkOperator(BaseOperator):
     def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:
         output = child.output
         if exit_code == EXIT_TERMINAL:
-            raise AirflowFailException(output.reason)
+            raise JobFailed(output.reason, EXIT_TERMINAL)
         if exit_code == EXIT_TRANSIENT:
-            raise JobPostponed(output.reason)
+            raise JobPostponed(output.reason, EXIT_TRANSIENT)
         if exit_code in EXITS_ASKED_FOR:
-            raise JobPostponed(f"job {self.job} was ended by a SIGTERM")
+            raise JobPostponed(f"job {self.job} was ended by a SIGTERM", EXIT_TRANSIENT)
         if exit_code != 0:
             ended = f"signal {-exit_code}" if exit_code < 0 else f"exit code {exit_code}"
-            raise JobCrashed(f"job {self.job} ended with {ended}; its last lines:\n{output.reason}")
+            raise JobCrashed(f"job {self.job} ended with {ended}; its last lines:\n{output.reason}", EXIT_CRASHED)
         if output.result is None:
-            raise JobCrashed(f"job {self.job} ended without a result line; its last lines:\n{output.reason}")
+            lines = f"its last lines:\n{output.reason}"
+            raise JobCrashed(f"job {self.job} ended without a result line; {lines}", EXIT_CRASHED)
         self.log.info("job=%s result=%s", self.job, output.result)
         return output.result
 
@@ -166,7 +188,7 @@ def _expect_choices(context: Context) -> None:
     """
     # Those of the run have what is strange among them.
     run, known = context["dag_run"], context["dag"].params
-    if strange := sorted(set(run.conf or {}) - set(known)):
+    if strange := sorted(set(run.conf or {}) - set(known) - TOLD_BY_RUNS):
         raise ConfigError(
             246,
             f"{run.dag_id} has no choice called {', '.join(strange)}",

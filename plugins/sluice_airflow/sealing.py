@@ -19,7 +19,9 @@ from sluice.config import Config
 from sluice.connections import ConnectionInfo, seal
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
-JOBS_THAT_ASK_AIRFLOW = frozenset({"allow", "blocks", "cancel", "drain", "dump", "inhibit", "release", "verify"})
+JOBS_THAT_ASK_AIRFLOW = frozenset(
+    {"allow", "blocks", "cancel", "drain", "dump", "inhibit", "publish", "release", "verify"}
+)
 
 
 def needed_connections(config: Config, job: str, source: str, slaves: Iterable[str] = ()) -> list[str]:

@@ -26,7 +26,7 @@ from sluice.state.replication import Event, Status
 _BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
 _ODD = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
-# Between two runs nobody publishes either; so long nobody needs to know.
+# So long after a run should have begun nobody needs to know that none did.
 _SILENCE = timedelta(minutes=2)
 
 
@@ -191,7 +191,7 @@ def of_source(context: Context, source: str) -> str:
 
 def _silent(context: Context, source: str) -> datetime | None:
     """Since when nobody publishes, if that is long."""
-    patience = max(_SILENCE, timedelta(seconds=3 * context.config.source(source).schedule.every_s))
+    patience = timedelta(seconds=context.config.source(source).schedule.every_s) + _SILENCE
     wanted = select(lease.c.expires_at).where(
         lease.c.name == f"publish {source}", lease.c.expires_at < func.clock_timestamp() - patience
     )

@@ -1,9 +1,10 @@
-"""DAG runs over Airflow's REST API: asked for, and those at work on an initial update looked for and ended."""
+"""DAG runs over Airflow's REST API: asked for, annotated, and those at work on an initial update found and ended."""
 
 from __future__ import annotations
 
 import urllib.error
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from urllib.parse import quote, urlencode
 
 from sluice.control.airflow_api import AirflowApi
@@ -12,8 +13,11 @@ from sluice.model.names import Pair
 
 # The DAGs that fill slaves.
 UPDATING, RECEIVING = "initial_update", "receive_initial_files"
-_AT_WORK = ("queued", "running")
+_QUEUED = "queued"
+_AT_WORK = (_QUEUED, "running")
 _MOST = 1_000
+# Airflow takes no longer note.
+_NOTE_CHARS = 1_000
 
 
 class Runs:
@@ -59,6 +63,27 @@ class Runs:
         except (OSError, ValueError) as error:
             return str(error)
         return ""
+
+    def note(self, run: str, text: str) -> None:
+        """Write the note of a run, which Airflow shows beside it; without Airflow there is none.
+
+        Args:
+            run: as `dag/run`.
+        """
+        if self._api is None or "/" not in run:
+            return
+        note = text if len(text) <= _NOTE_CHARS else f"{text[: _NOTE_CHARS - 4]} ..."
+        with suppress(OSError, ValueError):
+            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": note})
+
+    def drop_queued(self, dag: str) -> None:
+        """Delete the runs of a paused DAG that have not begun: they would hide how its last run ended."""
+        if self._api is None:
+            return
+        query = urlencode({"state": _QUEUED, "limit": _MOST})
+        with suppress(OSError, KeyError, ValueError):
+            for run in self._api.ask(f"/api/v2/dags/{quote(dag)}/dagRuns?{query}")["dag_runs"]:
+                self._api.ask(_path(f"{dag}/{run['dag_run_id']}"), "DELETE")
 
     def _works(self, run: str) -> bool:
         assert self._api is not None

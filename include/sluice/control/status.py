@@ -78,6 +78,13 @@ def standings(context: Context, *pairs: Pair) -> list[Standing]:
     return [_standing(context, pair, publishing[pair.source], absent.get(pair)) for pair in pairs]
 
 
+def brief(context: Context, pair: Pair) -> str:
+    """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
+    row = _standing(context, pair, "", None)
+    head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
+    return "\n".join(filter(None, [head, row.why]))
+
+
 def as_json(rows: Sequence[Standing]) -> str:
     """The same for programs."""
     return json.dumps([asdict(row) for row in rows], indent=2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sluice.control import replications
 from sluice.control.pause import PauseSwitch
 from sluice.control.store import Store
@@ -11,17 +9,7 @@ from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
 
-# Whoever opens these starts a run of the drain, too.
-_BY_PERSONS = {Hold.ADMIN, Hold.EXCEPTION}
 _DELIVERING = {Status.NORMAL, Status.TRANSITION}
-
-
-@dataclass(frozen=True)
-class Shut:
-    """Why a gate is shut, and whether only a person can open it."""
-
-    why: str
-    person: bool
 
 
 class Gate:
@@ -32,8 +20,8 @@ class Gate:
         self._pair = pair
         self._switch = switch
 
-    def begin(self) -> Shut | None:
-        """At the start of a run; why it is shut, if it is.
+    def begin(self) -> str:
+        """At the start of a run; why it is shut, or nothing if it is open.
 
         A run that starts at all tells that its DAG is not paused: a standby by ADMIN is over then, and so is one by
         EXCEPTION, whose DAG was paused with it and is running again because somebody unpaused it.
@@ -43,7 +31,7 @@ class Gate:
                 replications.lift(self._store, self._pair, kind, "the drain DAG was unpaused")
         return self.shut()
 
-    def shut(self) -> Shut | None:
+    def shut(self) -> str:
         """Why the gate is shut, or nothing if it is open."""
         paused = self._switch.paused()
         held = replications.holds(self._store, self._pair)
@@ -51,13 +39,8 @@ class Gate:
             who = paused.actor or "somebody"
             replications.shut(self._store, self._pair, Hold.ADMIN, "the drain DAG was paused", who)
         if paused:
-            return Shut(f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}", person=True)
+            return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
         for note in held.values():
-            return Shut(f"{note.kind}: {note.reason}", person=note.kind in _BY_PERSONS)
+            return f"{note.kind}: {note.reason}"
         status = replications.get(self._store, self._pair).status
-        return None if status in _DELIVERING else Shut(f"the replication is {status}", person=False)
-
-    @staticmethod
-    def needs_a_person(shut: Shut | None) -> bool:
-        """Whether waiting is of no use."""
-        return shut is not None and shut.person
+        return "" if status in _DELIVERING else f"the replication is {status}"

@@ -1,4 +1,4 @@
-"""The drain of one slave: one lease, many batches, the gate looked at before each, until the run's time is over."""
+"""The drain of one slave: one lease, many batches, the gate looked at before each, until nothing more comes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,23 @@ from sluice.control import (
     remedies,
     replications,
     sharing,
+    status,
     stops,
+    updates,
 )
 from sluice.control.leases import Lease
 from sluice.control.news import News
+from sluice.control.pause import drain_dag
+from sluice.control.runs import Runs
 from sluice.control.store import Store
 from sluice.dispatch.drain import Delivered, Drain
-from sluice.dispatch.gate import Gate, Shut
+from sluice.dispatch.gate import Gate
 from sluice.dispatch.permitted import Permission, Undecided
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.tolerance import Rejected, Tolerated
+from sluice.parts import DrainSchedule
 from sluice.state.dispatcher import Hold
 from sluice.state.question import Question
 from sluice.state.replication import Status
@@ -42,20 +47,22 @@ Keep = Callable[[Store, Pair, Sequence[Rejected]], None]
 
 _RENEW_S = 5.0
 _DURABLE_S = 3.0
+# How often the note of a run says where the slave stands.
+_NOTE_S = 15.0
 
 
 def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, object]:
-    """Deliver until the schedule's linger time is over, the gate shuts, or all is delivered if `once`.
+    """Deliver until nothing came for the schedule's linger time, the gate shuts, or all is delivered if `once`.
 
     Returns:
-        transactions, changes and tolerated rows delivered, the position, and why the gate is shut, if it is.
+        transactions, changes and tolerated rows delivered, and the position; `standby`, why the gate is shut, if it is;
+        `idle`, the same if nothing was delivered for that; and `note`, where the replication stands.
 
     Raises:
         SluiceError: terminal: the slave is on STANDBY (EXCEPTION) with this error until it is activated (R8).
     """
     schedule = context.config.replication(pair.source, pair.slave).schedule
     gate = Gate(context.store, pair, context.switch(pair))
-    end = time.monotonic() + (0.0 if once else schedule.linger_s)
     total = Totals(pair.slave)
     shut = gate.begin()
     questions.ask(context, pair)
@@ -63,17 +70,12 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     if shut:
         absence.call(context, pair)
         consenting.ask_again(context, pair)
-    while not gate.needs_a_person(shut):
-        if not shut:
-            shut = _deliver(context, pair, gate, total, end, schedule.poll_s)
-        elif time.monotonic() < end:
-            time.sleep(schedule.poll_s)
-            shut = gate.shut()
-        if time.monotonic() >= end:
-            break
+    else:
+        shut = _deliver(context, pair, gate, total, _Times.once() if once else _Times.of_schedule(schedule))
     if shut:
-        event("standby", slave=pair.slave, why=shut.why)
-    return {**vars(total), "standby": shut.why if shut else ""}
+        event("standby", slave=pair.slave, why=shut)
+    idle = "" if total.transactions else shut
+    return {**vars(total), "standby": shut, "idle": idle, "note": status.brief(context, pair)}
 
 
 def drain_of(
@@ -120,14 +122,38 @@ class Totals:
     position: str = ""
 
 
-def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float, poll_s: float) -> Shut | None:
-    """Deliver under a lease until the time is over or the gate shuts."""
+@dataclass(frozen=True)
+class _Times:
+    """How long a run stays up, in seconds.
+
+    Attributes:
+        quiet_s: it ends when nothing came for so long.
+        most_s: it ends after so long at the latest, at the end of a batch: the next one reads the configuration anew.
+    """
+
+    quiet_s: float
+    most_s: float
+    poll_s: float
+
+    @classmethod
+    def of_schedule(cls, schedule: DrainSchedule) -> _Times:
+        """As it is configured."""
+        return cls(schedule.linger_s, max(schedule.every_s, schedule.linger_s), schedule.poll_s)
+
+    @classmethod
+    def once(cls) -> _Times:
+        """Until all is delivered."""
+        return cls(0.0, float("inf"), 0.0)
+
+
+def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, times: _Times) -> str:
+    """Deliver under a lease until nothing more comes or the gate shuts; why it did, if it did."""
     slave = context.slave(pair)
     drain_: Drain | None = None
     try:
         with leases.leased(context.store, f"drain {pair}") as held:
             drain_ = drain_of(context, pair, slave)
-            return _Run(context.store, gate, drain_, held, pair, total).until(end, poll_s)
+            return _Run(context, gate, drain_, held, pair, total).until(times)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.
         if shut := gate.shut():
@@ -150,6 +176,7 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
         # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
         context.switch(pair).pause()
+        Runs(context.airflow_api()).drop_queued(drain_dag(pair))
         raise
     finally:
         if drain_:
@@ -160,14 +187,15 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, end: float
 class _Run:
     """One lease of a drain."""
 
-    def __init__(self, store: Store, gate: Gate, drain_: Drain, held: Lease, pair: Pair, total: Totals) -> None:
-        self._store = store
+    def __init__(self, context: Context, gate: Gate, drain_: Drain, held: Lease, pair: Pair, total: Totals) -> None:
+        self._context = context
+        self._store = store = context.store
         self._gate = gate
         self._drain = drain_
         self._held = held
         self._pair = pair
         self._total = total
-        self._renewed = self._durable_at = time.monotonic()
+        self._renewed = self._durable_at = self._noted = time.monotonic()
         drain_.begin(held.epoch, after_crash=held.after_crash)
         # What is told, not what the slave has: a drain that died may have come further than it said.
         self._durable = replications.get(store, pair).position
@@ -175,18 +203,20 @@ class _Run:
         self._news = News(store, pair.source)
         self._skipped: Counter[TableName] = Counter()
 
-    def until(self, end: float, poll_s: float) -> Shut | None:
-        """Deliver, then wait for more, until the time is over or the gate shuts."""
-        shut = None
+    def until(self, times: _Times) -> str:
+        """Deliver, then wait for more, until nothing more comes or the gate shuts; why it did, if it did."""
+        shut = ""
+        began = came = time.monotonic()
         try:
-            while not shut:
+            while not shut and time.monotonic() - began < times.most_s:
                 delivered = self._drain.deliver()
                 if delivered:
                     self._count(delivered)
-                elif (left := end - time.monotonic()) <= 0:
+                    came = time.monotonic()
+                elif (left := came + times.quiet_s - time.monotonic()) <= 0:
                     break
                 else:
-                    self._news.wait(min(left, poll_s))
+                    self._news.wait(min(left, times.poll_s))
                 self._keep_up()
                 shut = self._gate.shut()
         finally:
@@ -218,6 +248,9 @@ class _Run:
             self._renewed = now
         if self._drain.position != self._durable and now - self._durable_at > _DURABLE_S:
             self._record()
+        if now - self._noted > _NOTE_S:
+            self._noted = now
+            Runs(self._context.airflow_api()).note(updates.own_run(), status.brief(self._context, self._pair))
 
     def _record(self) -> None:
         """Make the slave durable, then tell the store how far it is."""

@@ -10,6 +10,7 @@ from functools import partial
 from sluice.context import Context
 from sluice.control import answers, leases, statements
 from sluice.control.bootstrap import heal, make_inconsistent, reconcile
+from sluice.control.drain_runs import DrainRuns
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
 from sluice.log import event
@@ -38,7 +39,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     """Publish until the schedule's linger time is over, or all that is queued if `once`.
 
     Returns:
-        transactions, changes and segments published, and the ordinal the log ends with.
+        transactions, changes and segments published, the ordinal the log ends with, and that in a `note`.
     """
     settings = context.config.source(source)
     outgoing = _outgoing(settings.messages, source)
@@ -70,6 +71,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
         "changes": run.changes,
         "segments": run.segments,
         "ordinal": end.ordinal,
+        "note": f"published {run.transactions:,} transactions, {run.changes:,} changes; the log ends at {end}",
     }
 
 
@@ -84,6 +86,7 @@ class _Run:
         self._database = database
         self._publisher = publisher
         self._held = held
+        self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = time.monotonic()
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
@@ -176,6 +179,7 @@ class _Run:
         if now - self._renewed > _RENEW_S:
             leases.renew(self._context.store, self._held)
             self._renewed = now
+        self._drain_runs.ask()
         if now - self._trimmed > _TRIM_S:
             self._trimmed = now
             settings = self._context.config.source(self._source).segments

@@ -1,0 +1,82 @@
+"""How a task ends that failed: in the job's own words, and without a traceback of ours.
+
+Airflow prints the traceback of every exception but SystemExit, before its text. So these are that.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import RetryDecision, RetryPolicy
+from airflow.sdk.exceptions import AirflowTaskTimeout
+
+# A log line of Airflow's UI is not wrapped, and about as long.
+_COLUMNS = 110
+_HINT = "HINT: "
+
+
+class JobEnded(SystemExit):
+    """A job did not do what it was asked to; its text says why, and in the last line what to type."""
+
+    def __init__(self, reason: str, code: int) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+    def lines(self) -> Iterator[str]:
+        """The text as a log shows it."""
+        for line in self.reason.splitlines():
+            indent = " " * len(_HINT) if line.startswith(_HINT) else "  "
+            yield from textwrap.wrap(
+                line, _COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+            ) or [""]
+
+
+class JobFailed(JobEnded):
+    """A terminal error: another try would fail again."""
+
+
+class JobPostponed(JobEnded):
+    """The job met something that passes (a lost connection, a lock), or was asked to end: a retry may succeed."""
+
+
+class JobCrashed(JobEnded):
+    """The job ended without saying why."""
+
+
+class Retries(RetryPolicy):
+    """What passes is tried again, as often as the task says; a terminal error is not."""
+
+    def evaluate(self, exception: BaseException, try_number: int, max_tries: int, context: Any = None) -> RetryDecision:
+        if isinstance(exception, JobFailed):
+            return RetryDecision.fail(reason="another try would fail again")
+        return self.retried(exception, try_number)
+
+    def retried(self, exception: BaseException, try_number: int) -> RetryDecision:
+        """What is done about any other failure."""
+        return RetryDecision.default()
+
+    def serialize(self) -> dict[str, Any]:
+        return {}
+
+
+class KeepTrying(Retries):
+    """For as long as a database cannot be reached, and a few times after a crash.
+
+    A failed run pauses the DAG of a drain, and fails an initial update, which a human has to undo: right for a terminal
+    error, wrong for a slave that is down for the night.
+    """
+
+    crashes = 4
+    longest = timedelta(minutes=2)
+
+    def retried(self, exception: BaseException, try_number: int) -> RetryDecision:
+        if isinstance(exception, JobPostponed | AirflowTaskTimeout):
+            delay = min(self.longest, timedelta(seconds=5 * 2 ** min(try_number - 1, 10)))
+            return RetryDecision.retry(delay, reason="this passes; trying again")
+        if try_number > self.crashes:
+            return RetryDecision.fail(reason=f"crashed at try {try_number}")
+        return RetryDecision.default()
