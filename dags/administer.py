@@ -38,7 +38,7 @@ with DAG(
         "skip": trigger_form.optional(
             "string",
             title="Table to leave out",
-            description="schema.table, as the master calls it. It stays out until the slave is filled anew.",
+            description="As schema.table, by its name on the master. It stays out until the slave is filled anew.",
         ),
     },
     **conventions.DAG_SETTINGS,

@@ -40,7 +40,6 @@ def drain(replication: config.Replication, master: config.Source) -> DAG:
             timetable=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
             assets=[conventions.change_log_asset(source)],
         ),
-        max_consecutive_failed_dag_runs=1,
         **conventions.DAG_SETTINGS,
     ) as dag:
         SluiceSparkOperator(

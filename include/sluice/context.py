@@ -175,10 +175,6 @@ class Context:
 
     def airflow_api(self) -> AirflowApi | None:
         """Airflow's REST API, if its connection was handed over."""
-        return self._airflow_api
-
-    @cached_property
-    def _airflow_api(self) -> AirflowApi | None:
         info = self.connections.get(self.config.airflow_api)
         return AirflowApi(info) if info else None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from airflow.sdk import RetryDecision, RetryPolicy
 from airflow.sdk.exceptions import AirflowTaskTimeout
@@ -21,9 +21,11 @@ _HINT = "HINT: "
 class JobEnded(SystemExit):
     """A job did not do what it was asked to; its text says why, and in the last line what to type."""
 
-    def __init__(self, reason: str, code: int) -> None:
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        self.code = code
+        self.code = self.exit_code
         self.reason = reason
 
     def lines(self) -> Iterator[str]:
@@ -38,9 +40,13 @@ class JobEnded(SystemExit):
 class JobFailed(JobEnded):
     """A terminal error: another try would fail again."""
 
+    exit_code = 3
+
 
 class JobPostponed(JobEnded):
     """The job met something that passes (a lost connection, a lock), or was asked to end: a retry may succeed."""
+
+    exit_code = 75
 
 
 class JobCrashed(JobEnded):

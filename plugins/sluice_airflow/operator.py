@@ -23,9 +23,6 @@ from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
 from sluice_airflow.sealing import needed_connections, seal_connections
 
-EXIT_TERMINAL = 3
-EXIT_TRANSIENT = 75
-EXIT_CRASHED = 1
 # What one of our runs tells another in its `conf`, beside the choices of the form.
 TOLD_BY_RUNS = frozenset({"after", "refused"})
 # Airflow is being stopped, or somebody ended the task: either way the job is not to blame.
@@ -122,7 +119,7 @@ class SluiceSparkOperator(BaseOperator):
             _expect_choices(context)
             command, env = self._prepare(context)
         except ConfigError as error:
-            raise JobFailed(str(error), EXIT_TERMINAL) from None
+            raise JobFailed(str(error)) from None
         self._child = Child(command, env, self.log)
         return self._outcome(self._child.run(), self._child)
 
@@ -157,18 +154,18 @@ class SluiceSparkOperator(BaseOperator):
 
     def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:
         output = child.output
-        if exit_code == EXIT_TERMINAL:
-            raise JobFailed(output.reason, EXIT_TERMINAL)
-        if exit_code == EXIT_TRANSIENT:
-            raise JobPostponed(output.reason, EXIT_TRANSIENT)
+        if exit_code == JobFailed.exit_code:
+            raise JobFailed(output.reason)
+        if exit_code == JobPostponed.exit_code:
+            raise JobPostponed(output.reason)
         if exit_code in EXITS_ASKED_FOR:
-            raise JobPostponed(f"job {self.job} was ended by a SIGTERM", EXIT_TRANSIENT)
+            raise JobPostponed(f"job {self.job} was ended by a SIGTERM")
         if exit_code != 0:
             ended = f"signal {-exit_code}" if exit_code < 0 else f"exit code {exit_code}"
-            raise JobCrashed(f"job {self.job} ended with {ended}; its last lines:\n{output.reason}", EXIT_CRASHED)
+            raise JobCrashed(f"job {self.job} ended with {ended}; its last lines:\n{output.reason}")
         if output.result is None:
             lines = f"its last lines:\n{output.reason}"
-            raise JobCrashed(f"job {self.job} ended without a result line; {lines}", EXIT_CRASHED)
+            raise JobCrashed(f"job {self.job} ended without a result line; {lines}")
         self.log.info("job=%s result=%s", self.job, output.result)
         return output.result
 

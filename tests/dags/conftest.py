@@ -32,6 +32,7 @@ os.environ |= {
 
 from airflow.dag_processing.dagbag import DagBag  # noqa: E402
 from airflow.sdk.bases.operator import ExecutorSafeguard  # noqa: E402
+from support.airflow import airflow as airflow  # noqa: E402
 
 from sluice.connections import KEY_FILE_ENV, new_key_file  # noqa: E402
 
@@ -97,7 +98,8 @@ def deployment(tmp_path, monkeypatch, connect):
     monkeypatch.setattr(ExecutorSafeguard, "test_mode", True)
     for conn_id in ("test_control", "test_master", "test_zurich", "test_geneva"):
         connect(conn_id, conn_type="postgres", host="db", port=5432, schema="d", login="u", password=CANARY)
-    connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=8080, login="admin", password=CANARY)
+    # Nobody answers there.
+    connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=1, login="admin", password=CANARY)
     connect("test_spark", conn_type="spark_connect", host="127.0.0.1", port=15002)
     return SimpleNamespace(jobs=jobs, path=tmp_path, job=lambda text: (jobs / "fake.py").write_text(text))
 
@@ -106,7 +108,8 @@ def deployment(tmp_path, monkeypatch, connect):
 def context():
     """What a job is told about its task."""
     task = SimpleNamespace(dag_id="d", run_id="r", task_id="t", try_number=1)
-    return {"ti": task, "dag_run": SimpleNamespace(dag_id="d", conf={}), "dag": SimpleNamespace(params={})}
+    dag = SimpleNamespace(params={}, task_ids=["t"])
+    return {"ti": task, "dag_run": SimpleNamespace(dag_id="d", conf={}), "dag": dag}
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.sdk.definitions._internal.types import NOTSET
 from airflow.sdk.exceptions import ParamValidationError
 from support.rendering import rendered
+
+from sluice import config
+from sluice.initial_update.together import SNAPSHOT
+from sluice_airflow.operator import TOLD_BY_RUNS
 
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
@@ -57,7 +63,46 @@ def test_keys_reach_what_asks_for_them_and_what_compares_their_tables(bag, job_m
 def test_every_mode_of_an_initial_update_reaches_its_dump(bag, job_module):
     for mode in bag.dags["initial_update"].params.get_param("mode").schema["enum"]:
         words = rendered(bag.dags["initial_update"], "dump", mode=mode).command_line()
-        assert job_module("dump").parser().parse_args(words).mode == mode
+        assert job_module("dump").parser().parse_args(words).mode == (mode or SNAPSHOT)
+
+
+def test_blanks_are_no_choice(bag, job_module):
+    blank = {"version": "  ", "cascade": None, "tables": [" ", ""], "key_ranges": ["", " "], "mode": None}
+    for task in ("inhibit", "dump"):
+        plain = rendered(bag.dags["initial_update"], task, mode=None).command_line()
+        assert rendered(bag.dags["initial_update"], task, **blank).command_line() == plain
+    words = rendered(bag.dags["initial_update"], "inhibit", version=" REPL_Ver_0.5\t", slaves=[" zurich "])
+    assert {"--version=REPL_Ver_0.5", "--slave=zurich"} <= set(words.command_line())
+    key_ranges = bag.dags["initial_update"].params.get_param("key_ranges")
+    assert key_ranges.resolve(["public.legs: 1 .. 2", "", "  "])
+
+
+def test_what_one_of_our_runs_tells_another_is_no_field(bag):
+    for dag in bag.dags.values():
+        assert not TOLD_BY_RUNS & dag.params.keys()
+
+
+def test_tables_are_written_where_only_the_source_knows_them(tmp_path, monkeypatch):
+    """Airflow's form lets nobody add to a list of choices."""
+    shipped = config.path().read_text(encoding="utf-8")
+    file = tmp_path / "replication.yaml"
+    file.write_text(shipped.replace("public.airlines: {}", "public.*: {}", 1))
+    monkeypatch.setenv("SLUICE_CONFIG", str(file))
+    schema = DagBag(dag_folder=str(config.PROJECT / "dags")).dags["verify"].params.get_param("tables").schema
+    assert "examples" not in schema
+    assert schema["items"] == {"type": "string"}
+
+
+def test_a_source_is_chosen_already_only_if_there_is_no_other(bag, tmp_path, monkeypatch):
+    assert bag.dags["verify"].params["source"] == "flights"
+    shipped = config.path().read_text(encoding="utf-8")
+    file = tmp_path / "replication.yaml"
+    more = "sources:\n  other: {connection: m, prefix: O_, tables: {public.t: {}}}\n"
+    file.write_text(shipped.replace("sources:\n", more, 1))
+    monkeypatch.setenv("SLUICE_CONFIG", str(file))
+    params = DagBag(dag_folder=str(config.PROJECT / "dags")).dags["verify"].params
+    assert params.get_param("source").value is NOTSET
+    assert params.get_param("slaves").schema["values_display"]["zurich"] == "zurich (of flights)"
 
 
 def test_the_verification_of_an_initial_update_ends_it(bag):

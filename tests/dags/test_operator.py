@@ -9,17 +9,18 @@ import sys
 import textwrap
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
 from airflow.sdk import Asset
-from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
+from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSkipException
 
 from sluice.connections import open_sealed
 from sluice_airflow import launch
 from sluice_airflow.child import Child, Output
-from sluice_airflow.operator import JobCrashed, JobPostponed, SluiceSparkOperator
+from sluice_airflow.failures import JobCrashed, JobFailed, JobPostponed
+from sluice_airflow.operator import SluiceSparkOperator
 from sluice_airflow.sealing import seal_connections
 
 CANARY = "canary-5f3a9c-password"
@@ -61,6 +62,19 @@ def gone(pid: int) -> bool:
         return True
 
 
+class Logged:
+    """Keeps what is logged, as (level, line)."""
+
+    def __init__(self, kept: list[tuple[str, str]]) -> None:
+        self._kept = kept
+
+    def __getattr__(self, level: str):
+        return lambda event, *args: self._kept.append((level, event % args))
+
+    def log(self, level: int, event: str, *args) -> None:
+        self._kept.append(("info", event % args))
+
+
 def test_the_last_json_line_is_the_result(deployment, context):
     deployment.job('print(\'{"rows": 1}\'); print("done"); print(\'{"rows": 2}\')')
     assert operator().execute(context) == {"rows": 2}
@@ -90,7 +104,8 @@ def test_a_job_says_where_it_runs_and_what_configures_it(deployment, context, mo
 @pytest.mark.parametrize(
     ("job", "ids"),
     [
-        ("publish", {"test_control", "test_master", "test_zurich"}),
+        ("bootstrap", {"test_control", "test_master", "test_zurich"}),
+        ("publish", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("drain", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("blocks", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("cancel", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
@@ -154,7 +169,7 @@ def test_pyspark_sends_a_token_to_the_loopback_without_tls(deployment, connect, 
 def test_a_spark_connection_that_cannot_work_is_refused(deployment, context, connect, spark, message):
     connect("test_spark", **spark)
     deployment.job(SPY)
-    with pytest.raises(AirflowFailException, match=rf"{message}(.|\n)*HINT: "):
+    with pytest.raises(JobFailed, match=rf"{message}(.|\n)*HINT: "):
         operator().execute(context)
 
 
@@ -178,10 +193,91 @@ def test_a_terminal_error_fails_the_task_in_the_jobs_own_words(deployment, conte
         "print('level=info event=closed', file=sys.stderr)\n"
         "sys.exit(3)"
     )
-    with pytest.raises(AirflowFailException) as failure:
+    with pytest.raises(JobFailed) as failure:
         operator().execute(context)
     expected = "SLC-041: slave zurich is at position 7\n  but the log starts at 9\nHINT: run initial_update"
     assert str(failure.value) == expected
+
+
+def test_a_failed_task_says_why_in_wrapped_lines_and_shows_no_traceback_of_ours(deployment, context, monkeypatch):
+    fact = "SLC-041: slave zurich is at position 7, " + "but the log starts at 9, " * 6
+    deployment.job(f"import sys; print({fact!r} + '\\nHINT: type this', file=sys.stderr); sys.exit(3)")
+    logged = []
+    monkeypatch.setattr(SluiceSparkOperator, "log", Logged(logged))
+    # Airflow shows the traceback of every other exception.
+    with pytest.raises(SystemExit):
+        operator().execute(context)
+    failed = [line for level, line in logged if level == "error"]
+    assert failed[0].startswith("SLC-041: slave zurich is at position 7")
+    assert failed[-1] == "HINT: type this"
+    assert max(map(len, failed)) <= 110
+    assert " ".join(" ".join(failed[:-1]).split()) == fact.strip()
+    assert sum("SLC-041" in line for _, line in logged) == 1
+
+
+@pytest.fixture
+def noted(airflow, connect, deployment):
+    """The notes of runs, as Airflow's REST API keeps them."""
+    connect(
+        "test_airflow_api",
+        conn_type="http",
+        host="127.0.0.1",
+        port=airflow.server_port,
+        login="admin",
+        password="secret",
+    )
+    return airflow.notes
+
+
+@pytest.mark.parametrize(
+    ("job", "tries", "ends", "note"),
+    [
+        pytest.param('print(\'{"note": "NORMAL, ACTIVE"}\')', 1, None, "NORMAL, ACTIVE", id="done"),
+        pytest.param(
+            'print(\'{"idle": "the replication is INCONSISTENT", "note": "INCONSISTENT since noon"}\')',
+            1,
+            AirflowSkipException,
+            "INCONSISTENT since noon",
+            id="nothing-to-do",
+        ),
+        pytest.param(
+            "import sys; print('SLC-073: no\\nHINT: do', file=sys.stderr); sys.exit(3)",
+            1,
+            JobFailed,
+            "SLC-073: no\nHINT: do",
+            id="failed",
+        ),
+        pytest.param(
+            "import sys; print('SLC-030: gone\\nHINT: start it', file=sys.stderr); sys.exit(75)",
+            1,
+            JobPostponed,
+            "SLC-030: gone\nHINT: start it",
+            id="passes",
+        ),
+        pytest.param(
+            "import sys; print('SLC-030: gone\\nHINT: start it', file=sys.stderr); sys.exit(75)",
+            2,
+            AirflowSkipException,
+            "SLC-030: gone\nHINT: start it",
+            id="does-not-pass-soon",
+        ),
+    ],
+)
+def test_the_note_of_a_run_says_how_it_ended(deployment, context, noted, job, tries, ends, note):
+    deployment.job(job)
+    context["ti"].try_number = tries
+    task = operator(skip_if="idle", patience=2)
+    with pytest.raises(ends) if ends else nullcontext():
+        task.execute(context)
+    assert noted == {"d/r": note}
+
+
+def test_the_note_of_a_run_of_several_tasks_names_the_one_that_wrote_it(deployment, context, noted):
+    deployment.job("import sys; print('SLC-080: no', file=sys.stderr); sys.exit(3)")
+    context["dag"].task_ids.append("another")
+    with pytest.raises(JobFailed):
+        operator().execute(context)
+    assert noted == {"d/r": "t: SLC-080: no"}
 
 
 def test_a_transient_error_may_be_tried_again(deployment, context):
@@ -217,7 +313,7 @@ def test_a_crash_shows_the_last_lines(deployment, context, job, message):
 )
 def test_an_unknown_name_is_a_terminal_error(deployment, context, arguments, error):
     deployment.job(SPY)
-    with pytest.raises(AirflowFailException, match=error):
+    with pytest.raises(JobFailed, match=error):
         operator(arguments=arguments).execute(context)
 
 

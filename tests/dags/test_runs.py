@@ -15,6 +15,7 @@ from sluice_airflow.operator import SluiceSparkOperator
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
 GOOD = 'print(\'{"transactions": 1, "update": 7}\')'
 IDLE = "print('{\"transactions\": 0}')"
+SHUT = 'print(\'{"idle": "the replication is INCONSISTENT"}\')'
 TERMINAL = "import sys; print('SLC-041: no', file=sys.stderr); sys.exit(3)"
 
 
@@ -29,8 +30,10 @@ def database():
 def run(database, bag, deployment):
     """Run a DAG to its end; jobs that are not mentioned succeed."""
 
-    def run(dag_id: str, conf: dict[str, str] | None = None, **jobs: str):
+    def run(dag_id: str, conf: dict[str, object] | None = None, **jobs: str):
         dag = bag.dags[dag_id]
+        picked = {"slave": "zurich", "slaves": ["zurich"], "change": 1}
+        conf = {name: value for name, value in picked.items() if name in dag.params} | (conf or {})
         for task in dag.tasks:
             if isinstance(task, SluiceSparkOperator):
                 (deployment.jobs / f"{task.job}.py").write_text(jobs.get(task.job, GOOD))
@@ -87,8 +90,15 @@ def test_an_event_is_emitted_only_for_something_new(run):
     assert asset_events() == before + 1
 
 
-def test_a_terminal_error_of_a_drain_fails_its_run_at_once(run):
-    assert run("drain__flights__zurich", drain=TERMINAL) == ("failed", {"drain": "failed"})
+@pytest.mark.parametrize(
+    ("job", "ended"),
+    [
+        pytest.param(TERMINAL, ("failed", {"drain": "failed"}), id="terminal"),
+        pytest.param(SHUT, ("success", {"drain": "skipped"}), id="shut"),
+    ],
+)
+def test_a_drain_fails_at_once_of_a_terminal_error_and_is_skipped_at_a_shut_gate(run, job, ended):
+    assert run("drain__flights__zurich", drain=job) == ended
 
 
 QUESTION = """print('{"subject": "DROP of public.t on zurich", "body": "* the table"}')"""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from sluice.connections import open_sealed
-from sluice_airflow.operator import JobPostponed, SluiceSparkOperator
+from sluice_airflow.failures import JobFailed, JobPostponed
+from sluice_airflow.operator import SluiceSparkOperator
 
 CANARY = "canary-5f3a9c-password"
 JOB = """
@@ -80,7 +80,7 @@ def test_spark_submit_runs_the_job_and_shows_no_password(submit, caplog):
     assert CANARY not in caplog.text
 
 
-@pytest.mark.parametrize(("code", "error"), [(3, AirflowFailException), (75, JobPostponed)])
+@pytest.mark.parametrize(("code", "error"), [(3, JobFailed), (75, JobPostponed)])
 def test_spark_submit_hands_on_exit_codes_and_errors(submit, code, error):
     with pytest.raises(error, match=f"^SLC-041: asked for exit code {code}\nHINT: ask for another$"):
         submit(exit=code)

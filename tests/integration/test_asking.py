@@ -7,7 +7,6 @@ from support.world import SOURCE
 
 from sluice.control import questions, rejections, status
 from sluice.dispatch import deciding
-from sluice.dispatch.gate import Gate
 from sluice.errors import SluiceError
 from sluice.state.question import Answer
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
@@ -22,8 +22,9 @@ class Airflow(ThreadingHTTPServer):
 
     Attributes:
         paused_at_look: the drain DAG of zurich is paused by somebody at this look (1 is the first one).
-        runs: what DAG runs were asked for.
+        runs: what DAG runs were asked for; `drains`: those of drains.
         at_work: the states of other runs, as `dag/run`, and what they were triggered with.
+        notes: those of runs, as `dag/run`.
     """
 
     daemon_threads = True
@@ -37,7 +38,9 @@ class Airflow(ThreadingHTTPServer):
         self.paused_at_look = 0
         self.refuses = False
         self.runs: list[dict[str, object]] = []
+        self.drains: list[dict[str, object]] = []
         self.at_work: dict[str, dict[str, object]] = {}
+        self.notes: dict[str, str] = {}
 
     def info(self) -> ConnectionInfo:
         """The connection that a job is given."""
@@ -55,7 +58,8 @@ class _Calls(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if found := _RUNS.fullmatch(self.path):
             assert self.headers["Authorization"] == "Bearer a-token"
-            self.server.runs.append(body | {"dag_id": found[1]})
+            asked = self.server.drains if found[1].startswith("drain__") else self.server.runs
+            asked.append(body | {"dag_id": found[1]})
             return self._answer({"detail": "Forbidden"}, 403) if self.server.refuses else self._answer(body)
         assert (self.path, body) == ("/auth/token", {"username": "admin", "password": "secret"})
         self._answer({"access_token": "a-token"}, 201)
@@ -83,12 +87,23 @@ class _Calls(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.server.refuses:
             return self._answer({"detail": "Forbidden"}, 403)
-        if found := _RUNS.fullmatch(self.path):
-            self.server.at_work[f"{found[1]}/{found[2]}"] |= asked
+        address = urlsplit(self.path)
+        if found := _RUNS.fullmatch(address.path):
+            run = f"{found[1]}/{unquote(found[2])}"
+            if address.query == "update_mask=note":
+                self.server.notes[run] = asked["note"]
+                return self._answer(asked)
+            self.server.at_work[run] |= asked
             return self._answer({})
         assert self.path == f"/api/v2/dags/{DAG}"
         self.server.paused = asked["is_paused"]
         return self._answer({"dag_id": DAG, "is_paused": self.server.paused})
+
+    def do_DELETE(self) -> None:
+        found = _RUNS.fullmatch(self.path)
+        del self.server.at_work[f"{found[1]}/{unquote(found[2])}"]
+        self.send_response(204)
+        self.end_headers()
 
     def _runs(self, dag: str, run: str | None, asked: dict[str, list[str]]) -> None:
         known = {name.partition("/")[2]: one for name, one in self.server.at_work.items() if name.startswith(f"{dag}/")}

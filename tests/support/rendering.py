@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from sluice_airflow.operator import SluiceSparkOperator
+from sluice_airflow.operator import TOLD_BY_RUNS, SluiceSparkOperator
 
 ANSWERED = {
     "chosen_options": ["Approve"],
@@ -15,10 +15,16 @@ ANSWERED = {
 
 
 def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
-    """The task, its templates filled in from the form's defaults and these choices."""
+    """The task, its templates filled in from the form's defaults and these choices; the first slave if none is chosen.
+
+    Args:
+        params: choices of the form, and what one of our runs tells another.
+    """
     task = dag.get_task(task_id).prepare_for_execution()
-    values = {name: param.value for name, param in dag.params.items()} | params
+    told = {name: params.pop(name) for name in TOLD_BY_RUNS & params.keys()}
+    first = {"slave": "zurich", "slaves": ["zurich"], "change": 1}
+    values = {name: first.get(name, param.value) for name, param in dag.params.items()} | params
     before = SimpleNamespace(xcom_pull=lambda task_ids: ANSWERED)
-    known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name="eva")}
+    known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name="eva", conf=told)}
     task.render_template_fields(known, jinja_env=task.get_template_env())
     return task

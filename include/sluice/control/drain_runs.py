@@ -11,7 +11,7 @@ import time
 from sqlalchemy import Connection, func, literal, select
 
 from sluice.context import Context
-from sluice.control.pause import drain_dag
+from sluice.control.pause import PauseSwitch, drain_dag
 from sluice.control.runs import Runs
 from sluice.control.store import Store
 from sluice.control.tables import hold, initial_update, lease, question, replication, segment
@@ -35,6 +35,7 @@ class DrainRuns:
         self._runs = Runs(context.airflow_api())
         self._looked = float("-inf")
         self._asked: dict[Pair, _Asked] = {}
+        self._switches: dict[Pair, PauseSwitch] = {}
 
     def ask(self) -> None:
         """Ask for a run of each slave that lacks something and has none at work; at most once a second."""
@@ -48,9 +49,15 @@ class DrainRuns:
             if asked and time.monotonic() < asked.again_at:
                 continue
             # A run of a paused DAG would wait in its queue, and hide how the last one ended.
-            if self._context.switch(pair).unpaused():
+            if self._switch(pair).unpaused():
                 self._runs.ask_for(drain_dag(pair), f"published__{ordinal}__{int(time.time())}", {})
             self._asked[pair] = _Asked(asked.number + 1 if asked else 0)
+
+    def _switch(self, pair: Pair) -> PauseSwitch:
+        # Each logs in to Airflow once.
+        if pair not in self._switches:
+            self._switches[pair] = self._context.switch(pair)
+        return self._switches[pair]
 
 
 class _Asked:

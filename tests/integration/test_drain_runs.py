@@ -1,0 +1,138 @@
+"""When drain runs begin and end: as long as a slave lacks something, and none for an idle one."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from threading import Thread
+
+import pytest
+
+from sluice.control import drain_runs, leases, questions, replications
+from sluice.control.drain_runs import DrainRuns, wanted
+from sluice.dispatch import job
+from sluice.errors import SluiceError
+from sluice.model.action import Action
+from sluice.model.asking import Asking
+from sluice.publish.job import publish
+from sluice.state.dispatcher import Hold
+from sluice.state.question import Question
+from sluice.state.replication import Event
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, note text)"
+DAG = "drain__flights__zurich"
+GONE = '{"before": {"schema": "public", "table": "t", "columns": [], "key": []}}'
+
+
+@pytest.fixture
+def world(build, airflow):
+    world = build(DDL, ["public.t"])
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    return world
+
+
+def asked(world):
+    return {pair.slave for pair in wanted(world.context.store, "flights")}
+
+
+def test_a_publisher_asks_for_a_run_of_a_slave_that_lacks_something_and_for_no_other(world, airflow):
+    world.publish()
+    assert airflow.drains == [], "an idle slave has no run"
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    (run,) = airflow.drains
+    assert (run["dag_id"], run["conf"]) == (DAG, {})
+    world.drain()
+    world.publish()
+    assert len(airflow.drains) == 1, "it has everything"
+
+
+@pytest.mark.parametrize("why", ["held", "asked", "at work", "not filled", "paused"])
+def test_no_run_is_asked_for_that_could_do_nothing(world, airflow, why):
+    store, pair = world.context.store, world.pair("zurich")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    if why == "held":
+        replications.shut(store, pair, Hold.EXCEPTION, "SLC-073: no")
+    elif why == "asked":
+        questions.put(store, pair, Asking(1, 7, Action.DROP, "public.t", GONE), Question.WAITING)
+    elif why == "at work":
+        leases.acquire(store, f"drain {pair}")
+    elif why == "not filled":
+        replications.happen(store, pair, Event.BREAK, "for a test")
+    else:
+        airflow.pause("eva")
+    world.publish()
+    assert airflow.drains == []
+    assert asked(world) == ({"zurich"} if why == "paused" else set())
+
+
+def test_a_slave_that_does_not_move_is_tried_again_and_ever_more_seldom(world, airflow, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(drain_runs.time, "monotonic", lambda: now[0])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    airflow.drains.clear()
+    runs = DrainRuns(world.context, "flights")
+    tries = []
+    for now[0] in range(1, 1_300):
+        runs.ask()
+        tries += [now[0]] * (len(airflow.drains) - len(tries))
+    assert [later - earlier for earlier, later in pairwise(tries)] == [
+        15,
+        30,
+        60,
+        120,
+        240,
+        300,
+        300,
+    ]
+
+
+def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
+    world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 3, "poll_s": 0.05}))
+    ended = {}
+    drain = Thread(target=lambda: ended.update(job.drain(world.context, world.pair("zurich"))))
+    began = time.monotonic()
+    drain.start()
+    while (came := time.monotonic()) - began < 4.5:
+        world.master.execute("INSERT INTO t SELECT coalesce(max(id), 0) + 1, 'a' FROM t")
+        publish(world.context, "flights", once=True)
+        time.sleep(0.3)
+    assert drain.is_alive(), "what comes keeps it up"
+    drain.join(30)
+    assert time.monotonic() - came >= 3
+    assert world.differences() == {}
+
+
+def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
+    world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 600}))
+    replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
+    ended = job.drain(world.context, world.pair("zurich"))
+    assert ended["idle"] == "the replication is INCONSISTENT"
+    assert ended["note"].startswith("INCONSISTENT, ACTIVE: position 0/0, holdback 0, lag 0 s\nINCONSISTENT since ")
+    assert "SLC-048: another source" in ended["note"]
+
+
+def test_the_note_of_a_run_follows_the_slave(world, airflow, monkeypatch):
+    monkeypatch.setattr(job, "_NOTE_S", 0.0)
+    monkeypatch.setenv("SLUICE_RUN", f"{DAG}/published__1/drain/1")
+    for number in range(3):
+        world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])
+    world.publish()
+    ended = world.drain()
+    assert airflow.notes[f"{DAG}/published__1"].startswith("NORMAL, ACTIVE: position ")
+    assert "holdback 0, lag 0 s" in ended["note"]
+
+
+def test_a_drain_that_an_error_stops_leaves_no_queued_run_that_would_hide_it(world, airflow):
+    for state in ("queued", "running", "failed"):
+        airflow.at_work[f"{DAG}/{state}"] = {"state": state, "conf": {}}
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    world.reader("zurich").execute("ALTER TABLE t DROP note")
+    with pytest.raises(SluiceError, match="SLC-071"):
+        world.drain()
+    assert airflow.paused
+    assert set(airflow.at_work) == {f"{DAG}/running", f"{DAG}/failed"}
