@@ -20,7 +20,7 @@ from sluice.apply.mapper import Mapper
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.circles import Arrow, echoing
-from sluice.model.names import TableName, dag_id
+from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.wanted import Pattern, chosen, distinct, split_pattern
 from sluice.parts import (
     HASH,
@@ -169,6 +169,9 @@ class Config(Part):
     control: Annotated[str, Field(description="connection of the control store")] = "sluice_control"
     spark: Annotated[str, Field(description="connection of type spark_connect or spark")] = "sluice_spark"
     airflow_api: Annotated[str, Field(description="connection of Airflow's REST API")] = "sluice_airflow_api"
+    keep_runs_days: Annotated[
+        float | None, Field(gt=0, description="days that runs of our DAGs and their logs are kept; null: for ever")
+    ] = 14
     dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
     bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
@@ -240,6 +243,12 @@ class Config(Part):
     def slaves_of(self, source: str) -> list[str]:
         """The slaves that this source feeds, in the file's order."""
         return [pair.slave for pair in self.replications if pair.source == source]
+
+    @property
+    def dags(self) -> list[str]:
+        """The names of all our DAGs: their ids without the prefix."""
+        drains = [drain_dag(Pair(one.source, one.slave)) for one in self.replications]
+        return [*COMMON_DAGS, *(dag_id("", "publish", name) for name in self.sources), *drains]
 
     def dag_id(self, *names: str) -> str:
         """The id of a DAG, such as `verify`, or `drain`, source and slave."""

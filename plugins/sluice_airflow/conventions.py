@@ -51,7 +51,8 @@ def beside(config: Config) -> dict[str, Any]:
 
 # What a DAG is for, as a tag: what moves changes all the time; what an operator starts; commands for rare moments; and
 # questions, which our own runs ask.
-PIPELINE, OPERATION, COMMAND, QUESTION = "sluice:pipeline", "sluice:operation", "sluice:command", "sluice:question"
+PIPELINE, OPERATION, COMMAND = "sluice:pipeline", "sluice:operation", "sluice:command"
+QUESTION, UPKEEP = "sluice:question", "sluice:upkeep"
 
 
 def tags(kind: str, *more: str) -> list[str]:

@@ -125,7 +125,7 @@ class SluiceSparkOperator(BaseOperator):
 
     def _prepare(self, context: Context) -> tuple[list[str], dict[str, str]]:
         settings = config.load()
-        ids = needed_connections(settings, self.job, self._one("source"), self._many("slave"))
+        ids = needed_connections(settings, self.job, self.arguments.get("source"), self._many("slave"))
         sealed = seal_connections(ids)
         ti = context["ti"]
         job_env = {
@@ -141,7 +141,7 @@ class SluiceSparkOperator(BaseOperator):
             command = [sys.executable, str(file), *self.command_line()]
             job_env |= launch.connect_environment(spark)
         elif spark.conn_type == "spark":
-            name = ".".join(["sluice", self.job, self._one("source"), *self._many("slave")])
+            name = ".".join(["sluice", self.job, *self._many("source"), *self._many("slave")])
             command = launch.submit_command(spark, name, file, self.command_line())
         else:
             raise ConfigError(
@@ -168,9 +168,6 @@ class SluiceSparkOperator(BaseOperator):
             raise JobCrashed(f"job {self.job} ended without a result line; {lines}")
         self.log.info("job=%s result=%s", self.job, output.result)
         return output.result
-
-    def _one(self, name: str) -> str:
-        return str(self.arguments[name])
 
     def _many(self, name: str) -> list[str]:
         value = self.arguments.get(name) or []

@@ -25,8 +25,9 @@ def write(context: Context, text: str) -> None:
     ti: Any = context["ti"]
     several = len(context["dag"].task_ids) > 1
     try:
-        api = AirflowApi(info(BaseHook.get_connection(config.load().airflow_api)))
+        settings = config.load()
+        api = AirflowApi(info(BaseHook.get_connection(settings.airflow_api)))
     except (AirflowException, AirflowRuntimeError, SluiceError) as error:
         _log.info("the run gets no note: %s", str(error).partition("\n")[0])
         return
-    Runs(api).note(f"{ti.dag_id}/{ti.run_id}", f"{ti.task_id}: {text}" if several else text)
+    Runs(api, settings.dag_id).note(f"{ti.dag_id}/{ti.run_id}", f"{ti.task_id}: {text}" if several else text)

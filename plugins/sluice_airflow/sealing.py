@@ -20,17 +20,20 @@ from sluice.connections import ConnectionInfo, seal
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
 JOBS_THAT_ASK_AIRFLOW = frozenset(
-    {"allow", "blocks", "cancel", "drain", "dump", "inhibit", "publish", "release", "verify"}
+    {"allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "verify"}
 )
 
 
-def needed_connections(config: Config, job: str, source: str, slaves: Iterable[str] = ()) -> list[str]:
+def needed_connections(config: Config, job: str, source: str | None, slaves: Iterable[str] = ()) -> list[str]:
     """The ids of all connections that a job on these databases opens.
+
+    Args:
+        source: None if the job is for none.
 
     Raises:
         ConfigError: a name is not configured.
     """
-    ids = [config.control, config.source(source).connection]
+    ids = [config.control, *([config.source(source).connection] if source else [])]
     ids += [conn_id for name in slaves for conn_id in config.slave(name).connections]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)

@@ -88,7 +88,14 @@ class _Calls(BaseHTTPRequestHandler):
         if self.server.refuses:
             return self._answer({"detail": "Forbidden"}, 403)
         address = urlsplit(self.path)
-        if found := _RUNS.fullmatch(address.path):
+        found = _RUNS.fullmatch(address.path)
+        if found and found[2] is None:
+            (action,) = asked["actions"]
+            names = [f"{found[1]}/{run}" for run in action["entities"]]
+            for name in names:
+                del self.server.at_work[name]
+            return self._answer({action["action"]: {"success": names, "errors": []}})
+        if found:
             run = f"{found[1]}/{unquote(found[2])}"
             if address.query == "update_mask=note":
                 self.server.notes[run] = asked["note"]
@@ -108,7 +115,12 @@ class _Calls(BaseHTTPRequestHandler):
     def _runs(self, dag: str, run: str | None, asked: dict[str, list[str]]) -> None:
         known = {name.partition("/")[2]: one for name, one in self.server.at_work.items() if name.startswith(f"{dag}/")}
         if run is None:
-            found = [{**one, "dag_run_id": name} for name, one in known.items() if one["state"] in asked["state"]]
+            (before,) = asked.get("end_date_lt", [""])
+            found = [
+                {**one, "dag_run_id": name}
+                for name, one in known.items()
+                if one["state"] in asked["state"] and (not before or one["end_date"] < before)
+            ]
             return self._answer({"dag_runs": found})
         return self._answer(known[run]) if run in known else self._answer({"detail": "Not Found"}, 404)
 

@@ -37,7 +37,7 @@ def test_the_example_is_read_with_its_defaults(read):
     assert source.watched[("public", "flights")].actions == "ID"
     assert found.slaves_of("flights") == ["zurich", "geneva"]
     assert found.replication("flights", "geneva").schedule.every_s == 5
-    assert found.replication("flights", "zurich").schedule.every_s == 60
+    assert found.replication("flights", "zurich").schedule.every_s == 600
     assert found.slave("geneva").schemas == {"public": "branch"}
 
 

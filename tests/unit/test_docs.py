@@ -26,7 +26,8 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### The file": config.Config,
     "### A source:": config.Source,
     "### A watched table:": parts.WatchedTable,
-    "### A schedule:": parts.Schedule,
+    "### When a source is published:": parts.PublishSchedule,
+    "### When a slave is drained:": parts.DrainSchedule,
     "### Segments:": parts.Segments,
     "### Blocks:": parts.Blocks,
     "### Messages:": parts.Messages,
@@ -80,7 +81,7 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
 
 
 def test_every_model_of_the_configuration_has_its_part():
-    models = {one for one in vars(config).values() if isinstance(one, type) and issubclass(one, parts.Part)}
+    models = {one for one in (vars(config) | vars(parts)).values() if isinstance(one, type) and issubclass(one, parts.Part)}
     assert models - {parts.Part} == set(SECTIONS.values())
 
 

@@ -11,12 +11,11 @@ import time
 from sqlalchemy import Connection, func, literal, select
 
 from sluice.context import Context
-from sluice.control.pause import PauseSwitch, drain_dag
-from sluice.control.runs import Runs
+from sluice.control.pause import PauseSwitch
 from sluice.control.store import Store
 from sluice.control.tables import hold, initial_update, lease, question, replication, segment
 from sluice.control.updates import PUT_OFF
-from sluice.model.names import Pair
+from sluice.model.names import Pair, drain_dag
 from sluice.state.question import Question
 from sluice.state.replication import Status
 
@@ -32,7 +31,10 @@ class DrainRuns:
     def __init__(self, context: Context, source: str) -> None:
         self._context = context
         self._source = source
-        self._runs = Runs(context.airflow_api())
+        self._runs = context.runs()
+        ours = (one for one in context.config.replications if one.source == source)
+        # Runs of others come by schedule, as somebody wants it.
+        self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.linger_s > 0}
         self._looked = float("-inf")
         self._asked: dict[Pair, _Asked] = {}
         self._switches: dict[Pair, PauseSwitch] = {}
@@ -42,7 +44,8 @@ class DrainRuns:
         if time.monotonic() - self._looked < _LOOK_S:
             return
         self._looked = time.monotonic()
-        waiting = wanted(self._context.store, self._source)
+        found = wanted(self._context.store, self._source)
+        waiting = {pair: ordinal for pair, ordinal in found.items() if pair in self._lingering}
         self._asked = {pair: asked for pair, asked in self._asked.items() if pair in waiting}
         for pair, ordinal in waiting.items():
             asked = self._asked.get(pair)

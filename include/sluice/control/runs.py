@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.error
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from urllib.parse import quote, urlencode
 
 from sluice.control.airflow_api import AirflowApi
@@ -15,6 +16,8 @@ from sluice.model.names import Pair
 UPDATING, RECEIVING = "initial_update", "receive_initial_files"
 _QUEUED = "queued"
 _AT_WORK = (_QUEUED, "running")
+_ENDED = ("success", "failed")
+_AT_ONCE = 100
 _MOST = 1_000
 # Airflow takes no longer note.
 _NOTE_CHARS = 1_000
@@ -76,14 +79,32 @@ class Runs:
         with suppress(OSError, ValueError):
             self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": note})
 
+    def delete_before(self, dag: str, moment: datetime) -> int:
+        """Delete the runs of a DAG that ended before a moment; how many there were.
+
+        Raises:
+            OSError: Airflow does not answer, or refuses.
+        """
+        assert self._api is not None, "who cleans up has Airflow"
+        path = f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns"
+        query = urlencode({"state": _ENDED, "end_date_lt": moment.isoformat(), "limit": _AT_ONCE}, doseq=True)
+        count = 0
+        while found := [run["dag_run_id"] for run in self._api.ask(f"{path}?{query}")["dag_runs"]]:
+            done = self._api.ask(path, "PATCH", {"actions": [{"action": "delete", "entities": found}]})["delete"]
+            count += len(done["success"])
+            if not done["success"]:
+                raise OSError(f"Airflow deletes no run of {self._dag_id(dag)}: {done['errors']}")
+        return count
+
     def drop_queued(self, dag: str) -> None:
         """Delete the runs of a paused DAG that have not begun: they would hide how its last run ended."""
         if self._api is None:
             return
         query = urlencode({"state": _QUEUED, "limit": _MOST})
+        dag_id = self._dag_id(dag)
         with suppress(OSError, KeyError, ValueError):
-            for run in self._api.ask(f"/api/v2/dags/{quote(dag)}/dagRuns?{query}")["dag_runs"]:
-                self._api.ask(_path(f"{dag}/{run['dag_run_id']}"), "DELETE")
+            for run in self._api.ask(f"/api/v2/dags/{quote(dag_id)}/dagRuns?{query}")["dag_runs"]:
+                self._api.ask(_path(f"{dag_id}/{run['dag_run_id']}"), "DELETE")
 
     def _works(self, run: str) -> bool:
         assert self._api is not None

@@ -27,15 +27,13 @@ from sluice.control import (
 )
 from sluice.control.leases import Lease
 from sluice.control.news import News
-from sluice.control.pause import drain_dag
-from sluice.control.runs import Runs
 from sluice.control.store import Store
 from sluice.dispatch.drain import Delivered, Drain
 from sluice.dispatch.gate import Gate
 from sluice.dispatch.permitted import Permission, Undecided
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair, TableName, drain_dag
 from sluice.model.tolerance import Rejected, Tolerated
 from sluice.parts import DrainSchedule
 from sluice.state.dispatcher import Hold
@@ -176,7 +174,7 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, times: _Ti
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
         # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
         context.switch(pair).pause()
-        Runs(context.airflow_api()).drop_queued(drain_dag(pair))
+        context.runs().drop_queued(drain_dag(pair))
         raise
     finally:
         if drain_:
@@ -250,7 +248,7 @@ class _Run:
             self._record()
         if now - self._noted > _NOTE_S:
             self._noted = now
-            Runs(self._context.airflow_api()).note(updates.own_run(), status.brief(self._context, self._pair))
+            self._context.runs().note(updates.own_run(), status.brief(self._context, self._pair))
 
     def _record(self) -> None:
         """Make the slave durable, then tell the store how far it is."""

@@ -95,6 +95,25 @@ def dag_id(prefix: str, *names: str) -> str:
     return prefix + "__".join(names)
 
 
+# The DAGs that every configuration has, by their names; those of sources and replications come on top.
+COMMON_DAGS = (
+    "administer",
+    "approve_losses",
+    "bootstrap",
+    "cancel_update",
+    "decide",
+    "housekeeping",
+    "initial_update",
+    "receive_initial_files",
+    "verify",
+)
+
+
+def drain_dag(pair: Pair) -> str:
+    """The name of the DAG that drains to a slave: its id without the prefix."""
+    return dag_id("", "drain", pair.source, pair.slave)
+
+
 @dataclass(frozen=True)
 class Resources:
     """The DbResources of one prefix: an ordinary prefix folds as the vendor folds, as the guide has it.

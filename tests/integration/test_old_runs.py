@@ -1,0 +1,77 @@
+"""Old runs of our DAGs and old logs are deleted; what is newer, and what others have, stays."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from sluice.config import HOME_ENV
+from sluice.control import housekeeping
+from sluice.errors import TransientError
+
+pytestmark = [pytest.mark.postgres]
+
+NOW = datetime.now(UTC)
+OLD = NOW - timedelta(days=20)
+
+
+@pytest.fixture
+def world(build, airflow, tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME_ENV, str(tmp_path / "home"))
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    return world
+
+
+def log(file, written):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("a line\n")
+    for path in (file, *file.parents[:3]):
+        os.utime(path, (written.timestamp(), written.timestamp()))
+    return file
+
+
+def test_what_is_old_and_ours_goes(world, airflow, tmp_path):
+    drain = "drain__flights__zurich"
+    for name, ended in (("old", OLD), ("new", NOW)):
+        for dag in (drain, "verify", "anothers"):
+            airflow.at_work[f"{dag}/{name}"] = {"state": "success", "conf": {}, "end_date": ended.isoformat()}
+    airflow.at_work[f"{drain}/running"] = {"state": "running", "conf": {}, "end_date": None}
+    logs = tmp_path / "logs"
+    gone = log(logs / f"dag_id={drain}" / "run_id=old" / "task_id=drain" / "attempt=1.log", OLD)
+    kept = [
+        log(logs / f"dag_id={drain}" / "run_id=new" / "task_id=drain" / "attempt=1.log", NOW),
+        log(logs / "dag_id=anothers" / "run_id=old" / "task_id=t" / "attempt=1.log", OLD),
+    ]
+    done = housekeeping.clean_up(world.context, 14, logs)
+    assert (done["runs"], done["logs"]) == (2, 1)
+    assert set(airflow.at_work) == {f"{dag}/new" for dag in (drain, "verify", "anothers")} | {
+        "anothers/old",
+        f"{drain}/running",
+    }
+    assert not gone.parent.parent.exists()
+    assert all(file.exists() for file in kept)
+    assert housekeeping.clean_up(world.context, 14, logs)["note"].startswith("deleted 0 runs and 0 logs")
+
+
+def test_the_log_of_a_service_is_cut_while_it_writes(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(housekeeping, "_LONGEST_LOG", 1_000)
+    monkeypatch.setattr(housekeeping, "_KEPT_OF_IT", 100)
+    file = tmp_path / "home" / "logs" / "scheduler.log"
+    file.parent.mkdir(parents=True)
+    with file.open("ab", buffering=0) as service:
+        service.writelines(b"line %d\n" % number for number in range(500))
+        assert housekeeping.clean_up(world.context, 14, None)["logs"] == 1
+        service.write(b"line 500\n")
+    lines = file.read_text().splitlines()
+    assert lines == [f"line {number}" for number in range(501 - len(lines), 501)]
+    assert 5 < len(lines) < 20
+
+
+def test_what_airflow_refuses_is_tried_again(world, airflow):
+    airflow.at_work["verify/old"] = {"state": "success", "conf": {}, "end_date": OLD.isoformat()}
+    airflow.refuses = True
+    with pytest.raises(TransientError, match="SLC-285"):
+        housekeeping.clean_up(world.context, 14, None)
