@@ -81,7 +81,8 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
 
 
 def test_every_model_of_the_configuration_has_its_part():
-    models = {one for one in (vars(config) | vars(parts)).values() if isinstance(one, type) and issubclass(one, parts.Part)}
+    named = (vars(config) | vars(parts)).values()
+    models = {one for one in named if isinstance(one, type) and issubclass(one, parts.Part)}
     assert models - {parts.Part} == set(SECTIONS.values())
 
 
