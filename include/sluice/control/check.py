@@ -211,19 +211,14 @@ def _slave(context: Context, pair: Pair) -> str:
         warnings = [f"does not get {', '.join(map(str, excluded))}"] if excluded else []
         warnings += slave.fit(columns).warnings
         warnings += sharing.expect_kept(context, pair, columns, partial(_had, context))
-        guarded = slave.guarded(list(columns))
+        slave.expect_unguarded(list(columns))
+        guarded = slave.guarded(list(columns)) if context.unheard(pair) else []
         if wanted := context.wiped(pair):
             gone = slave.wiped(wanted)
             warnings.append(f"an initial update drops {len(gone)} objects of {wanted.schema_}: {', '.join(gone)}")
     finally:
         slave.close()
-    if guarded and not can.silent_triggers:
-        raise SluiceError(
-            74,
-            f"{', '.join(guarded)} would act a second time on what the master did already",
-            "drop them, or GRANT SET ON PARAMETER session_replication_role to the role",
-        )
-    if guarded and context.unheard(pair):
+    if guarded:
         quiet += f", but {', '.join(guarded)}: what that writes is not published there, as block_loop has it"
     if context.config.slave(pair.slave).stylesheets:
         style = slave.mapper.stylesheet

@@ -85,6 +85,7 @@ class Drain:
         self._collected = collected
         self._rejected = rejected
         self._seeing = Seeing(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
+        self._skipped = skipped
         self._manners = Manners(self._seeing.tables, rejected)
         self._preparing = Preparing(self._seeing, slave.looks_through)
         self._left: Batch | None = None
@@ -106,6 +107,7 @@ class Drain:
         """
         self.position, self._snapshot = self._slave.take_over(epoch, blocks=False)
         self._size = min(_SMALL, self._full_size) if after_crash else self._full_size
+        self._slave.loosen(self._skipped)
         end = self._manifest.end()
         if self.position.ordinal > end.ordinal:
             raise SluiceError(

@@ -82,6 +82,9 @@ class Before(Protocol):
     def catch_up(self, target: Target) -> None:
         """Bring what stayed to what the others are now, when all chunks are in."""
 
+    def lacking(self, target: Target) -> Collection[TableName]:
+        """The tables of a target that lack rows even then."""
+
 
 class Nothing:
     """Nothing stays, or just what the target itself knows of the same load."""
@@ -107,6 +110,10 @@ class Nothing:
 
     def catch_up(self, target: Target) -> None:
         """There is nothing to be done."""
+
+    def lacking(self, target: Target) -> Collection[TableName]:
+        """None."""
+        return ()
 
 
 def copy(
@@ -147,7 +154,9 @@ def copy(
     loaded = each(loaded, lambda target: _whole(target, count), failed)
     loaded = each(loaded, before.catch_up, failed)
     tasks = context.config.bulk_tasks
-    loaded = each(loaded, lambda target: target.tables.finish(wanted[target.name], tasks), failed)
+    loaded = each(
+        loaded, lambda target: target.tables.finish(wanted[target.name], tasks, before.lacking(target)), failed
+    )
     loaded = each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
     return loaded, failed
 

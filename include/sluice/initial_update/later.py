@@ -229,7 +229,7 @@ def ranges_of(context: Context, pair: Pair) -> SlaveRanges:
     """The ranges of a slave. Raises ConfigError SLC-088 if it cannot be loaded in blocks."""
     slave = context.config.slave(pair.slave)
     port = online(slave.vendor).ranges
-    return port(context.connection(slave.connection), pair, slave.schema_, context.mapper(pair))
+    return port(context.connection(slave.connection), pair, slave.schema_, context.mapper(pair), context.unheard(pair))
 
 
 def _plain(value: object) -> object:

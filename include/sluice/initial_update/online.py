@@ -59,6 +59,8 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
             if not any(loaded):
                 time.sleep(_LOOK_S)
         _report(context, loads)
+        for one in loads:
+            one.finish()
         for number in {one.update for one in loads if one.ranges and not one.error}:
             updates.finish(context.store, number, "LOADED")
         failed = [one.error for one in loads if one.error]
@@ -149,6 +151,21 @@ class _Loading:
         event("blocks", slave=self.pair.slave, rows=rows, **far, reached=reached)
         time.sleep(busy / self._settings.share - busy)
         return any(not one.error for one in done)
+
+    def finish(self) -> None:
+        """All of it is in: let the slave end what waited for that.
+
+        Raises:
+            TransientError: the slave cannot be asked, or does not let us.
+        """
+        if not self.ranges or self.error or not self._ours():
+            return
+        try:
+            self._there.finish(self.update, self._skipped.keys())
+        except TransientError:
+            raise
+        except SluiceError as error:
+            self._given_up(error)
 
     def _job(self, point: points.Point, chosen: tuple[KeyRange, ...]) -> BlockJob:
         context, source = self._context, self._context.config.source(self.pair.source)

@@ -6,11 +6,11 @@ So there is one position again, at which all tables are what the master had, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 
 from sluice.context import Context
-from sluice.control import updates
+from sluice.control import stops, updates
 from sluice.dispatch.reaching import reach
 from sluice.initial_update.bringing import PATIENCE_S
 from sluice.initial_update.copying import Nothing, Target
@@ -89,6 +89,11 @@ class Partly(Nothing):
             SluiceError: SLC-197, changes were lost meanwhile, and nobody knows of which tables.
         """
         updates.expect_exact(self._context.store, self._update, self._tables, target.name)
+
+    def lacking(self, target: Target) -> Collection[TableName]:
+        """Those that somebody had left out of the stream, and that are not filled here."""
+        (pair,) = target.pairs
+        return stops.left_out(self._context.store, pair).keys() - self._tables
 
     def chunks(self) -> Sequence[Chunk]:
         """Those of the tables; whoever is to be filled is at the point by now."""

@@ -104,6 +104,7 @@ class Resumption:
         self._update = update
         self._definitions = definitions
         self.shown = snapshot
+        self._later = later
         self._leaves = [leaf for leaf in snapshot.leaves() if leaf.table not in later]
         self._stages = stages
         self._table_of = {leaf.relation: leaf.table for leaf in self._leaves}
@@ -175,6 +176,10 @@ class Resumption:
             target.tables.overlap = expect_told(self._context, self._source, overlap)
         else:
             bring(self._context, target, overlap)
+
+    def lacking(self, target: Target) -> Collection[TableName]:
+        """Those of which nothing is loaded here."""
+        return self._later
 
     def _shaped(self, target: Target) -> dict[TableName, str]:
         """For each table another text if its rows were moved, or are captured or seen otherwise."""

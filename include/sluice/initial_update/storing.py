@@ -149,7 +149,7 @@ class StoredTables:
             )
         )
 
-    def finish(self, tables: Sequence[TableDefinition], tasks: int) -> None:
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """How all tables are made is written into the manifest."""
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:

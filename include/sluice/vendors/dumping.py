@@ -221,8 +221,12 @@ class SlaveTables(Protocol):
             in_parts: tables whose rows come from several sessions at once.
         """
 
-    def finish(self, tables: Sequence[Any], tasks: int) -> None:
-        """Keys and indexes that were left for later, of so many tables at once, when every chunk is in."""
+    def finish(self, tables: Sequence[Any], tasks: int, lacking: Collection[TableName] = ()) -> None:
+        """Keys and indexes that were left for later, of so many tables at once, when every chunk is in.
+
+        Args:
+            lacking: tables that lack rows yet, so what has to do with them is left for later still.
+        """
 
     def imported(self, tables: Sequence[Any]) -> set[TableName]:
         """A program has brought its rows: make primary keys, before what else comes after the data. Which of the
@@ -263,6 +267,13 @@ class SlaveRanges(Protocol):
 
     def adopt(self, epoch: int, update: int) -> None:
         """Let another update load what is left; under a fence, like `expect`."""
+
+    def finish(self, update: int, lacking: Collection[TableName]) -> None:
+        """All of it is in: make the foreign keys that waited for it.
+
+        Args:
+            lacking: tables that lack rows for another reason.
+        """
 
     def close(self) -> None:
         """End the session."""

@@ -210,6 +210,16 @@ class SlaveDatabase(Protocol):
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, though it silences what it may."""
 
+    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
+        """See that these tables can be written to: nothing acts on what is written, or the role may silence it.
+
+        Raises:
+            SluiceError: SLC-074, something would act a second time.
+        """
+
+    def loosen(self, tables: Collection[TableName]) -> None:
+        """These tables get no changes for a time, so rows of others may lack those that they refer to."""
+
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence to `epoch`, ending whoever holds it, but who puts in a block (R10) only if `blocks`; returns
         how far the slave is and the snapshot its data began with."""

@@ -51,11 +51,11 @@ class Online:
     """What a kind of slave offers that can be loaded block by block while the stream goes on.
 
     Attributes:
-        ranges: those of a slave, whose position tables are in a schema.
+        ranges: those of a slave, whose position tables are in a schema; with the masters that are not to hear of it.
         receive: the slave as a task that loads a block sees it.
     """
 
-    ranges: Callable[[ConnectionInfo, Pair, str, Mapper], SlaveRanges]
+    ranges: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveRanges]
     receive: Callable[[ConnectionInfo, BlockJob], BlockReceiver]
 
 

@@ -1,16 +1,27 @@
 -- What does something by itself when rows of a table are written: foreign keys, triggers of its own, rules. Without the
 -- right to silence them they would do again what the master did. Those by which a slave that is a master itself captures
--- change nothing that is replicated.
+-- change nothing that is replicated. Nor does a foreign key without actions, which is looked at when the transaction ends.
+-- The last column is what an ALTER TABLE ends it with.
 WITH relation AS (
     SELECT class.oid, current_setting('session_replication_role') = 'replica' AS silent
     FROM pg_class AS class
     JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
     WHERE namespace.nspname = %(schema)s AND class.relname = %(table)s
 )
-SELECT conname AS name, 'key' AS kind, NOT silent AS fires
-FROM relation JOIN pg_constraint ON conrelid = relation.oid AND contype = 'f'
+SELECT conname AS name, 'key' AS kind, NOT silent AS fires, CASE
+    WHEN (confupdtype, confdeltype) = ('a', 'a') THEN format('ALTER CONSTRAINT %%I DEFERRABLE INITIALLY DEFERRED', conname)
+    ELSE format('DROP CONSTRAINT %%1$I, ADD CONSTRAINT %%1$I %%2$s', conname, regexp_replace(
+        pg_get_constraintdef(c.oid),
+        '( ON UPDATE (CASCADE|RESTRICT|SET NULL|SET DEFAULT))?( ON DELETE (CASCADE|RESTRICT|SET (NULL|DEFAULT)( \(.*\))?))?'
+            '( DEFERRABLE)?( INITIALLY DEFERRED)?( NOT VALID)?$',
+        ' DEFERRABLE INITIALLY DEFERRED\9'))
+    END AS ending
+FROM relation JOIN pg_constraint AS c ON conrelid = relation.oid AND contype = 'f'
+WHERE NOT ((confupdtype, confdeltype, condeferred) = ('a', 'a', true))
+  AND pg_get_constraintdef(c.oid) NOT LIKE '%% NOT ENFORCED'
 UNION ALL
-SELECT tgname, 'trigger', tgenabled = 'A' OR tgenabled = CASE WHEN silent THEN 'R' ELSE 'O' END
+SELECT tgname, 'trigger', tgenabled = 'A' OR tgenabled = CASE WHEN silent THEN 'R' ELSE 'O' END,
+       format('DISABLE TRIGGER %%I', tgname)
 FROM relation JOIN pg_trigger ON tgrelid = relation.oid AND NOT tgisinternal
 JOIN pg_proc AS function ON function.oid = tgfoid
 WHERE NOT EXISTS (
@@ -18,5 +29,6 @@ WHERE NOT EXISTS (
     WHERE queue.relnamespace = function.pronamespace AND queue.relkind = 'r'
       AND queue.relname = substring(function.proname FROM '^(.*)(?:capture_[0-9]+|mark_function|truncating)$') || 'queue')
 UNION ALL
-SELECT rulename, 'rule', ev_enabled = 'A' OR ev_enabled = CASE WHEN silent THEN 'R' ELSE 'O' END
+SELECT rulename, 'rule', ev_enabled = 'A' OR ev_enabled = CASE WHEN silent THEN 'R' ELSE 'O' END,
+       format('DISABLE RULE %%I', rulename)
 FROM relation JOIN pg_rewrite ON ev_class = relation.oid AND ev_type <> '1'

@@ -6,7 +6,8 @@ JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 WHERE class.relkind IN ('r', 'p')
   AND class.relpersistence <> 't'
   AND NOT class.relispartition
-  AND class.relname NOT IN ('sluice_position', 'sluice_loaded', 'sluice_ranges', 'sluice_indexes')
+  AND class.relname NOT IN ('sluice_position', 'sluice_loaded', 'sluice_ranges', 'sluice_indexes',
+                            'sluice_references')
   AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = class.oid AND a.attnum > 0 AND NOT a.attisdropped)
   AND NOT EXISTS (
     SELECT FROM pg_depend AS d

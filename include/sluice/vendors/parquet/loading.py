@@ -105,7 +105,7 @@ class LakeTables:
             for number in self._nothing:
                 create(self._loading / f"{number}.done", json.dumps({"rows": 0}))
 
-    def finish(self, tables: Sequence[Any], tasks: int) -> None:
+    def finish(self, tables: Sequence[Any], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """There is nothing to be built after the rows."""
 
     def imported(self, tables: Sequence[Any]) -> set[TableName]:

@@ -76,6 +76,12 @@ class ParquetSlave:
         """Files have neither triggers nor foreign keys."""
         return []
 
+    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
+        """They never are."""
+
+    def loosen(self, tables: Collection[TableName]) -> None:
+        """Nothing refers to anything."""
+
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence: from now on the next number of whoever was at work is taken."""
         with reachable(f"taking over {self.pair}"):

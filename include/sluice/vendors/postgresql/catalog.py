@@ -48,11 +48,13 @@ class Acting:
     Attributes:
         kind: `key` (a foreign key), `trigger` or `rule`.
         fires: also in a session that says it is a replica, or else this session is none.
+        ending: what follows ALTER TABLE and the table's name in a statement that ends it.
     """
 
     name: str
     kind: str
     fires: bool
+    ending: str
 
 
 @dataclass(frozen=True)

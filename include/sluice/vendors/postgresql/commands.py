@@ -9,6 +9,7 @@ from sluice.model.ddl import TableChange
 from sluice.model.statement import Answered, Outcome, Statement
 from sluice.vendors.postgresql.defining import define
 from sluice.vendors.postgresql.echoes import Echoes
+from sluice.vendors.postgresql.references import References
 from sluice.vendors.postgresql.session import Connection
 
 
@@ -17,6 +18,7 @@ def execute(
     command: Command,
     mapper: Mapper,
     echoes: Echoes,
+    references: References,
     answered: Answered | None,
     *,
     silent: bool,
@@ -35,7 +37,7 @@ def execute(
         change = TableChange.from_json(command.text)
     except ValueError as error:
         raise not_ours(error) from None
-    define(connection, change, mapper, echoes, command.existing, silent=silent)
+    define(connection, change, mapper, echoes, references, command.existing, silent=silent)
     return True
 
 

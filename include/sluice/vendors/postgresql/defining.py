@@ -22,6 +22,7 @@ from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.mapping import mapped
 from sluice.vendors.postgresql.qualified import names_of
+from sluice.vendors.postgresql.references import References
 from sluice.vendors.postgresql.session import Connection, explained
 from sluice.vendors.postgresql.staging import missing
 
@@ -32,7 +33,14 @@ _ANY = 39
 
 
 def define(
-    connection: Connection, change: TableChange, mapper: Mapper, echoes: Echoes, existing: Existing, *, silent: bool
+    connection: Connection,
+    change: TableChange,
+    mapper: Mapper,
+    echoes: Echoes,
+    references: References,
+    existing: Existing,
+    *,
+    silent: bool,
 ) -> None:
     """Do to the slave's table what was done to the master's, in the transaction of the batch that it belongs to.
 
@@ -50,7 +58,7 @@ def define(
     # No table can be altered for which something waits until the end of the transaction.
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
-    one = _Defining(connection, mapper, silent=silent)
+    one = _Defining(connection, mapper, references, silent=silent)
     try:
         with connection.transaction():
             if change.before is None:
@@ -78,8 +86,9 @@ def define(
 class _Defining:
     """One command on one slave."""
 
-    def __init__(self, connection: Connection, mapper: Mapper, *, silent: bool) -> None:
+    def __init__(self, connection: Connection, mapper: Mapper, references: References, *, silent: bool) -> None:
         self._connection = connection
+        self._references = references
         self._mapper = mapper
         self._names = names_of(connection, mapper)
         self._silent = silent
@@ -128,9 +137,14 @@ class _Defining:
             raise more_to_be_seen(after.name, shown)
         if becomes.rewritten:
             becomes = open_to_all(becomes, silent=self._silent)
+            if not self._silent:
+                # No table can be altered for whose rows something waits until the end of the transaction.
+                self._references.put_off([new])
             self._run([sql.SQL("DELETE FROM {}").format(catalog.rows_of(self._connection, new))])
         self._run(altering.columns(was, becomes, definition.read(self._connection, new)))
         there = definition.read(self._connection, new)
+        kept = {key.name for key in after.foreign_keys}
+        self._references.forget(new, [key.name for key in before.foreign_keys if key.name not in kept])
         self._run(altering.constraints(was, becomes, there))
         self._refer(altering.references(carried(before), carried(after), there))
 
@@ -169,7 +183,8 @@ class _Defining:
     def _refer(self, table: definition.TableDefinition) -> None:
         parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
         known = understood(self._connection, table)
-        self._run(definition.references(known, self._mapper, parents, silent=self._silent))
+        for reference in definition.references(known, self._mapper, parents, silent=self._silent):
+            self._references.add(reference)
 
     def _there(self, name: TableName) -> bool:
         return bool(catalog.columns(self._connection, name))

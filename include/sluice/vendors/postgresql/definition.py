@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from psycopg import sql
@@ -82,6 +82,16 @@ class TableDefinition:
     def from_json(cls, plain: Any) -> TableDefinition:
         """What `to_json` gave."""
         return TypeAdapter(cls).validate_python(plain)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A foreign key of a slave's table, and the statement that makes it."""
+
+    table: TableName
+    name: str
+    parent: TableName
+    statement: sql.SQL | sql.Composed = field(compare=False)
 
 
 def read(connection: Connection, name: TableName) -> TableDefinition:
@@ -179,7 +189,7 @@ def after_data(table: TableDefinition, name: TableName, present: Collection[str]
     """Keys, checks and indexes, the primary key first, but for those that the table has already."""
     for constraint, definition in table.constraints:
         if constraint not in present:
-            yield _constraint(name, constraint, definition)
+            yield _constraint(name, constraint, verbatim(definition))
     for index, unique, definition in table.indexes:
         if index not in present:
             yield sql.SQL("CREATE {}INDEX {} ON {} {}").format(
@@ -190,12 +200,10 @@ def after_data(table: TableDefinition, name: TableName, present: Collection[str]
 def primary_key(table: TableDefinition, name: TableName) -> sql.Composed:
     """The primary key alone, of a table that has one."""
     ((constraint, definition),) = (one for one in table.constraints if one[1].startswith(_PRIMARY))
-    return _constraint(name, constraint, definition)
+    return _constraint(name, constraint, verbatim(definition))
 
 
-def references(
-    table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool
-) -> Iterator[sql.Composed]:
+def references(table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool) -> Iterator[Reference]:
     """Foreign keys to tables that the slave has as well, with their columns and all of their rows.
 
     Args:
@@ -208,13 +216,10 @@ def references(
         if key.parent not in among or not (columns and parent_columns and complete):
             continue
         cleared = sql.SQL(" ({})").format(listed(_there(mapper, table.name, key.cleared)))
-        yield sql.SQL(
-            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}{} {}"
-        ).format(
-            identifier(mapper.table(table.name)),
-            sql.Identifier(key.name),
+        child, parent = mapper.table(table.name), mapper.table(key.parent)
+        text = sql.SQL("FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}{} {}").format(
             _compared(key, columns),
-            identifier(mapper.table(key.parent)),
+            identifier(parent),
             _compared(key, parent_columns),
             sql.SQL(" MATCH FULL" if key.full else ""),
             verbatim(_ACTIONS[key.on_update] if silent else "NO ACTION"),
@@ -223,6 +228,12 @@ def references(
             verbatim(_deferral(key, silent=silent)),
             verbatim(key.lenience),
         )
+        yield foreign_key(child, key.name, parent, text)
+
+
+def foreign_key(child: TableName, name: str, parent: TableName, text: sql.Composable) -> Reference:
+    """A foreign key, as the text of its definition has it."""
+    return Reference(child, name, parent, _constraint(child, name, text))
 
 
 def column(one: ColumnDefinition) -> sql.Composable:
@@ -259,9 +270,9 @@ def regclass(name: TableName) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in (name.schema, name.table))
 
 
-def _constraint(name: TableName, constraint: str, definition: str) -> sql.Composed:
+def _constraint(name: TableName, constraint: str, definition: sql.Composable) -> sql.Composed:
     add = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
-    return add.format(identifier(name), sql.Identifier(constraint), verbatim(definition))
+    return add.format(identifier(name), sql.Identifier(constraint), definition)
 
 
 def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str]:

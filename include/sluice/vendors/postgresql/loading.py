@@ -17,13 +17,14 @@ from sluice.model.sequence import SequenceValue
 from sluice.parts import WipeOut
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
-from sluice.vendors.postgresql import catalog, definition, fencing, finishing, indexing, usertypes
+from sluice.vendors.postgresql import catalog, definition, fencing, finishing, guarding, indexing, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.constraining import to_make, understood
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting, other_types
 from sluice.vendors.postgresql.qualified import names_of
+from sluice.vendors.postgresql.references import References
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.telling import UNFINISHED, is_keyed, is_unfinished, merges
 from sluice.vendors.postgresql.wiping import wipe_out
@@ -102,7 +103,8 @@ class SlaveTables:
                 foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
                 missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
                 to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
-                that was not made to its end; see `wipe_out`, `to_make`.
+                that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped; see
+                `wipe_out`, `to_make`.
         """
         with self._sessions.writing("preparing the slave's tables") as session:
             if self._wiped and not (self._goes_on or staying):
@@ -116,6 +118,10 @@ class SlaveTables:
             indexing.build(session, indexes, self._there(merged))
             emptied, made, keyless = [], [], set()
             present = set(catalog.there(session, self._there(tables)))
+            references, referring = References(session, self._slave.parts), set()
+            if not self._slave.capabilities().silent_triggers:
+                guarding.expect_none(session, [name for name in self._there(tables) if name in present])
+                referring = references.put_off(present)
             for table in tables:
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name
@@ -135,7 +141,6 @@ class SlaveTables:
                     there = fitting(session, layout, names)
                     if other_types(layout, there, names):
                         self.as_text.add(table.name)
-                    self._check_guards(session, name)
                     if self._emptied(session, table, stays=stays):
                         emptied.append(name)
                     if (name in emptied and table.name in in_parts) or (self._goes_on and table.name not in staying):
@@ -150,13 +155,20 @@ class SlaveTables:
             if emptied:
                 self._empty(session, emptied)
             indexing.forget(session, indexes, made)
+            for name in made:
+                references.forget(name)
             indexing.build(session, indexes, present - keyless)
             indexing.put_off(session, indexes, keyless.intersection(emptied), emptied)
-            echoes.record(made)
+            echoes.record([*made, *referring])
             echoes.remove()
 
-    def finish(self, tables: Sequence[TableDefinition], tasks: int) -> None:
-        """Keys, indexes and foreign keys of the tables that we made, indexes that were put off, and ANALYZE."""
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
+        """Keys, indexes and foreign keys of the tables that we made, those that were put off, and ANALYZE. Foreign keys
+        wait on, if they have to do with a table that lacks rows yet.
+
+        Raises:
+            SluiceError: SLC-271, rows do not meet a foreign key.
+        """
         there = {self.mapper.table(table.name): self._unfinished.get(table.name) for table in tables}
         indexes, masters = self._slave.parts["indexes"], self._slave.masters
         finishing.finish(self._sessions, indexes, masters, there, tasks)
@@ -165,12 +177,14 @@ class SlaveTables:
             created = [table for table in tables if table.name in self._unfinished]
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
+            references = References(session, self._slave.parts)
             for table in created:
-                for statement in definition.references(understood(session, table), self.mapper, among, silent=silent):
-                    session.execute(statement)
+                for one in definition.references(understood(session, table), self.mapper, among, silent=silent):
+                    references.note(one)
                 remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
                 session.execute(remark.format(identifier(self.mapper.table(table.name))))
-            echoes.record([self.mapper.table(table.name) for table in created])
+            made = references.make(self._there(tables), [self.mapper.table(name) for name in lacking])
+            echoes.record([*self._there(created), *made])
             echoes.remove()
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
@@ -257,15 +271,6 @@ class SlaveTables:
                 "nothing was changed; let the one that is under way end, or trigger the one that broke off again with "
                 "`resume`. If none of the rows is needed there, drop the table by hand",
             )
-
-    def _check_guards(self, session: Connection, name: TableName) -> None:
-        if not self._slave.capabilities().silent_triggers:
-            for guard in catalog.acting(session, name):
-                raise SluiceError(
-                    74,
-                    f"{guard.name} on the slave's table {name} would act a second time on what the master did already",
-                    "drop it, or grant the role SET ON PARAMETER session_replication_role",
-                )
 
     def _silence(self, session: Connection) -> None:
         """What acts by itself on what is written does not in this transaction, where the role may have it so."""

@@ -17,7 +17,7 @@ from sluice.errors import FencedError
 from sluice.initial_update.job import BlockJob
 from sluice.initial_update.plan import Key, KeyRange
 from sluice.model.action import Filled
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position
 from sluice.vendors.dumping import Sorted
 from sluice.vendors.postgresql import catalog, fencing, indexing
@@ -27,6 +27,7 @@ from sluice.vendors.postgresql.definition import TableDefinition, identifier, li
 from sluice.vendors.postgresql.echoes import Echoes
 from sluice.vendors.postgresql.fitting import fitting
 from sluice.vendors.postgresql.qualified import names_of
+from sluice.vendors.postgresql.references import References
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import missing
 from sluice.vendors.postgresql.telling import is_unfinished
@@ -36,18 +37,23 @@ _LOOK_S = 0.02
 # How long a block waits for whoever has locked its table, and with it a slave that stands at the point. Less than the
 # second after which servers look for deadlocks: no statement of a user is ended for a block.
 _LOCK_WAIT = "400ms"
+# How long foreign keys wait for the batch that a drain is at.
+_PATIENCE = "60s"
 
 
 class PostgresRanges:
     """See `sluice.vendors.dumping.SlaveRanges`."""
 
-    def __init__(self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper) -> None:
+    def __init__(
+        self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper, masters: Collection[Resources] = ()
+    ) -> None:
         self._info = info
         self._pair = pair
         self._mapper = mapper
-        self._position, self._ranges, self._indexes = (
-            sql.Identifier(schema, f"sluice_{name}") for name in ("position", "ranges", "indexes")
-        )
+        self._masters = masters
+        self._parts = {
+            name: sql.Identifier(schema, f"sluice_{name}") for name in ("position", "ranges", "indexes", "references")
+        }
         self._session: Connection | None = None
 
     def unfit(
@@ -55,39 +61,38 @@ class PostgresRanges:
     ) -> dict[TableName, str]:
         """The tables that cannot be loaded so here, each with the reason."""
         with translated("looking at the slave's tables"):
-            role = "SELECT current_setting('session_replication_role') = 'replica'"
-            silent = self._open().execute(role).fetchone() == (True,)
             with self._open().transaction():
                 # What another load has put off that did not end: it may be what tells rows apart.
-                indexing.build(self._open(), self._indexes, [self._mapper.table(name) for name in chosen])
+                indexing.build(self._open(), self._parts["indexes"], [self._mapper.table(name) for name in chosen])
             found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
             of = {table.name: view(self._mapper, table.layout) for table in tables}
             found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}
-        for table in tables:
-            for key in table.foreign_keys if self._mapper.complete(table.name) else ():
-                if (not silent or table.name not in chosen) and not self._mapper.excludes(key.parent):
-                    why = f"the foreign key {key.name} of {table.name} would find rows that come before others"
-                    found |= {name: why for name in (table.name, key.parent) if name in chosen}
         return {name: why for name, why in found.items() if why}
 
     def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
-        """Write down what an update is to load, in place of all that was to be loaded."""
+        """Write down what an update is to load, in place of all that was to be loaded. Until it is in, rows come before
+        others that they refer to."""
         with translated("planning the blocks"), self._open().transaction():
-            fencing.hold(self._open(), self._position, self._pair, epoch)
-            self._open().execute(composed("blocks/forget", ranges=self._ranges), self._names())
+            fencing.hold(self._open(), self._parts["position"], self._pair, epoch)
+            if not self._silent():
+                echoes = Echoes(self._open(), self._masters)
+                tables = {self._mapper.table(one.table) for one in ranges}
+                echoes.record(sorted(References(self._open(), self._parts).put_off(tables)))
+                echoes.remove()
+            self._open().execute(composed("blocks/forget", ranges=self._parts["ranges"]), self._names())
             for one in ranges:
                 values = {**self._names(), "update": update, "number": one.number, "order": one.order}
                 values |= {"schema": one.table.schema, "table": one.table.table}
                 values |= {"reached": _array(one.reached), "until": _array(one.until), "seen": one.seen}
                 values |= {"first": _array(one.first), "replaces": one.replaces}
-                self._open().execute(composed("blocks/expect", ranges=self._ranges), values)
+                self._open().execute(composed("blocks/expect", ranges=self._parts["ranges"]), values)
 
     def found(self, update: int) -> list[KeyRange]:
         """What it is to load, and how far that is, which is on the disk when this returns (R3)."""
         with translated("looking at the blocks"):
             with self._open().transaction():
                 ours = {**self._names(), "update": update}
-                rows = self._open().execute(composed("blocks/found", ranges=self._ranges), ours).fetchall()
+                rows = self._open().execute(composed("blocks/found", ranges=self._parts["ranges"]), ours).fetchall()
                 self._open().execute(composed("publish/make_durable"))
             return [
                 KeyRange(
@@ -108,16 +113,36 @@ class PostgresRanges:
     def left(self) -> tuple[int, list[KeyRange], Position]:
         """What the last update was to load, and how far that and the slave are."""
         with translated("looking at the blocks"):
-            row = self._open().execute(composed("blocks/left", ranges=self._ranges), self._names()).fetchone()
-            there = self._open().execute(composed("slave/position", position=self._position), self._names()).fetchone()
-        position = Position(there[0], there[1]) if there else Position(0, 0)
-        return (int(row[0]), self.found(int(row[0])), position) if row else (0, [], position)
+            row = self._open().execute(composed("blocks/left", ranges=self._parts["ranges"]), self._names()).fetchone()
+            position = composed("slave/position", position=self._parts["position"])
+            there = self._open().execute(position, self._names()).fetchone()
+        place = Position(there[0], there[1]) if there else Position(0, 0)
+        return (int(row[0]), self.found(int(row[0])), place) if row else (0, [], place)
 
     def adopt(self, epoch: int, update: int) -> None:
         """Let another update load what is left."""
         with translated("planning the blocks"), self._open().transaction():
-            fencing.hold(self._open(), self._position, self._pair, epoch)
-            self._open().execute(composed("blocks/adopt", ranges=self._ranges), {**self._names(), "update": update})
+            fencing.hold(self._open(), self._parts["position"], self._pair, epoch)
+            adopted = {**self._names(), "update": update}
+            self._open().execute(composed("blocks/adopt", ranges=self._parts["ranges"]), adopted)
+
+    def finish(self, update: int, lacking: Collection[TableName]) -> None:
+        """Make the foreign keys that waited, if it is still this update's to do.
+
+        Raises:
+            SluiceError: SLC-271, rows do not meet one.
+            TransientError: SLC-036, somebody else holds a table.
+        """
+        ours = {**self._names(), "update": update}
+        tables = {self._mapper.table(one.table) for one in self.found(update)}
+        without = [self._mapper.table(name) for name in lacking]
+        with translated("making foreign keys"), self._open().transaction():
+            self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+            if self._open().execute(composed("blocks/hold", **self._parts), ours).fetchone() is None:
+                return
+            echoes = Echoes(self._open(), self._masters)
+            echoes.record(sorted(References(self._open(), self._parts).make(tables, without)))
+            echoes.remove()
 
     def close(self) -> None:
         """End the session."""
@@ -152,6 +177,11 @@ class PostgresRanges:
         if any(one.numbered for name, one in columns.items() if name not in names):
             return "it has another column that is always numbered"
         return ""
+
+    def _silent(self) -> bool:
+        """Whether foreign keys hold nothing back."""
+        role = self._open().execute("SELECT current_setting('session_replication_role')").fetchone()
+        return role == ("replica",)
 
     def _names(self) -> dict[str, object]:
         return {"source": self._pair.source, "slave": self._pair.slave}

@@ -26,7 +26,7 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
-from sluice.vendors.postgresql import catalog, commands, fencing, remarks, upgrading
+from sluice.vendors.postgresql import catalog, commands, fencing, guarding, remarks, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import TableDefinition
@@ -35,6 +35,7 @@ from sluice.vendors.postgresql.fitting import fitting, losses, other_types
 from sluice.vendors.postgresql.loading import SlaveTables
 from sluice.vendors.postgresql.one_to_one import OneToOne
 from sluice.vendors.postgresql.qualified import names_of
+from sluice.vendors.postgresql.references import References, writing
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.telling import is_unfinished, merges
 from sluice.vendors.postgresql.wiping import wiped
@@ -54,7 +55,7 @@ class PostgresSlave:
         self.mapper = mapper
         self.lasting = False
         self._schema = schema
-        ours = ("position", "loaded", "ranges", "indexes")
+        ours = ("position", "loaded", "ranges", "indexes", "references")
         self.parts: dict[str, sql.Composable] = {name: sql.Identifier(schema, f"sluice_{name}") for name in ours}
         self.own_tables = tuple(f"sluice_{name}" for name in ours)
         self._epoch = 0
@@ -93,6 +94,24 @@ class PostgresSlave:
             there = {name: catalog.acting(self._open(), name) for name in map(self.mapper.table, tables)}
             return [f"{one.name} on {name}" for name, found in there.items() for one in found if one.fires]
 
+    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
+        """See that nothing acts on what is written to these tables, or that the role may silence it."""
+        with translated("looking at the slave's tables"):
+            if not self.capabilities().silent_triggers:
+                guarding.expect_none(self._open(), map(self.mapper.table, tables))
+
+    def loosen(self, tables: Collection[TableName]) -> None:
+        """Drop foreign keys of these tables for the time, if they hold back anything."""
+        if not tables or self.capabilities().silent_triggers:
+            return
+        session = self._open()
+        with translated("dropping foreign keys"), session.transaction():
+            fencing.hold(session, self.parts["position"], self.pair, self._epoch)
+            echoes = Echoes(session, self.masters)
+            there = [self.mapper.table(name) for name in tables]
+            echoes.record(sorted(References(session, self.parts).put_off(there, all_=False)))
+            echoes.remove()
+
     def install(self) -> None:
         """Create the position's tables if they are missing, bring those of an older version up to this one."""
         with translated("installing the position's tables"):
@@ -129,7 +148,7 @@ class PostgresSlave:
         """
         session = self._open()
         assert self._writer is not None
-        with translated(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
+        with writing(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
             fencing.hold(session, self.parts["position"], self.pair, self._epoch)
             tolerated = self._written(session, steps, sequences, answered, manners)
             reached(CrashPoint.MERGED)
@@ -142,7 +161,7 @@ class PostgresSlave:
         session = self._open()
         assert self._writer is not None
         named = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
-        with translated(f"carrying out changes on {self.pair.slave}"), self._writer.stages.transaction():
+        with writing(f"carrying out changes on {self.pair.slave}"), self._writer.stages.transaction():
             session.execute("SET LOCAL synchronous_commit = on")
             session.execute(composed("slave/forget_carried_out", **self.parts), named)
             left = session.execute(composed("slave/carried_out", **self.parts), named).fetchall()
@@ -160,11 +179,11 @@ class PostgresSlave:
         tolerated = Tolerated()
         if not self._silent:
             session.execute("SET CONSTRAINTS ALL DEFERRED")
-        echoes = Echoes(session, self.masters)
+        echoes, references = Echoes(session, self.masters), self._references(session)
         first = True
         for step in steps:
             if isinstance(step, Command):
-                if commands.execute(session, step, self.mapper, echoes, answered, silent=self._silent):
+                if commands.execute(session, step, self.mapper, echoes, references, answered, silent=self._silent):
                     self._writer.look_up()
                 if step.action is Action.STATEMENT:
                     # A function of a user may have given up what is prepared here.
@@ -174,8 +193,17 @@ class PostgresSlave:
             tolerated += self._writer.write(step, manners, first=first)
             first = False
         following.follow(session, self.mapper, sequences)
+        if made := references.make_again():
+            echoes.record(sorted(made))
         echoes.remove()
         return tolerated
+
+    def _references(self, session: Connection) -> References:
+        def lacking() -> set[TableName]:
+            rows = session.execute(composed("references/filling", **self.parts), self._names())
+            return {self.mapper.table(TableName(*row)) for row in rows}
+
+        return References(session, self.parts, lacking)
 
     def replay(
         self,
