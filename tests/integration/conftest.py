@@ -10,7 +10,7 @@ from support.several import several
 from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
 from support.updating import updating
-from support.world import build, weak
+from support.world import build, quiet, weak
 
 __all__ = [
     "airflow",
@@ -20,6 +20,7 @@ __all__ = [
     "java",
     "lake",
     "older",
+    "quiet",
     "restartable",
     "several",
     "small",

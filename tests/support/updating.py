@@ -50,14 +50,21 @@ def compare_here(jobs: list[Comparison]) -> list[Difference]:
 
 
 class UpdatingWorld(World):
-    """Two slaves without a table, of which geneva renames schemas."""
+    """Slaves without a table, of which geneva renames schemas."""
 
     def __init__(
-        self, server: Any, path: Path, ddl: str, tables: Sequence[str], renamed: Mapping[str, str], **more: Any
+        self,
+        server: Any,
+        path: Path,
+        ddl: str,
+        tables: Sequence[str],
+        renamed: Mapping[str, str],
+        slaves: Sequence[str] = SLAVES,
+        **more: Any,
     ) -> None:
         path.mkdir()
-        super().__init__(server, path, ddl, tables, slaves=SLAVES, **more)
-        for slave in SLAVES:
+        super().__init__(server, path, ddl, tables, slaves=slaves, **more)
+        for slave in self.slaves:
             self.reader(slave).execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         self.configure(lambda settings: settings["slaves"]["geneva"].update(schemas=dict(renamed)))
         self.renamed = {"geneva": renamed}
@@ -67,13 +74,13 @@ class UpdatingWorld(World):
         return super().rows(name, f"{self.renamed.get(name, {}).get(schema, schema)}.{relative}")
 
     def inhibit(self, *slaves: str, **how: Any) -> dict[str, Any]:
-        return inhibit(self.context, SOURCE, slaves or SLAVES, **how)
+        return inhibit(self.context, SOURCE, slaves or self.slaves, **how)
 
     def dump(self, *slaves: str, load: Load = load_here, **how: Any) -> dict[str, Any]:
-        return dump(self.context, SOURCE, slaves or SLAVES, load, **how)
+        return dump(self.context, SOURCE, slaves or self.slaves, load, **how)
 
     def release(self, *slaves: str) -> dict[str, Any]:
-        return release(self.context, SOURCE, slaves or SLAVES)
+        return release(self.context, SOURCE, slaves or self.slaves)
 
     def update(self, *slaves: str, load: Load = load_here) -> None:
         """Inhibit, dump, release: the slaves are in TRANSITION then."""
@@ -85,7 +92,7 @@ class UpdatingWorld(World):
         self, *slaves: str, compare: CompareAll = compare_here, patience_s: float = 60, **asked: Any
     ) -> dict[str, Any]:
         """Verify while a publisher and the drains run beside, as their DAGs do; how many rows differ, by slave."""
-        request = Request(SOURCE, slaves or SLAVES, **asked)
+        request = Request(SOURCE, slaves or self.slaves, **asked)
         with self.running():
             found: Any = verify(self.context, request, compare, patience_s)
         return {slave: one["different"] for slave, one in found["slaves"].items()}
@@ -105,7 +112,7 @@ class UpdatingWorld(World):
     @contextmanager
     def running(self, *slaves: str) -> Iterator[None]:
         """The publisher and drains, each again and again in a thread of its own."""
-        jobs = [self.publish, *(lambda slave=slave: self.drain(slave) for slave in slaves or SLAVES)]
+        jobs = [self.publish, *(lambda slave=slave: self.drain(slave) for slave in slaves or self.slaves)]
         with background(*jobs):
             yield
 

@@ -266,6 +266,20 @@ def weak(server: Any) -> Any:
     return SimpleNamespace(create_database=partial(server.create_database, superuser=False), connect=server.connect)
 
 
+@pytest.fixture
+def quiet(server: Any) -> Any:
+    """The same server, whose new databases belong to roles that are no superusers and may silence triggers."""
+
+    def create() -> ConnectionInfo:
+        info: ConnectionInfo = server.create_database(superuser=False)
+        with server.cluster.admin() as admin:
+            grant = sql.SQL("GRANT SET ON PARAMETER session_replication_role TO {}")
+            admin.execute(grant.format(sql.Identifier(info.login)))
+        return info
+
+    return SimpleNamespace(create_database=create, connect=server.connect)
+
+
 def _identifier(name: str) -> sql.Identifier:
     schema, _, table = name.partition(".")
     return sql.Identifier(schema, table)
