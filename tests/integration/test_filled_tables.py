@@ -196,6 +196,7 @@ def test_a_schema_is_wiped_out_before_the_tables_are_made_if_nothing_else_depend
     assert {name for (name,) in zurich.execute(LEFT)} == {
         *("gone", "gone_pkey", "sluice_position", "sluice_position_pkey", "sluice_loaded", "sluice_loaded_pkey"),
         *("sluice_ranges", "sluice_ranges_pkey", "sluice_indexes", "sluice_indexes_pkey"),
+        *("sluice_references", "sluice_references_pkey"),
     }
     assert world.rows("zurich", "public.gone") == world.rows("master", "public.gone")
     assert "wipes out kind=view name=public.on_top" in caplog.text

@@ -6,10 +6,8 @@ import pytest
 from support.updating import blocks_here
 from support.world import SOURCE
 
-from sluice.control.check import findings
 from sluice.initial_update.dump import MARKERS, SNAPSHOT
 from sluice.initial_update.online import load_online
-from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -100,35 +98,3 @@ def test_a_server_knows_how_many_rows_came(updating, mode):
         load_online(world.context, SOURCE, ["zurich"], blocks_here)
     known = "SELECT reltuples FROM pg_class WHERE oid = 't'::regclass"
     assert world.reader("zurich").execute(known).fetchone() == (3000,)
-
-
-def test_an_ordinary_role_on_a_slave_gets_references_that_do_not_act_twice(updating, weak):
-    world = updating(DDL, TABLES, elsewhere={"zurich": weak})
-    world.update()
-    actions = "SELECT DISTINCT confupdtype, confdeltype, condeferrable FROM pg_constraint WHERE contype = 'f'"
-    assert world.reader("zurich").execute(actions).fetchall() == [("a", "a", True)]
-    world.master.execute("UPDATE region SET id = 10 WHERE id = 1")
-    world.master.execute("UPDATE item SET parent = NULL; DELETE FROM region WHERE id = 2")
-    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
-    assert world.status("zurich") is Status.NORMAL
-
-
-def test_a_slave_whose_own_trigger_cannot_be_silenced_is_refused(updating, weak):
-    """An ordinary role may not set session_replication_role; its trigger would do again what the master did."""
-    world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"zurich": weak})
-    there = world.reader("zurich")
-    there.execute("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (7)")
-    there.execute("CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")
-    there.execute("CREATE TRIGGER again AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f()")
-    said = {finding.subject: finding for finding in findings(world.context)}["slave zurich"]
-    assert not said.good
-    assert said.text.startswith("SLC-074: ")
-    assert "again" in said.text
-    world.inhibit()
-    refused = world.dump()["failed"]
-    assert list(refused) == ["zurich"]
-    assert refused["zurich"].startswith("SLC-074: ")
-    assert "session_replication_role" in refused["zurich"]
-    assert there.execute("SELECT id FROM t").fetchall() == [(7,)], "nothing was emptied"
-    there.execute("DROP TRIGGER again ON t")
-    assert {finding.subject: finding.good for finding in findings(world.context)}["slave zurich"]

@@ -66,7 +66,8 @@ class UpdatingWorld(World):
         super().__init__(server, path, ddl, tables, slaves=slaves, **more)
         for slave in self.slaves:
             self.reader(slave).execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-        self.configure(lambda settings: settings["slaves"]["geneva"].update(schemas=dict(renamed)))
+        if renamed:
+            self.configure(lambda settings: settings["slaves"]["geneva"].update(schemas=dict(renamed)))
         self.renamed = {"geneva": renamed}
 
     def rows(self, name: str, table: str) -> Rows:
