@@ -78,7 +78,7 @@ def test_what_acts_by_itself_is_refused_until_one_of_the_statements_of_the_hint_
     said = _said(world)
     assert not said.good
     owner, superuser = re.search(
-        r"as the owner of its tables: (.*?); or leave .* type: (GRANT .*?), so", said.text
+        r"as the owner of its tables: (.*?); or leave .* execute: (GRANT .*?), so", said.text
     ).groups()
     if way == "owner":
         there.execute(owner.encode())

@@ -21,11 +21,10 @@ Statement = sql.Composed
 
 
 def moved(name: TableName, to: TableName) -> Iterator[Statement]:
-    """The table gets another name, or goes to another schema."""
+    """The table gets another name, or goes to another schema, which is there."""
     if name.table != to.table:
         yield _altered(name, "RENAME TO {}", sql.Identifier(to.table))
     if name.schema != to.schema:
-        yield sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(to.schema))
         yield _altered(TableName(name.schema, to.table), "SET SCHEMA {}", sql.Identifier(to.schema))
 
 

@@ -15,7 +15,7 @@ from sluice.model.action import Existing
 from sluice.model.ddl import DefinedTable, TableChange
 from sluice.model.names import TableName
 from sluice.vendors.commanded import more_to_be_seen, name_taken, there_already
-from sluice.vendors.postgresql import altering, catalog, definition, usertypes
+from sluice.vendors.postgresql import altering, catalog, definition, schemas, usertypes
 from sluice.vendors.postgresql.constraining import open_to_all, understood
 from sluice.vendors.postgresql.definition import carried, for_slave, identifier, regclass
 from sluice.vendors.postgresql.echoes import Echoes
@@ -107,7 +107,8 @@ class _Defining:
         if fitting(self._connection, view(self._mapper, carried(table).layout).layout, self._names):
             self._take(name, existing)
             return
-        self._run(definition.make(made, name))
+        schemas.provide(self._connection, name.schema)
+        self._run([definition.create_table(made, name)])
         self._run(definition.after_data(made, name))
         self._refer(open_to_all(carried(table), silent=self._silent))
 
@@ -122,6 +123,7 @@ class _Defining:
                     f"rename or drop {new} there, if it is not the master's; else rename both by hand, and run with "
                     "`alters: ignore` for this replication until they are passed",
                 )
+            schemas.provide(self._connection, new.schema)
             self._run(altering.moved(old, new))
         elif not self._there(new):
             raise missing(f"the slave has no table {new} to be altered")

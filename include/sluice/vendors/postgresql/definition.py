@@ -172,14 +172,8 @@ def leaves(connection: Connection, parts: Mapping[str, sql.Composable], names: S
     return [Leaf(names[place - 1], TableName(schema, table), *more) for place, schema, table, *more in rows]
 
 
-def make(table: TableDefinition, name: TableName) -> Iterator[sql.Composed]:
-    """The table and its schema; keys and indexes come after the data."""
-    yield sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema))
-    yield create_table(table, name)
-
-
 def create_table(table: TableDefinition, name: TableName) -> sql.Composed:
-    """CREATE TABLE with types, defaults and NOT NULL."""
+    """CREATE TABLE with types, defaults and NOT NULL; keys and indexes come after the data."""
     return sql.SQL("CREATE TABLE {} (\n    {}\n)").format(
         identifier(name), sql.SQL(",\n    ").join(map(column, table.columns))
     )

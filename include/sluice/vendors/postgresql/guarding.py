@@ -27,15 +27,15 @@ def expect_none(session: Connection, tables: Iterable[TableName]) -> None:
         return
     names = ", ".join(f"{one.name} on {table}" for table, one in found)
     endings = "; ".join(f"ALTER TABLE {identifier(table).as_string(session)} {one.ending}" for table, one in found)
-    hint = f"type in the slave's database, as the owner of its tables: {endings}"
+    silenced = ""
     if session.info.server_version >= _GRANTS_PARAMETERS:
         role = sql.Identifier(session.info.user).as_string(session)
-        hint += (
-            f"; or leave them as they are, and as a superuser type: GRANT SET ON PARAMETER session_replication_role TO "
-            f"{role}, so that they stay silent while Sluice writes"
+        silenced = (
+            f"; or leave them as they are, and as a superuser execute: GRANT SET ON PARAMETER session_replication_role "
+            f"TO {role}, so that they stay silent while Sluice writes"
         )
     raise SluiceError(
         74,
         f"{names} of the slave would act a second time on what the master did already",
-        f"nothing was changed; {hint}",
+        f"nothing was changed; execute in the slave's database, as the owner of its tables: {endings}{silenced}",
     )

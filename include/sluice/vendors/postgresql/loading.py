@@ -17,7 +17,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.parts import WipeOut
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
-from sluice.vendors.postgresql import catalog, definition, fencing, finishing, guarding, indexing, usertypes
+from sluice.vendors.postgresql import catalog, definition, fencing, finishing, guarding, indexing, schemas, usertypes
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.constraining import to_make, understood
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
@@ -148,8 +148,8 @@ class SlaveTables:
                 else:
                     made.append(name)
                     self._unfinished[table.name] = to_make(session, table, names, self.mapper)
-                    for statement in definition.make(self._unfinished[table.name], name):
-                        session.execute(statement)
+                    schemas.provide(session, name.schema)
+                    session.execute(definition.create_table(self._unfinished[table.name], name))
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
             if emptied:

@@ -10,6 +10,7 @@ from psycopg import sql
 from sluice.errors import SluiceError
 from sluice.model.ddl import UserType
 from sluice.model.names import TableName
+from sluice.vendors.postgresql import schemas
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -39,7 +40,7 @@ def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames
                 f"{by_hand} there, then trigger initial_update again; nothing was loaded",
             )
         else:
-            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(name.schema)))
+            schemas.provide(connection, name.schema)
             connection.execute(
                 sql.SQL("CREATE {} {} {}").format(
                     sql.SQL(one.kind), sql.Identifier(name.schema, name.table), sql.SQL(names.within(one.definition))
