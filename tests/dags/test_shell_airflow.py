@@ -8,14 +8,17 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
+from importlib import metadata
 from threading import Thread
 
 import pytest
 import uvicorn
 from support.places import port
 
-from sluice import cli
+from sluice import cli, config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.control.airflow_api import AirflowApi
 from sluice.runtime.ports import choose
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
@@ -77,6 +80,17 @@ def stored(conn_id: str) -> tuple[object, ...] | None:
     with create_session() as session:
         one = session.scalar(select(Connection).where(Connection.conn_id == conn_id))
         return one and (one.conn_type, one.host, one.port, one.schema, one.login, one.password, one.extra_dejson)
+
+
+def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(address):
+    api = AirflowApi(ConnectionInfo("http", "127.0.0.1", address, "http", "admin", CANARY))
+    offered = {one["connection_type"]: one for one in api.ask("/ui/connections/hook_meta")}
+    assert offered.keys() >= {"postgres", "http", "spark", "spark_connect", "fs"}
+    assert offered["postgres"]["hook_name"] == "Postgres"
+    assert offered["postgres"]["standard_fields"]["url_schema"]["title"] == "Database"
+    assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"
+    project = tomllib.loads((config.PROJECT / "pyproject.toml").read_text())["project"]
+    assert metadata.version("sluice-airflow") == project["version"]
 
 
 def test_pausing_names_the_way_back(sluice):

@@ -31,7 +31,8 @@ class AirflowApi:
     """One client with one login. A call raises OSError if Airflow does not answer, or refuses."""
 
     def __init__(self, info: ConnectionInfo) -> None:
-        scheme = str(info.extra.get("schema") or "http")
+        # Airflow's form calls it Schema, which for a database is its name.
+        scheme = str(info.extra.get("schema") or info.database or "http")
         host = info.host if "://" in info.host else f"{scheme}://{info.host}"
         self._base = f"{host}:{info.port}" if info.port else host
         self._login = {"username": info.login, "password": info.password}

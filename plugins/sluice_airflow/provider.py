@@ -1,0 +1,65 @@
+"""The connection types that Airflow's form offers for Sluice, and which Airflow itself does not have.
+
+Airflow finds this through `sluice_airflow.dist-info` beside this package. Airflow's provider for PostgreSQL would bring two
+more drivers along. Where a provider is installed all the same, its type is left to it.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from airflow.sdk import BaseHook
+
+_TYPES = [
+    {
+        "connection-type": "postgres",
+        "hook-name": "Postgres",
+        "hook-class-name": "sluice_airflow.provider.Postgres",
+        "ui-field-behaviour": {
+            "relabeling": {"schema": "Database"},
+            "placeholders": {"port": "5432", "extra": '{"sslmode": "require"}'},
+        },
+    },
+    {
+        "connection-type": "http",
+        "hook-name": "HTTP",
+        "hook-class-name": "sluice_airflow.provider.Http",
+        "ui-field-behaviour": {
+            "relabeling": {"schema": "Schema (http or https)"},
+            "placeholders": {"host": "localhost", "port": "8080"},
+        },
+    },
+]
+
+
+class Postgres(BaseHook):
+    """A name for the form; Sluice's jobs open their connections by themselves."""
+
+    conn_name_attr = "postgres_conn_id"
+    default_conn_name = "postgres_default"
+    conn_type = "postgres"
+    hook_name = "Postgres"
+
+
+class Http(BaseHook):
+    """The same."""
+
+    conn_name_attr = "http_conn_id"
+    default_conn_name = "http_default"
+    conn_type = "http"
+    hook_name = "HTTP"
+
+
+def info() -> dict[str, Any]:
+    """What Airflow asks a provider for."""
+    return {
+        "package-name": "sluice-airflow",
+        "name": "Sluice",
+        "description": "Connection types of Sluice",
+        "connection-types": [one for one in _TYPES if not _has_provider(str(one["connection-type"]))],
+    }
+
+
+def _has_provider(kind: str) -> bool:
+    return find_spec(f"airflow.providers.{kind}") is not None
