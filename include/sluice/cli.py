@@ -314,8 +314,9 @@ def _lock(options: argparse.Namespace) -> int:
 
 
 def _show(runtime: Runtime) -> None:
+    print(f"Configuration  {runtime.configuration}")
     print(f"Airflow        {runtime.ui_url}  (login {runtime.login}, password {runtime.password})")
-    print(f"PostgreSQL     psql '{runtime.admin_dsn('master')}'")
+    print(f"PostgreSQL     {runtime.psql('master')}")
     print(f"Spark Connect  sc://localhost:{runtime.spark_port}")
     print("End it with ./sluice down")
 

@@ -54,6 +54,11 @@ def home() -> Path:
     return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
 
 
+def is_at_home(directory: Path) -> bool:
+    """Whether a directory is one of those below `home`."""
+    return home().resolve() in directory.resolve().parents
+
+
 def at_home(place: str) -> str:
     """A URL as written, or an absolute path; what is relative begins at `home`."""
     return place if "://" in place else str(home() / place)

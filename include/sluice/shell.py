@@ -16,6 +16,7 @@ from sluice.initial_update.cancel import cancel
 from sluice.messages import export as exporting
 from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
+from sluice.runtime.up import running
 from sluice.shell_context import context as _context
 from sluice.shell_context import from_airflow as _from_airflow
 from sluice.state.question import Answer
@@ -26,6 +27,8 @@ def show_check() -> int:
     # With Arrow's functions and pandas, which nobody else here needs.
     from sluice.control import check
 
+    if runtime := running():
+        runtime.expect_configuration()
     settings = configuration.load()
     print(f"ok   configuration {configuration.path()}")
     found = list(check.findings(_from_airflow(settings)))

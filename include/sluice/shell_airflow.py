@@ -52,8 +52,8 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
     print(f"triggered: {run}")
     if wait:
         with Progress().step(dag) as step:
-            dags.wait(dag, run, step.update)
-        print("success")
+            note = dags.wait(dag, run, step.update)
+        print(note or "success")
     return 0
 
 
@@ -81,7 +81,7 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
 
 def connect(conn_id: str, address: str | None, password_variable: str | None) -> int:
     """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
-    settings = configuration.load()
+    settings = _context().config
     if address is None and any(slave.salt == conn_id for slave in settings.slaves.values()):
         found = addresses.SECRET
     else:

@@ -20,9 +20,11 @@ from sluice.runtime.up import running
 
 def context() -> Context:
     """As the embedded runtime has the connections, which is quick; else as Airflow hands them out."""
-    settings = configuration.load()
     runtime = None if os.environ.get(SEALED_ENV) else running()
-    return Context(settings, runtime.stored_connections()) if runtime else from_airflow(settings)
+    if runtime is None:
+        return from_airflow(configuration.load())
+    runtime.expect_configuration()
+    return Context(configuration.load(), runtime.stored_connections())
 
 
 def from_airflow(settings: Config) -> Context:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import BaseHook, BaseOperator, Context
+from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowSkipException
 
 from sluice import commands, config, connections
@@ -21,7 +21,7 @@ from sluice.errors import ConfigError
 from sluice_airflow import launch, run_notes
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
-from sluice_airflow.sealing import needed_connections, seal_connections
+from sluice_airflow.sealing import MISSING, get_connection, needed_connections, seal_connections
 
 # What one of our runs tells another in its `conf`, beside the choices of the form.
 TOLD_BY_RUNS = frozenset({"after", "refused"})
@@ -119,7 +119,7 @@ class SluiceSparkOperator(BaseOperator):
             _expect_choices(context)
             command, env = self._prepare(context)
         except ConfigError as error:
-            raise JobFailed(str(error)) from None
+            raise (JobPostponed if error.code == MISSING else JobFailed)(str(error)) from None
         self._child = Child(command, env, self.log)
         return self._outcome(self._child.run(), self._child)
 
@@ -135,7 +135,7 @@ class SluiceSparkOperator(BaseOperator):
             commands.DAG_PREFIX_ENV: settings.dag_prefix,
             "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
         }
-        spark = BaseHook.get_connection(settings.spark)
+        spark = get_connection(settings.spark)
         file = self.jobs / f"{self.job}.py"
         if spark.conn_type == "spark_connect":
             command = [sys.executable, str(file), *self.command_line()]

@@ -1,7 +1,7 @@
 """The connection types that Airflow's form offers for Sluice, and which Airflow itself does not have.
 
-Airflow finds this through `sluice_airflow.dist-info` beside this package. Airflow's provider for PostgreSQL would bring two
-more drivers along. Where a provider is installed all the same, its type is left to it.
+Airflow finds this through `sluice_airflow.dist-info` beside this package. Airflow's provider for PostgreSQL would bring
+two more drivers along. Where a provider is installed all the same, its type is left to it.
 """
 
 from __future__ import annotations

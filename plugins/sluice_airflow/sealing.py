@@ -13,15 +13,21 @@ from contextlib import suppress
 from typing import Any
 
 from airflow.sdk import BaseHook
+from airflow.sdk.exceptions import AirflowNotFoundException
 from airflow.sdk.log import mask_secret
 
+from sluice import commands
 from sluice.config import Config
 from sluice.connections import ConnectionInfo, seal
+from sluice.errors import ConfigError
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
 JOBS_THAT_ASK_AIRFLOW = frozenset(
     {"allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "verify"}
 )
+
+# DAGs run from the moment that the configuration names them, and people add connections afterwards.
+MISSING = 14
 
 
 def needed_connections(config: Config, job: str, source: str | None, slaves: Iterable[str] = ()) -> list[str]:
@@ -53,12 +59,23 @@ def info(connection: Any) -> ConnectionInfo:
     )
 
 
-def seal_connections(ids: Iterable[str], get: Callable[[str], Any] = BaseHook.get_connection) -> str:
+def get_connection(conn_id: str) -> Any:
+    """A connection, as a task gets it. Raises ConfigError SLC-014, there is none of that id."""
+    try:
+        return BaseHook.get_connection(conn_id)
+    except AirflowNotFoundException:
+        raise ConfigError(
+            MISSING,
+            f"there is no Airflow connection {conn_id!r}",
+            f"type: {commands.connect(conn_id)}, or add it in Airflow (Admin, Connections); then it goes on by itself",
+        ) from None
+
+
+def seal_connections(ids: Iterable[str], get: Callable[[str], Any] = get_connection) -> str:
     """Look the connections up and seal them into one text; one that `get` has nothing for is left out.
 
     Raises:
-        AirflowNotFoundException: there is no connection of that id, says `get`.
-        ConfigError: the sealing key cannot be read.
+        ConfigError: there is no connection of that id, says `get`; the sealing key cannot be read.
     """
     text = seal({conn_id: info(found) for conn_id in ids if (found := get(conn_id))})
     # Sealed is not secret, but a log is read by more people than the key file.

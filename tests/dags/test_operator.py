@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from airflow.sdk import Asset
-from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 from support.waiting import until
 
 from sluice.connections import open_sealed
@@ -298,9 +298,10 @@ def test_an_unknown_name_is_a_terminal_error(deployment, context, arguments, err
         operator(arguments=arguments).execute(context)
 
 
-def test_an_unknown_connection_is_named(deployment, context, monkeypatch):
-    monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
-    with pytest.raises(AirflowNotFoundException, match="test_master"):
+@pytest.mark.parametrize("conn_id", ["test_master", "test_spark"])
+def test_a_connection_that_somebody_is_to_add_is_named_and_waited_for(deployment, context, monkeypatch, conn_id):
+    monkeypatch.delenv(f"AIRFLOW_CONN_{conn_id.upper()}")
+    with pytest.raises(JobPostponed, match=f"SLC-014: .*{conn_id}.*\nHINT: type: ./sluice connect {conn_id}"):
         operator().execute(context)
 
 

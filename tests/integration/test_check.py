@@ -214,6 +214,17 @@ def test_a_change_log_that_cannot_be_written_is_told(world):
     assert wrong(world)["change log"].startswith("SLC-065")
 
 
+def test_a_change_log_on_a_disk_that_is_not_mounted_is_told(world, monkeypatch):
+    place = world.path / "disk" / "log"
+    world.configure(lambda plain: plain.update(change_log=str(place)))
+    monkeypatch.setenv(HOME_ENV, str(world.path / "home"))
+    told = wrong(world)["change log"]
+    assert told.startswith(f"SLC-254: there is no {place.parent}")
+    assert f"mkdir -p {place.parent}" in told
+    monkeypatch.setenv(HOME_ENV, str(world.path))
+    assert "change log" not in wrong(world), "what is below SLUICE_HOME is made"
+
+
 def test_a_slave_that_no_source_feeds_is_named(world):
     world.configure(lambda plain: plain["slaves"].update(geneva={"connection": "nowhere"}))
     (finding,) = [one for one in findings(world.context) if one.subject == "slave geneva"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sluice import config
 from sluice.ahead import ahead
 from sluice.changelog.files import PlainDirectory, SegmentFiles, Written
 from sluice.changelog.schema import LOGGED
@@ -169,3 +170,14 @@ def test_a_filesystem_that_cannot_be_used_is_told_with_its_reason(spark: object)
     ):
         with pytest.raises(TransientError, match=f"{code}: .*nosuch://host/log.*No FileSystem for scheme"):
             fails()
+
+
+def test_a_change_log_is_not_begun_on_a_disk_that_is_not_mounted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "disk" / "log"
+    with pytest.raises(TransientError, match="cannot be reached"):
+        PlainDirectory(str(place)).begin(new=True)
+    assert not place.parent.exists(), "it would fill another disk"
+    monkeypatch.setenv(config.HOME_ENV, str(tmp_path / "home"))
+    PlainDirectory(str(tmp_path / "home" / "changelog")).begin(new=True)

@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from itertools import islice
 
 import pytest
 
-from sluice.control import replications
+from sluice.control import leases, replications
 from sluice.control.status import as_json, as_table, standings
 from sluice.state.replication import Event
 
@@ -39,6 +40,28 @@ def test_the_status_is_shown_again_and_again_as_it_is_then(updating, form):
         until("INCONSISTENT")
         shown.send_signal(signal.SIGINT)
         assert shown.wait(30) == 130
+
+
+def test_changes_that_wait_for_the_next_run_of_a_drain_are_said_to(build, airflow):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+
+    def said() -> str:
+        (one,) = standings(world.context)
+        return one.resting
+
+    starts = datetime(2026, 1, 1, 0, 1, tzinfo=UTC).astimezone()
+    assert said() == f"1 transactions wait for the next run of its drain, which starts at {starts:%Y-%m-%d %H:%M:%S %Z}"
+    assert said() in as_table(standings(world.context))
+    with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):
+        assert said() == "", "a drain is at work"
+    airflow.pause("eva")
+    assert said() == "", "its gate is shut, which is said instead"
+    airflow.paused = False
+    world.drain()
+    assert said() == ""
 
 
 def test_a_slave_that_does_not_answer_is_named_with_its_server_and_no_password(build, restartable):

@@ -76,7 +76,8 @@ class _Calls(BaseHTTPRequestHandler):
             self.server.looks += 1
             if self.server.looks == self.server.paused_at_look:
                 self.server.pause("eva")
-            return self._answer({"dag_id": DAG, "is_paused": self.server.paused})
+            told = {"dag_id": DAG, "is_paused": self.server.paused}
+            return self._answer(told | {"next_dagrun_run_after": "2026-01-01T00:01:00Z"})
         if not self.server.tells_who:
             return self._answer({"detail": "Forbidden"}, 403)
         asked = parse_qs(address.query)

@@ -56,6 +56,7 @@ class Several:
         at_once = {"linger_s": 0, "poll_s": 0.01}
         watched = {"tables": {name: {} for name in tables}, "schedule": at_once, **source}
         self.masters = list(dict.fromkeys(first for first, _ in arrows))
+        path.mkdir(parents=True, exist_ok=True)
         self.settings: dict[str, Any] = {
             "change_log": str(path / "log"),
             "control": "control",

@@ -61,6 +61,7 @@ class World:
         source: Mapping[str, Any] = {},
         slave: Mapping[str, Any] = {},
     ) -> None:
+        path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.slaves = tuple(slaves)
         self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}

@@ -14,7 +14,9 @@ import yaml
 from sluice import config
 from sluice.errors import SluiceError
 from sluice.runtime import placement, ports
+from sluice.runtime.handle import Runtime
 from sluice.runtime.layout import Layout, write_private
+from sluice.runtime.postgres import Cluster
 from sluice.runtime.progress import Progress
 from sluice.runtime.state import State
 from sluice_airflow import pools
@@ -55,6 +57,25 @@ def test_no_free_port_is_an_error_that_names_them(monkeypatch):
 def test_a_record_that_was_cut_short_is_no_record(layout):
     layout.state_file.write_text('{"services": [{"name"')
     assert State(layout).services == {}
+
+
+def test_a_running_runtime_is_not_taken_for_one_of_another_configuration(layout, monkeypatch, tmp_path):
+    ours = tmp_path / "ours.yaml"
+    runtime = Runtime(layout, Cluster(layout.postgres), 1, 2, 3, configuration=ours)
+    monkeypatch.setenv(config.CONFIG_ENV, "")
+    runtime.expect_configuration()
+    assert config.path() == ours, "a shell that names none goes on with what runs"
+    runtime.expect_configuration()
+    monkeypatch.setenv(config.CONFIG_ENV, str(tmp_path / "theirs.yaml"))
+    with pytest.raises(
+        SluiceError, match=r"SLC-253: .*ours\.yaml.*theirs\.yaml.*\nHINT: .*\./sluice down && \./sluice up"
+    ):
+        runtime.expect_configuration()
+
+
+def test_what_was_started_is_kept_with_its_configuration(layout, tmp_path):
+    State(layout).set_configuration(tmp_path)
+    assert State(layout).configuration == str(tmp_path)
 
 
 def test_progress_says_every_while_what_is_still_going_on():

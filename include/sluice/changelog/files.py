@@ -12,6 +12,7 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sluice import config
 from sluice.changelog.schema import CHANGES, LOGGED
 from sluice.errors import SluiceError, TransientError
 
@@ -73,7 +74,8 @@ class PlainDirectory:
         """Remember which directory this is: what is mounted over it later, or shows when it is gone, is another."""
         try:
             if new:
-                self._directory.mkdir(parents=True, exist_ok=True)
+                # Elsewhere a directory whose parent is not there is on a disk that is not mounted.
+                self._directory.mkdir(parents=config.is_at_home(self._directory), exist_ok=True)
             self._begun = self._identity()
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be reached: {error.strerror}") from None

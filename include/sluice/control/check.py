@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from sluice import commands
 from sluice.apply.view import Sight, view
+from sluice.config import is_at_home
 from sluice.connections import ConnectionInfo, salt_of
 from sluice.context import Context
 from sluice.control import losses, sharing
@@ -133,6 +135,13 @@ def _change_log(url: str) -> str:
     if "://" in url:
         return f"{url}, looked at by the first job"
     directory = Path(url)
+    if not (directory.parent.exists() or is_at_home(directory)):
+        raise SluiceError(
+            254,
+            f"there is no {directory.parent}, so the change log {directory} has no place",
+            f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
+            f"{shlex.quote(str(directory.parent))}",
+        )
     there = next(place for place in (directory, *directory.parents) if place.exists())
     if not (there.is_dir() and os.access(there, os.W_OK)):
         raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")

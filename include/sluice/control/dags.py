@@ -16,7 +16,6 @@ from sluice.control.airflow_api import AirflowApi, detail
 from sluice.errors import SluiceError
 
 _LOOK_S = 0.5
-_ENDED = ("success", "failed")
 
 
 class Dags:
@@ -73,39 +72,29 @@ class Dags:
         body = {"logical_date": None, "conf": dict(conf)}
         return str(self._ask(dag, "/dagRuns", "POST", body)["dag_run_id"])
 
-    def wait(self, name: str, run: str, tell: Callable[[str], None], patience_s: float = float("inf")) -> None:
-        """Wait for a run's end, telling its tasks' states.
+    def wait(self, name: str, run: str, tell: Callable[[str], None], patience_s: float = float("inf")) -> str:
+        """Wait for a run's end, telling its tasks' states; its note.
 
         Raises:
-            SluiceError: SLC-952, it failed, with what its task said, or did not end in time.
+            SluiceError: SLC-952, it failed, with its note, or did not end in time.
         """
         deadline = time.monotonic() + patience_s
         dag, path = self._config.dag_id(name), f"/dagRuns/{quote(run)}"
         while True:
-            state = self._ask(dag, path)["state"]
+            found = self._ask(dag, path)
             tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
             at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
             tell(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
-            if state == "success":
-                return
-            if state == "failed" or time.monotonic() > deadline:
-                said = [self._said(dag, path, task) for task in tasks if task["state"] == "failed"]
+            note = str(found["note"] or "")
+            if found["state"] == "success":
+                return note
+            if found["state"] == "failed" or time.monotonic() > deadline:
                 raise SluiceError(
                     952,
-                    "\n".join([f"the run {run} of {dag} is {state}", *filter(None, said)]),
-                    "mend what its task says above, or in its log in the Airflow UI; then trigger it again",
+                    "\n".join(filter(None, [f"the run {run} of {dag} is {found['state']}", note])),
+                    "mend what it says, here or in the log of its task in the Airflow UI; then trigger it again",
                 )
             time.sleep(_LOOK_S)
-
-    def _said(self, dag: str, path: str, task: Mapping[str, Any]) -> str:
-        """The error that a task ended with."""
-        log = f"{path}/taskInstances/{task['task_id']}/logs/{task['try_number']}?full_content=true"
-        try:
-            lines = self._ask(dag, log)["content"]
-            said = [one["exc_value"] for line in lines for one in line.get("error_detail") or ()]
-        except (SluiceError, KeyError, AttributeError):
-            return ""
-        return f"{task['task_id']}: {said[-1]}" if said else ""
 
     def _ask(self, dag: str, path: str = "", method: str = "GET", body: object = None) -> Any:
         try:

@@ -45,6 +45,13 @@ def holder() -> str:
     return f"{socket.gethostname()}:{os.getpid()}{f' {run}' if run else ''}"
 
 
+def is_held(store: Store, name: str) -> bool:
+    """Whether somebody is at work with this lease."""
+    with store.begin() as connection:
+        held = select(lease.c.epoch).where(lease.c.name == name, lease.c.expires_at > func.clock_timestamp())
+        return connection.execute(held).scalar() is not None
+
+
 def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
     """Take a lease with a new epoch, if nobody holds it, or by force.
 

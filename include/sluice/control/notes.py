@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from sluice import commands
 from sluice.context import Context
-from sluice.control import replications, updates
+from sluice.control import leases, replications, updates
 from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
 from sluice.control.runs import RECEIVING, UPDATING
@@ -144,6 +144,15 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
         return said
     anew = commands.update(pair.source, slaves, **choices)
     return f"{said}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
+
+
+def of_rest(context: Context, pair: Pair, holdback: int) -> str:
+    """That what a slave lacks waits for the next run of its drain, if none is at work. Its gate is open."""
+    if not holdback or leases.is_held(context.store, f"drain {pair}"):
+        return ""
+    starts = context.runs().next_of("drain", pair.source, pair.slave)
+    when = f"starts at {_at(starts.astimezone())}" if starts else "starts by itself"
+    return f"{holdback:,} transactions wait for the next run of its drain, which {when}"
 
 
 def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:

@@ -30,7 +30,7 @@ class Runs:
         dag_id: the id of a DAG by its name, such as `sluice.config.Config.dag_id`.
     """
 
-    def __init__(self, api: AirflowApi | None, dag_id: Callable[[str], str]) -> None:
+    def __init__(self, api: AirflowApi | None, dag_id: Callable[..., str]) -> None:
         self._api = api
         self._dag_id = dag_id
 
@@ -44,6 +44,16 @@ class Runs:
             event("not asked for", run=f"{self._dag_id(dag)}/{run}", why=error)
             return False
         return True
+
+    def next_of(self, *names: str) -> datetime | None:
+        """When the next run of a DAG starts by time; None if Airflow does not tell."""
+        if self._api is None:
+            return None
+        try:
+            told = self._api.ask(f"/api/v2/dags/{self._dag_id(*names)}")
+            return datetime.fromisoformat(told["next_dagrun_run_after"])
+        except (OSError, KeyError, TypeError, ValueError):
+            return None
 
     def at_work(self, pair: Pair, begun_by: str) -> list[str] | None:
         """The runs at work on an update of a slave, each as `dag/run`; None if Airflow does not tell.

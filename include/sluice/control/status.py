@@ -21,7 +21,7 @@ from sluice.model.progress import Progress
 from sluice.model.stuck import Stuck
 from sluice.model.tolerance import Tolerated
 from sluice.state.dispatcher import Dispatcher, Hold, shown
-from sluice.state.replication import Status
+from sluice.state.replication import DELIVERING, Status
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Standing:
         skipped: tables of the master that it is not given, and how many changes that were.
         excluded: entries of the configuration for tables that it does not get.
         answers: its server does.
+        resting: that no drain is at work on what it lacks, and when the next one starts.
     """
 
     source: str
@@ -60,6 +61,7 @@ class Standing:
     skipped: Mapping[str, int] = field(default_factory=dict)
     excluded: Sequence[str] = ()
     answers: bool = True
+    resting: str = ""
 
     @property
     def well(self) -> bool:
@@ -111,6 +113,7 @@ def as_table(rows: Sequence[Standing]) -> str:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
     said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
     said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
+    said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
 
@@ -159,6 +162,7 @@ def _standing(context: Context, pair: Pair, publishing: str, absent: TransientEr
         different=different,
         publishing=publishing,
         answers=absent is None,
+        resting=notes.of_rest(context, pair, holdback) if known.status in DELIVERING and not (kinds or absent) else "",
     )
 
 

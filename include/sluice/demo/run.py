@@ -27,6 +27,8 @@ from sluice.state.replication import Event, Status
 
 SOURCE = "flights"
 WRITE_ON_S = 8.0
+# What somebody may try in the master when the demo is over.
+CHANGE = "UPDATE airlines SET name = 'Sluice Air' WHERE carrier = 'AA'"
 CATCH_UP_S = 180.0
 
 
@@ -56,6 +58,7 @@ def run(*, once: bool, files: bool = False) -> int:
         if not once:
             print(
                 f"\nAirflow: {runtime.ui_url}   login {runtime.login}   password {runtime.password}\n"
+                f'Change something: {runtime.psql("master")} -c "{CHANGE}"\n'
                 "Everything stays up: ./sluice status, ./sluice check, ./sluice down"
             )
     finally:

@@ -7,9 +7,7 @@ from sluice.control.pause import PauseSwitch
 from sluice.control.store import Store
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Status
-
-_DELIVERING = {Status.NORMAL, Status.TRANSITION}
+from sluice.state.replication import DELIVERING
 
 
 class Gate:
@@ -43,4 +41,4 @@ class Gate:
         for note in held.values():
             return f"{note.kind}: {note.reason}"
         status = replications.get(self._store, self._pair).status
-        return "" if status in _DELIVERING else f"the replication is {status}"
+        return "" if status in DELIVERING else f"the replication is {status}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -10,6 +12,7 @@ import psycopg
 from sluice import config
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
+from sluice.errors import SluiceError
 from sluice.runtime import airflow, environment, stored
 from sluice.runtime.databases import socket_connections
 from sluice.runtime.java import java_home
@@ -27,11 +30,28 @@ class Runtime:
     postgres_port: int
     api_port: int
     spark_port: int
+    configuration: Path
 
     @property
     def ui_url(self) -> str:
         """Airflow's UI, which is also the base of its REST API."""
         return airflow.address(self.api_port)
+
+    def expect_configuration(self) -> None:
+        """Go on with the configuration that the services have, unless this process was given another one.
+
+        Raises:
+            SluiceError: SLC-253, it was.
+        """
+        if not os.environ.get(config.CONFIG_ENV):
+            os.environ[config.CONFIG_ENV] = str(self.configuration)
+        elif (ours := config.path().resolve()) != self.configuration:
+            raise SluiceError(
+                253,
+                f"Sluice runs with the configuration {self.configuration}, and {config.CONFIG_ENV} names {ours}",
+                f"to go on with what runs: unset {config.CONFIG_ENV}; to change over, which loses nothing: "
+                "./sluice down && ./sluice up",
+            )
 
     @property
     def login(self) -> str:
@@ -44,6 +64,10 @@ class Runtime:
     def admin_dsn(self, database: str = "postgres") -> str:
         """A libpq connection string of PostgreSQL's superuser, over the socket."""
         return self.cluster.admin_dsn(database)
+
+    def psql(self, database: str) -> str:
+        """The command that opens a shell of a database here as its superuser."""
+        return f"{self.cluster.bin / 'psql'} '{self.admin_dsn(database)}'"
 
     def connections(self) -> dict[str, ConnectionInfo]:
         """The configured connections as this user reaches them: databases over the socket, Airflow's REST API."""

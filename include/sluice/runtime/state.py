@@ -1,4 +1,4 @@
-"""run.json: which services of this home were started, and on which ports; and the lock of who changes that."""
+"""run.json: which services of this home were started, on which ports, with which configuration. And its lock."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 
 from sluice.runtime.layout import Layout, write_private
 from sluice.runtime.processes import Service
@@ -22,13 +23,15 @@ class State:
         self._lock = threading.Lock()
         self.services: dict[str, Service] = {}
         self.ports: dict[str, int] = {}
+        self.configuration = ""
         try:
             kept = json.loads(self._file.read_text())
             self.services = {entry["name"]: Service(**entry) for entry in kept["services"]}
             self.ports = {str(name): int(port) for name, port in kept["ports"].items()}
+            self.configuration = str(kept["configuration"])
         except (OSError, ValueError, TypeError, KeyError):
             # No file, or one that a full disk cut short: processes are found by their mark as well.
-            self.services, self.ports = {}, {}
+            self.services, self.ports, self.configuration = {}, {}, ""
 
     def running(self, name: str) -> Service | None:
         """The service if it is alive."""
@@ -46,6 +49,12 @@ class State:
             self.ports[service] = port
             self._write()
 
+    def set_configuration(self, file: Path) -> None:
+        """What the services are started with."""
+        with self._lock:
+            self.configuration = str(file)
+            self._write()
+
     def forget_services(self) -> None:
         """All have ended. The ports stay: the next `up` takes the same ones if it can."""
         with self._lock:
@@ -54,7 +63,8 @@ class State:
 
     def _write(self) -> None:
         services = [asdict(service) for service in self.services.values()]
-        write_private(self._file, json.dumps({"services": services, "ports": self.ports}, indent=2) + "\n")
+        kept = {"services": services, "ports": self.ports, "configuration": self.configuration}
+        write_private(self._file, json.dumps(kept, indent=2) + "\n")
 
 
 @contextmanager

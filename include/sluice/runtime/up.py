@@ -9,9 +9,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-from sluice import connections
+from sluice import config, connections
 from sluice.control.store import Store
 from sluice.runtime import airflow, ending, environment, ports, sparkconnect
 from sluice.runtime.databases import DATABASES, socket_connections, tcp_connections
@@ -44,6 +45,8 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
         state = State(layout)
         cluster = _cluster(layout)
         if _complete(state, cluster):
+            runtime = _runtime(layout, state, cluster)
+            runtime.expect_configuration()
             _verify(state, progress)
         else:
             ending.end_all(layout, state, progress)
@@ -97,6 +100,7 @@ def _verify(state: State, progress: Progress) -> None:
 def _start(
     layout: Layout, state: State, cluster: Cluster, before_airflow: Callable[[Cluster], None] | None, progress: Progress
 ) -> None:
+    state.set_configuration(config.path().resolve())
     _choose_ports(state, cluster, progress)
     sparkconnect.make_token(layout)
     airflow.make_secrets(layout)
@@ -179,6 +183,7 @@ def _runtime(layout: Layout, state: State, cluster: Cluster) -> Runtime:
         postgres_port=cluster.port,
         api_port=state.ports[airflow.API_SERVER],
         spark_port=state.ports[sparkconnect.NAME],
+        configuration=Path(state.configuration),
     )
 
 

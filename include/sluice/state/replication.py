@@ -42,6 +42,8 @@ class Event(StrEnum):
 
 
 # Nobody else may begin an update then.
+# Changes reach the slave.
+DELIVERING = frozenset({Status.NORMAL, Status.TRANSITION})
 UNDER_WAY = frozenset({Status.INITIAL, Status.TRANSITION})
 
 _COLOURS = {
