@@ -151,8 +151,18 @@ def parser() -> argparse.ArgumentParser:
     cancel.add_argument("slaves", nargs="+", metavar="SLAVE", help="its name in the configuration")
     cancel.set_defaults(run=_cancel)
 
-    grants = commands.add_parser("grants", help="print the script that gives a source's role what capture needs")
-    grants.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    grants = commands.add_parser(
+        "grants", help="print the script that gives the role of a source, or a slave, its rights"
+    )
+    grants.add_argument(
+        "name", metavar="NAME", help="the source's name in the configuration, or with --slave a slave's"
+    )
+    grants.add_argument("--slave", action="store_true", help="for a slave: to make, fill and follow its tables")
+    grants.add_argument(
+        "--silent-triggers",
+        action="store_true",
+        help="with --slave: also to keep its own triggers and foreign keys from acting (PostgreSQL 15 and newer)",
+    )
     grants.set_defaults(run=_grants)
 
     clean = commands.add_parser("cleanup", help="remove all that was installed on a source that is replicated no more")
@@ -292,7 +302,11 @@ def _cancel(options: argparse.Namespace) -> int:
 def _grants(options: argparse.Namespace) -> int:
     from sluice import shell
 
-    return shell.show_grants(options.source)
+    if options.silent_triggers and not options.slave:
+        parser().error("--silent-triggers needs --slave")
+    if options.slave:
+        return shell.show_slave_grants(options.name, silent=options.silent_triggers)
+    return shell.show_grants(options.name)
 
 
 def _cleanup(options: argparse.Namespace) -> int:

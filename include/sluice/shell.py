@@ -10,7 +10,7 @@ from sluice import commands
 from sluice import config as configuration
 from sluice.control import answers, losses, rejections, replications, statements, status
 from sluice.control.cleanup import cleanup
-from sluice.control.grants import grants
+from sluice.control.grants import grants, slave_grants
 from sluice.dispatch import deciding
 from sluice.initial_update.cancel import cancel
 from sluice.messages import export as exporting
@@ -188,6 +188,12 @@ def drop_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
 def show_grants(source: str) -> int:
     """Print the script that gives the role of a source what it needs."""
     print(f"{grants(_context(), source).strip()};")
+    return 0
+
+
+def show_slave_grants(slave: str, *, silent: bool) -> int:
+    """Print the script that gives the role of a slave what it needs."""
+    print(f"{slave_grants(_context(), slave, silent=silent).strip()};")
     return 0
 
 

@@ -72,6 +72,8 @@ class Vendor:
         importing: how programs import into it; None if they cannot.
         size: how many bytes tables of it have that programs fill, with what is not committed yet.
         online: how it is loaded in blocks; None if it cannot be.
+        grants: the script that gives a slave's role its rights, in the schema of its position tables, in others and on
+            tables, and if wanted that of keeping triggers from acting; None if it has no roles.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -82,6 +84,7 @@ class Vendor:
     importing: Programs | None = None
     size: Callable[[ConnectionInfo, Sequence[TableName]], int] | None = None
     online: Online | None = None
+    grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName], bool], str] | None = None
 
 
 @cache

@@ -17,7 +17,17 @@ from sluice.model.sequence import SequenceValue
 from sluice.parts import WipeOut
 from sluice.refusal import parameters
 from sluice.vendors.dumping import Expected, importing
-from sluice.vendors.postgresql import catalog, definition, fencing, finishing, guarding, indexing, schemas, usertypes
+from sluice.vendors.postgresql import (
+    catalog,
+    definition,
+    fencing,
+    finishing,
+    guarding,
+    indexing,
+    schemas,
+    upgrading,
+    usertypes,
+)
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.constraining import to_make, understood
 from sluice.vendors.postgresql.definition import TableDefinition, identifier
@@ -108,7 +118,7 @@ class SlaveTables:
         """
         with self._sessions.writing("preparing the slave's tables") as session:
             if self._wiped and not (self._goes_on or staying):
-                wipe_out(session, self._wiped, self._slave.own_tables)
+                wipe_out(session, self._wiped, upgrading.IN_SLAVE)
             # What blocks had brought is gone with this.
             session.execute(composed("blocks/forget", **self._slave.parts), self._values())
             echoes = Echoes(session, self._slave.masters)

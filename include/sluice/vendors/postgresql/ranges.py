@@ -20,7 +20,7 @@ from sluice.model.action import Filled
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position
 from sluice.vendors.dumping import Sorted
-from sluice.vendors.postgresql import catalog, fencing, indexing
+from sluice.vendors.postgresql import catalog, fencing, indexing, upgrading
 from sluice.vendors.postgresql.bounds import between
 from sluice.vendors.postgresql.copying import loader, merge
 from sluice.vendors.postgresql.definition import TableDefinition, identifier, listed
@@ -51,9 +51,7 @@ class PostgresRanges:
         self._pair = pair
         self._mapper = mapper
         self._masters = masters
-        self._parts = {
-            name: sql.Identifier(schema, f"sluice_{name}") for name in ("position", "ranges", "indexes", "references")
-        }
+        self._parts = upgrading.parts_of_slave(schema)
         self._session: Connection | None = None
 
     def unfit(

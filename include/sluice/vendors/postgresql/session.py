@@ -81,8 +81,8 @@ _STATES: dict[str, tuple[int, bool, str]] = {
     "42501": (
         33,
         False,
-        f"grant the role what is missing: `{commands.sluice('grants', 'SOURCE')}` prints it; for slaves see "
-        "configuration.md",
+        f"grant the role what is missing: `{commands.sluice('grants', 'SOURCE')}` prints it, and for a slave "
+        f"`{commands.sluice('grants', 'SLAVE', '--slave')}`",
     ),
 }
 

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 
 import psycopg
 import pyarrow as pa
-from psycopg import sql
 
 from sluice.apply.effects import Step
 from sluice.apply.mapper import Mapper
@@ -55,9 +54,7 @@ class PostgresSlave:
         self.mapper = mapper
         self.lasting = False
         self._schema = schema
-        ours = ("position", "loaded", "ranges", "indexes", "references")
-        self.parts: dict[str, sql.Composable] = {name: sql.Identifier(schema, f"sluice_{name}") for name in ours}
-        self.own_tables = tuple(f"sluice_{name}" for name in ours)
+        self.parts = upgrading.parts_of_slave(schema)
         self._epoch = 0
         self._session: Connection | None = None
         self._writer: Writer | None = None
@@ -254,7 +251,7 @@ class PostgresSlave:
     def wiped(self, wanted: WipeOut) -> list[str]:
         """What an initial update drops, each with its type."""
         with translated("looking at what is to be wiped out"):
-            return [f"{kind} {name}" for kind, name in wiped(self._open(), wanted, self.own_tables)]
+            return [f"{kind} {name}" for kind, name in wiped(self._open(), wanted, upgrading.IN_SLAVE)]
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> SlaveTables:
         """The tables of this slave, for a dump under an epoch of its own."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
@@ -22,6 +21,7 @@ from sluice.vendors.postgresql import (
     catalog,
     detection,
     encoding,
+    granting,
     polling,
     remarks,
     removing,
@@ -33,7 +33,6 @@ from sluice.vendors.postgresql import (
 )
 from sluice.vendors.postgresql.backlog import Backlog
 from sluice.vendors.postgresql.comparing import shape
-from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
@@ -139,16 +138,12 @@ class PostgresSource:
 
     def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
         """The script that gives our role what capturing these tables needs, and what seeing activity does."""
-        parts = {
-            "role_name": sql.Literal(self.info.login),
-            "schema_name": sql.Literal(self.resources.schema),
-            "tables": sql.Literal([regclass(name) for name in tables]),
-        }
         with translated("writing the script"):
             session = self._publisher()
             events = detection.for_another(session, self.resources, self.parts, self.info.login)
+            rights = granting.role(self.info.login, [self.resources.schema], tables)
             more = [composed("grants/activity", role=self.info.login)] if activity else []
-            return ";\n\n".join(one.as_string(session) for one in [composed("grants/source", **parts), *more, *events])
+            return ";\n\n".join(one.as_string(session) for one in [rights, *more, *events])
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""

@@ -20,8 +20,16 @@ from sluice.vendors.postgresql.session import Connection, composed
 # The folders of their upgrades.
 _SOURCE = "upgrade"
 _SLAVE = "upgrade_slave"
+_KEPT = ("position", "loaded", "ranges", "indexes", "references")
+# What we keep in a slave.
+IN_SLAVE = tuple(f"sluice_{name}" for name in _KEPT)
 # The version since which they write down as they do now what a table is.
 _DEFINED = 11
+
+
+def parts_of_slave(schema: str) -> dict[str, sql.Composable]:
+    """What we keep in a slave, as our statements name it."""
+    return {name: sql.Identifier(schema, f"sluice_{name}") for name in _KEPT}
 
 
 def _number(name: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sluice.model.content import BOOLEAN_WORDS, Cell
-from sluice.vendors.postgresql import capturing
+from sluice.vendors.postgresql import capturing, granting
 from sluice.vendors.postgresql.activity import active
 from sluice.vendors.postgresql.comparing import compare_table
 from sluice.vendors.postgresql.copying import PostgresReceiver
@@ -46,4 +46,5 @@ VENDOR = Vendor(
     importing=IMPORTING,
     size=size,
     online=Online(PostgresRanges, PostgresBlocks),
+    grants=granting.for_slave,
 )

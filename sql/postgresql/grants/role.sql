@@ -1,5 +1,5 @@
--- What the role of a source needs, and no more; run it as a superuser, in the database itself. Membership in the owners
--- of the watched tables is for CREATE TRIGGER, ENABLE ALWAYS and LOCK, which no smaller right allows; and for SELECT.
+-- What a role needs, and no more; run it as a superuser, in the database itself, and again after tables were added. Whoever
+-- makes and empties tables, and makes triggers on them, has to be a member of their owners: no smaller right allows that.
 -- A member can become the owner (SET ROLE), whatever it inherits of it. So nothing is granted if an owner is, or can
 -- become, more than a role with rights on tables, unless the role is that much itself.
 DO $grants$
@@ -8,13 +8,18 @@ DECLARE
     inside text;
     more   record;
 BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = {role_name}) THEN
+        RAISE EXCEPTION 'there is no role %', {role_name}
+        USING HINT = format('nothing was granted; make it first, with the password of the connection: CREATE ROLE %I LOGIN;'
+            ' then, in psql, \password %I', {role_name}, {role_name});
+    END IF;
     SELECT owner.rolname AS owner, reached.rolname AS reached, too_much.what, owned.tables
     INTO more
     FROM pg_catalog.pg_roles AS ours
     CROSS JOIN (
         SELECT class.relowner, string_agg(class.oid::pg_catalog.regclass::text, ', ' ORDER BY class.oid) AS tables
         FROM pg_catalog.pg_class AS class
-        WHERE class.oid = ANY ({tables}::pg_catalog.regclass[])
+        WHERE class.oid IN (SELECT to_regclass(name) FROM unnest({tables}::text[]) AS name)
         GROUP BY class.relowner
     ) AS owned
     JOIN pg_catalog.pg_roles AS owner ON owner.oid = owned.relowner
@@ -45,21 +50,21 @@ BEGIN
         );
     END IF;
     EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO %I', current_database(), {role_name});
-    EXECUTE format('GRANT USAGE, CREATE ON SCHEMA %I TO %I', {schema_name}, {role_name});
-    FOR inside IN
-        SELECT DISTINCT namespace.nspname
+    FOREACH inside IN ARRAY {schemas}::text[]
+    LOOP
+        IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = inside) THEN
+            EXECUTE format('CREATE SCHEMA %I', inside);
+        END IF;
+        EXECUTE format('GRANT USAGE, CREATE ON SCHEMA %I TO %I', inside, {role_name});
+    END LOOP;
+    FOR inside, owner IN
+        SELECT DISTINCT namespace.nspname, pg_catalog.pg_get_userbyid(class.relowner)
         FROM pg_catalog.pg_class AS class
         JOIN pg_catalog.pg_namespace AS namespace ON namespace.oid = class.relnamespace
-        WHERE class.oid = ANY ({tables}::pg_catalog.regclass[])
+        WHERE class.oid IN (SELECT to_regclass(name) FROM unnest({tables}::text[]) AS name)
     LOOP
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', inside, {role_name});
-    END LOOP;
-    FOR owner IN
-        SELECT DISTINCT pg_catalog.pg_get_userbyid(class.relowner)
-        FROM pg_catalog.pg_class AS class
-        WHERE class.oid = ANY ({tables}::pg_catalog.regclass[])
-    LOOP
-        IF owner <> {role_name} THEN
+        IF NOT pg_catalog.pg_has_role({role_name}, owner, 'USAGE') THEN
             EXECUTE format('GRANT %I TO %I', owner, {role_name});
         END IF;
     END LOOP;
