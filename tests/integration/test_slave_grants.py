@@ -139,7 +139,8 @@ def test_each_right_is_needed_and_one_that_is_missing_is_told(world, server):
             fill_by_force(world)
         assert "./sluice grants SLAVE --slave" in str(caught.value), right
     assert run(world, server) == ""
-    fill(world)
+    fill_by_force(world)
+    assert world.verify(initial=True) == {"zurich": 0}
 
 
 MORE = {
