@@ -19,7 +19,8 @@ DOC = """
 | `verify` | compares value by value at one point of the stream; waits for a slave that is not there yet | NORMAL |
 | `abandon` | only if one of these failed | INCONSISTENT |
 
-The master keeps working all along, and one dump serves all the slaves. Tables that a slave lacks are created;
+The master keeps working all along, and one dump serves all the slaves. It gives way to an `ALTER TABLE` of a table that
+it reads (`yields_after_s`), and goes on later. Tables that a slave lacks are created;
 **what its watched tables hold now is replaced**. After a failure mend the cause and trigger this DAG again.
 
 * **source**, **slaves**: the master database, and the slaves to fill
@@ -39,7 +40,6 @@ settings = config.load()
 UPDATE = conventions.chosen("source", slave="slaves")
 HOW = conventions.chosen("mode", "resume", "version", store="store_initial_data")
 WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade") | {"after": conventions.told("after")}
-TASKS = (("inhibit", pools.RESERVED, WANTED), ("dump", pools.BULK, HOW), ("release", pools.RESERVED, {}))
 
 with DAG(
     dag_id=settings.dag_id("initial_update"),
@@ -55,9 +55,12 @@ with DAG(
     },
     **conventions.beside(settings),
 ):
-    inhibit, dump, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pool) for job, pool, more in TASKS
+    inhibit, release = (
+        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.RESERVED)
+        for job, more in (("inhibit", WANTED), ("release", {}))
     )
+    # It gives way to an ALTER TABLE as often as there is one.
+    dump = conventions.patient("dump", {**UPDATE, **HOW})
     blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'markers' }}")
     compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
     verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")

@@ -82,6 +82,10 @@ class Source(Part):
     char_width: Annotated[int, Field(ge=1, le=10_000, description="least width of columns that hold names")] = 50
     char_width_small: Annotated[int, Field(ge=1, le=10_000, description="least width of columns of short texts")] = 10
     schedule: PublishSchedule = PublishSchedule()
+    yields_after_s: Annotated[
+        float | None,
+        Field(ge=0, description="seconds that an ALTER TABLE waits for a dump or a comparison at most; 0: no limit"),
+    ] = 30
     statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
     segments: Segments = Segments()
     messages: Messages = Messages()

@@ -91,7 +91,7 @@ NO_LIMIT = 1_000_000
 
 
 def patient(job: str, arguments: Mapping[str, Any], **more: Any) -> SluiceSparkOperator:
-    """A task of an initial update whose stream goes on: what passes is waited for, for as long as it takes."""
+    """A long task of an initial update: what passes is waited for, for as long as it takes."""
     return SluiceSparkOperator(
         task_id=job,
         job=job,

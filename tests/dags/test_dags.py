@@ -241,8 +241,11 @@ def test_a_form_explains_each_field_in_a_sentence_and_requires_only_what_nobody_
         pytest.param(JobFailed("SLC-073: no"), 1, "fail", None, id="terminal"),
     ],
 )
-def test_a_drain_waits_for_its_slave_but_not_for_a_job_that_keeps_crashing(bag, error, try_number, action, delay_s):
-    task = bag.dags["drain__flights__zurich"].get_task("drain")
+@pytest.mark.parametrize(("dag_id", "task_id"), [("drain__flights__zurich", "drain"), ("initial_update", "dump")])
+def test_what_passes_is_waited_for_but_not_a_job_that_keeps_crashing(
+    bag, dag_id, task_id, error, try_number, action, delay_s
+):
+    task = bag.dags[dag_id].get_task(task_id)
     decision = task.retry_policy.evaluate(error, try_number, task.retries)
     assert decision.action.value == action
     assert decision.retry_delay == (delay_s and timedelta(seconds=delay_s))

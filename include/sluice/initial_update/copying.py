@@ -22,7 +22,7 @@ from sluice.control.tables import initial_update
 from sluice.errors import SluiceError
 from sluice.initial_update.job import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
 from sluice.initial_update.plan import Chunk
-from sluice.initial_update.progress import of_chunks
+from sluice.initial_update.progress import Unread, of_chunks
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -117,9 +117,20 @@ class Nothing:
 
 
 def copy(
-    context: Context, source: str, update: int, dumped: Dumped, targets: Sequence[Target], load: Load, before: Before
+    context: Context,
+    source: str,
+    update: int,
+    dumped: Dumped,
+    targets: Sequence[Target],
+    load: Load,
+    before: Before,
+    unread: Unread = lambda _: None,
 ) -> tuple[list[Target], dict[str, SluiceError]]:
-    """Copy everything to every target; those that have all of it, and what went wrong with the others, by name."""
+    """Copy everything to every target; those that have all of it, and what went wrong with the others, by name.
+
+    Args:
+        unread: told every few seconds which tables have rows to be read still; at the end none.
+    """
     failed: dict[str, SluiceError] = {}
     names = [one.name for one in dumped.definitions]
     wanted = {target.name: given(target.tables.mapper, dumped.definitions) for target in targets}
@@ -146,10 +157,12 @@ def copy(
     )
     _begun(context.store, update, dumped)
     # Without chunks nobody but who loads knows how far it is.
-    with of_chunks(context.store, update, [one.tables for one in ready], chunks) if chunks else nullcontext():
+    there = [one.tables for one in ready]
+    with of_chunks(context.store, update, there, chunks, unread) if chunks else nullcontext():
         for done in load(job) if ready else []:
             if done.error:
                 failed.setdefault(done.slave, done.error)
+    unread(())
     loaded = [target for target in ready if target.name not in failed]
     loaded = each(loaded, lambda target: _whole(target, count), failed)
     loaded = each(loaded, before.catch_up, failed)

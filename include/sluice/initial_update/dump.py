@@ -6,8 +6,8 @@ too, and the catalog after it. What is visible in the snapshot is obsolete for t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -17,7 +17,7 @@ from sluice.control import consenting, leases, remedies, replications, shelf, up
 from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.crash import CrashPoint, reached
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import joining
 from sluice.initial_update.copying import Dumped, Load, Target, copy, each
 from sluice.initial_update.external import External
@@ -95,7 +95,7 @@ def dump(
             again = {"mode": mode, "key_ranges": ranges}
             return ended(state, _Filled(failed, choices=asked.choices), again, off_line)
         choices = {"resume": True, **asked.choices}
-        filled = _fill(asked, here, away, stack)
+        filled = _fill(asked, here, away)
     return ended(whole if filled.well or there else "FAILED", filled, choices, off_line)
 
 
@@ -165,18 +165,27 @@ def _stages(context: Context, source: str) -> Sequence[Sequence[TableName]]:
     return installed.stages
 
 
-def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: ExitStack) -> _Filled:
+def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased]) -> _Filled:
     """Copy what is in one snapshot to the slaves that are here, and into directories for those that are away."""
-    context, source, update, load = asked.context, asked.source, asked.update, asked.load
-    failed = unfit(context, (*here, *away))
+    failed = unfit(asked.context, (*here, *away))
     here, away = ([one for one in some if one[0].slave not in failed] for some in (here, away))
-    tables = [name for stage in asked.stages for name in stage if name in asked.only or not asked.only]
+    with ExitStack() as stack:
+        return _copied(asked, here, away, failed, stack)
+
+
+def _copied(
+    asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], failed: dict[str, SluiceError], stack: ExitStack
+) -> _Filled:
+    context, source, update, load = asked.context, asked.source, asked.update, asked.load
+    stages = [[name for name in stage if name in asked.only or not asked.only] for stage in asked.stages]
+    settings = context.config.source(source)
     at = Held(context, [pair for pair, _ in here], stack) if asked.only and here else None
     database = context.source(source)
     stack.callback(database.close)
-    snapshot = stack.enter_context(database.dump_snapshot(tables, context.manifest(source).end, at))
+    snapshot = stack.enter_context(
+        database.dump_snapshot(stages, context.manifest(source).end, at, settings.yields_after_s)
+    )
     event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
-    settings = context.config.source(source)
     dumped = Dumped(
         snapshot.definitions(),
         database.sequences(),
@@ -203,11 +212,20 @@ def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], stack: 
     else:
         before = _resumption(asked, snapshot, dumped, later)
     bring = before.load if isinstance(before, External) else load
-    loaded, wrong = copy(context, source, update, dumped, targets, bring, before) if targets else ([], {})
+    kept = asked.storable and versions.wanted(context, source) is not None
+
+    def unread(tables: Collection[TableName], *, again: bool) -> None:
+        # If the locks were lost, who reads a chunk sees whether its table was rewritten since.
+        with suppress(TransientError):
+            if not again:
+                snapshot.keep_locked(tables)
+
+    once = partial(unread, again=bool(files) or kept)
+    loaded, wrong = copy(context, source, update, dumped, targets, bring, before, once) if targets else ([], {})
     count = len(before.chunks())
     if files:
         there = _resumption(asked, snapshot, dumped, None)
-        stored, others = copy(context, source, update, dumped, files, load, there)
+        stored, others = copy(context, source, update, dumped, files, load, there, partial(unread, again=kept))
         loaded, wrong, count = loaded + stored, wrong | others, len(there.chunks())
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)

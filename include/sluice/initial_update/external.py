@@ -115,7 +115,7 @@ class External(Nothing):
             self._rows = self._first.filled()
         else:
             with self._database.dump_snapshot(
-                [one.name for one in self._definitions], self._context.manifest(self._source).end
+                [[one.name for one in self._definitions]], self._context.manifest(self._source).end
             ) as self.shown:
                 # Who answers now has kept the tables locked all along, until the second one had them locked as well.
                 self._rows = self.shown.filled() & self._first.filled()
@@ -171,7 +171,7 @@ class External(Nothing):
         }
         settings = {"snapshot": own.snapshot(job.origin.snapshot_id), "database": info.database}
         words = _words(self._settings, own, settings, names)
-        variables = own.environment(info, f"export {job.source}", _made(place / "export"), False)
+        variables = own.environment(info, f"export {settings['snapshot']}", _made(place / "export"), False)
         return Task(f"source {job.source}", self._settings, words, variables, place / "export")
 
     def _import(self, plan: SlaveLoad, place: Path) -> Task:

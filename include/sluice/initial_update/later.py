@@ -219,7 +219,7 @@ def replace_keys(
 def _planned(context: Context, source: str, keys: Sequence[Between]) -> Iterator[tuple[Later, DumpSnapshot]]:
     database, tables = context.source(source), sorted({one.table for one in keys})
     try:
-        with database.dump_snapshot(tables, context.manifest(source).end) as snapshot:
+        with database.dump_snapshot([tables], context.manifest(source).end) as snapshot:
             yield Later(context, source, snapshot, snapshot.definitions(), keys), snapshot
     finally:
         database.close()

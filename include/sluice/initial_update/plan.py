@@ -95,13 +95,21 @@ def chunks(
     stages: Sequence[Sequence[TableName]] = (),
     places: Mapping[TableName, Iterable[int]] = {},
 ) -> list[Chunk]:
-    """Cut relations into chunks, stage by stage; the largest of a stage first, so that its last to end is short.
+    """Cut relations into chunks, stage by stage and table by table, so that each can be unlocked early; within a table
+    the largest first.
 
     Args:
+        leaves: the tables in order, the largest of a stage first, so that its last chunk to end is short.
         places: the blocks at which some relations are to be cut.
     """
     stage = {name: number for number, names in enumerate(stages) for name in names}
-    cuts = sorted(_cuts(leaves, tasks, places), key=lambda cut: (stage.get(cut[0].table, 0), -_size(cut)))
+    leaves = list(leaves)
+    place = {table: number for number, table in enumerate(dict.fromkeys(leaf.table for leaf in leaves))}
+
+    def order(cut: tuple[Leaf, int, int | None]) -> tuple[int, int, int]:
+        return stage.get(cut[0].table, 0), place[cut[0].table], -_size(cut)
+
+    cuts = sorted(_cuts(leaves, tasks, places), key=order)
     return [Chunk(number, *cut) for number, cut in enumerate(cuts)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -15,10 +15,14 @@ from sluice.control.store import Store
 from sluice.errors import SluiceError
 from sluice.initial_update.plan import BLOCK_BYTES, Chunk
 from sluice.log import event
+from sluice.model.names import TableName
 from sluice.model.progress import Progress
 from sluice.vendors.dumping import SlaveTables
 
 SECONDS = 3.0
+
+# Told of which tables there are rows to be read still.
+Unread = Callable[[Collection[TableName]], None]
 
 
 class Far(NamedTuple):
@@ -54,13 +58,22 @@ class Reporting:
     Args:
         all_: what is to come.
         looks: each says how far one slave is.
+        after: is called when all of them have looked.
     """
 
-    def __init__(self, store: Store, update: int, all_: Far, looks: Sequence[Callable[[], Far]]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        update: int,
+        all_: Far,
+        looks: Sequence[Callable[[], Far]],
+        after: Callable[[], None] = lambda: None,
+    ) -> None:
         self._store = store
         self._update = update
         self._all = all_
         self._looks = looks
+        self._after = after
         self._first: list[Far] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._report, name="progress", daemon=True)
@@ -85,6 +98,7 @@ class Reporting:
     def _look(self, *, ended: bool = False) -> None:
         try:
             now = [look() for look in self._looks]
+            self._after()
             self._first = self._first or now
             slowest, first = min(zip(now, self._first, strict=True), default=(Far(), Far()))
             found = progress(self._all, first, slowest, time.monotonic() - self._began)
@@ -101,12 +115,21 @@ class Reporting:
         event("progress", **facts, seconds_left="?" if found.seconds_left is None else found.seconds_left)
 
 
-def of_chunks(store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk]) -> Reporting:
-    """Reports what slaves have committed of these chunks."""
+def of_chunks(
+    store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk], unread: Unread
+) -> Reporting:
+    """Reports what slaves have committed of these chunks, and tells which tables have chunks that one of them lacks."""
     sizes = {chunk.number: chunk.bytes for chunk in chunks}
+    lacking = [set(sizes) for _ in slaves]
 
-    def far(slave: SlaveTables) -> Far:
-        done = slave.progress()
+    def far(place: int) -> Far:
+        done = slaves[place].progress()
+        lacking[place] = sizes.keys() - done.keys()
         return Far(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
 
-    return Reporting(store, update, Far(sum(sizes.values()), len(chunks)), [partial(far, slave) for slave in slaves])
+    def tell() -> None:
+        left = set().union(*lacking)
+        unread({chunk.leaf.table for chunk in chunks if chunk.number in left})
+
+    looks = [partial(far, place) for place in range(len(slaves))]
+    return Reporting(store, update, Far(sum(sizes.values()), len(chunks)), looks, tell)

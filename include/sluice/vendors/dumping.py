@@ -86,11 +86,18 @@ class DumpSnapshot(Protocol):
     snapshot: Snapshot
     position: Position
 
+    def keep_locked(self, unread: Collection[TableName]) -> None:
+        """Unlock tables of which no row is to be read any more: those that come before the first of `unread`.
+
+        Raises:
+            TransientError: SLC-030, they are locked no more.
+        """
+
     def definitions(self) -> Sequence[TableDefinition]:
         """The tables."""
 
     def leaves(self) -> list[Leaf]:
-        """The relations that hold their rows."""
+        """The relations that hold their rows, in the order in which they are to be read."""
 
     def published(self) -> bool:
         """Whether the change log has everything that the snapshot shows."""

@@ -168,12 +168,19 @@ class SourceDatabase(Protocol):
         """Hold a snapshot open for others: (id to import, text to compare with)."""
 
     def dump_snapshot(
-        self, tables: Sequence[TableName], log_end: Callable[[], Position], at: At | None = None
+        self,
+        stages: Sequence[Sequence[TableName]],
+        log_end: Callable[[], Position],
+        at: At | None = None,
+        yields_after_s: float | None = None,
     ) -> AbstractContextManager[DumpSnapshot]:
         """Lock the tables against DDL, read the log's end, take a snapshot and hold it.
 
         Args:
+            stages: the tables, in the order in which they are read.
             at: asked for a point of the log, and the snapshot of it, which is taken instead.
+            yields_after_s: all that holds or reads the snapshot ends, and its block with SLC-275, as soon as a
+                statement of others has waited so long for one of the tables; None or 0: never.
         """
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout:

@@ -74,6 +74,8 @@ class Vendor:
         online: how it is loaded in blocks; None if it cannot be.
         grants: the script that gives a slave's role its rights, in the schema of its position tables, in others and on
             tables, and if wanted that of keeping triggers from acting; None if it has no roles.
+        giving_way: ends whoever reads a snapshot as soon as a statement of others has waited some seconds for a table
+            of it; None if nobody waits for readers.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -85,6 +87,7 @@ class Vendor:
     size: Callable[[ConnectionInfo, Sequence[TableName]], int] | None = None
     online: Online | None = None
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName], bool], str] | None = None
+    giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
 
 
 @cache

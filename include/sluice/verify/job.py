@@ -21,6 +21,7 @@ from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
+from sluice.vendors.registry import vendor
 from sluice.verify import points
 from sluice.verify.compare import Difference
 from sluice.verify.comparison import Comparison, Side
@@ -197,7 +198,7 @@ def _compare(
                         port.mapper.filled(name) is Filled.MERGE,
                     )
                 )
-        differences = _differences(compare_all, jobs, late)
+        differences = _differences(_giving_way(context, compare_all, settings.yields_after_s), jobs, late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in differences:
         there = difference.with_rows_of_its_own() if job.own_rows else difference
@@ -221,6 +222,23 @@ def _aligned(
         points.passed(context.store, point.id, slave)
     event("aligned", slave=slave, position=point.position)
     return port, snapshot_id
+
+
+def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
+    """Compare, but not for so long that a statement of others waits for more than this time."""
+
+    def compared(jobs: list[Comparison]) -> list[Difference]:
+        with ExitStack() as stack:
+            if after_s and jobs:
+                # Whoever reads at a point bears the name of the master's snapshot.
+                snapshot_id = jobs[0].master.snapshot_id
+                sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
+                for name, connection in sides:
+                    if way := vendor(name).giving_way:
+                        stack.enter_context(way(context.connection(connection), snapshot_id, after_s))
+            return compare_all(jobs)
+
+    return compared
 
 
 def _differences(

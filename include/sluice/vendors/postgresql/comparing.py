@@ -18,7 +18,7 @@ from sluice.model.position import Position
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, listed, regclass
-from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, exported, plain_id, read_as_of, translated
 from sluice.verify.compare import Difference, compare, equal
 from sluice.verify.comparison import Comparison
 from sluice.verify.points import Waiting
@@ -61,7 +61,7 @@ def compare_table(job: Comparison) -> Difference:
     with (
         translated(f"comparing {job.view.master.name}"),
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
-        _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
+        _reading(connections[job.replica.connection], job.replica.snapshot_id, job.master.snapshot_id) as replica,
         _shown(master, job.view.master.name),
         _shown(replica, job.view.layout.name),
     ):
@@ -159,8 +159,9 @@ def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.C
 
 
 @contextmanager
-def _reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[Connection]:
-    with connect(info, "verify", autocommit=True) as session:
+def _reading(info: ConnectionInfo, snapshot_id: str, named_after: str | None = None) -> Iterator[Connection]:
+    """Read a snapshot, in a session that is named after it, or after the master's of the same point."""
+    with connect(info, f"verify {plain_id(named_after or snapshot_id)}", autocommit=True) as session:
         session.execute("SET work_mem = '64MB'")
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         read_as_of(session, snapshot_id)

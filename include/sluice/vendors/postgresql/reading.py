@@ -18,19 +18,20 @@ from sluice.vendors.postgresql.bounds import between, keys
 from sluice.vendors.postgresql.comparing import expect_shown, keep_shape, others
 from sluice.vendors.postgresql.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.definition import identifier, listed
-from sluice.vendors.postgresql.session import Connection, composed, connect, read_as_of, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id, read_as_of, translated
 
 LOCK_TIMEOUT = "3s"
 
 
 class PostgresReading:
-    """See `sluice.vendors.dumping.Reading`."""
+    """See `sluice.vendors.dumping.Reading`. A table is unlocked as soon as its rows were read."""
 
     def __init__(self, session: Connection) -> None:
         self._session = session
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyOut:
         """The rows of a chunk."""
+        self._begin()
         # A column tells the lower half of a transaction's number.
         since = sql.Literal(str(chunk.since % 2**32)) if chunk.since is not None else None
         out = composed(
@@ -46,6 +47,7 @@ class PostgresReading:
 
     def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
         """Every row of a table, in the text format, in no order."""
+        self._begin()
         keep_shape(self._session, name)
         rows = catalog.rows_of(self._session, name)
         return self._rows(composed("verify/unsorted", columns=listed(columns), rows=rows), name)
@@ -62,6 +64,7 @@ class PostgresReading:
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
         """The next rows of a range, in the text format; with the key of the last, None if no more follow."""
+        self._begin()
         with _as_shown(within.table):
             keep_shape(self._session, within.table)
         order = catalog.order(self._session, within.table)
@@ -79,8 +82,16 @@ class PostgresReading:
         out = composed("blocks/rows", columns=listed(columns), rows=from_["rows"], within=asked)
         return self._rows(out, within.table), last
 
+    def _begin(self) -> None:
+        self._session.execute("SAVEPOINT reading")
+
     def _rows(self, out: sql.Composed, table: TableName) -> CopyOut:
-        return CopyOut(self._session, out, BUFFER_BYTES, lambda: expect_shown(self._session, table))
+        return CopyOut(self._session, out, BUFFER_BYTES, lambda: self._end(table))
+
+    def _end(self, table: TableName) -> None:
+        expect_shown(self._session, table)
+        self._session.execute("ROLLBACK TO SAVEPOINT reading")
+        self._session.execute("RELEASE SAVEPOINT reading")
 
 
 @contextmanager
@@ -99,7 +110,7 @@ def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]
     Raises:
         TransientError: SLC-083, nobody holds the snapshot any more (R5).
     """
-    with translated("reading a chunk"), connect(info, "dump", autocommit=True) as session:
+    with translated("reading a chunk"), connect(info, f"dump {plain_id(snapshot_id)}", autocommit=True) as session:
         # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
         session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")

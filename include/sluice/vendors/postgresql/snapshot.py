@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from itertools import pairwise
 from types import TracebackType
@@ -17,7 +18,9 @@ from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import catalog, definition
 from sluice.vendors.postgresql.bounds import between, keys
-from sluice.vendors.postgresql.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.definition import TableDefinition
+from sluice.vendors.postgresql.giving_way import GivingWay
+from sluice.vendors.postgresql.locking import TableLocks
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, translated
 from sluice.vendors.postgresql.tracing import beside, flush
 
@@ -29,6 +32,8 @@ _BLOCKS_SAMPLED = 1000
 class DumpSnapshot:
     """Locks the tables against DDL, then reads the log's end, then takes the snapshot: in this order (R5).
 
+    What it reads itself leaves no lock behind.
+
     Attributes:
         id: what other sessions import.
         snapshot: what is visible in it.
@@ -39,17 +44,29 @@ class DumpSnapshot:
         self,
         info: ConnectionInfo,
         parts: Mapping[str, sql.Composable],
-        tables: Sequence[TableName],
+        stages: Sequence[Sequence[TableName]],
         at: Callable[[], tuple[Position, str | None]],
+        yields_after_s: float | None,
     ) -> None:
         self._info = info
         self._parts = parts
-        self._tables = tables
+        self._stages = stages
+        self._tables = [name for stage in stages for name in stage]
         self._at = at
+        self._yields_after_s = yields_after_s
 
     def __enter__(self) -> DumpSnapshot:
-        with translated("taking the dump's snapshot"), beside(self._info) as flushing:
-            self._session = self._open()
+        with (
+            translated("taking the dump's snapshot"),
+            beside(self._info) as flushing,
+            ExitStack() as opened,
+        ):
+            # A rewriting ALTER that commits after our snapshot would empty the table in it.
+            locking = opened.enter_context(closing(connect(self._info, "locks", autocommit=True)))
+            self._locks = TableLocks(locking, self._parts, self._stages)
+            self._session = opened.enter_context(closing(connect(self._info, "snapshot", autocommit=True)))
+            self._session.execute("SET lock_timeout = '10s'")
+            self._session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
             self.position, other = self._at()
             if other:
                 # Others import ours, so that it lasts for as long as this session does.
@@ -58,26 +75,33 @@ class DumpSnapshot:
             self.snapshot = Snapshot(text)
             # Nobody is to have what the source can still lose in a crash.
             flush(flushing)
+            holders = [self._locks.session, self._session]
+            opened.enter_context(GivingWay(self._info, self.id, self._yields_after_s, holders))
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._session.close()
+        self._opened.__exit__(kind, error, trace)
+
+    def keep_locked(self, unread: Collection[TableName]) -> None:
+        """Unlock tables of which no row is to be read any more, as far as the order of the locks allows."""
+        self._locks.keep(unread)
 
     def definitions(self) -> list[TableDefinition]:
         """The tables, as the snapshot's catalog has them."""
-        with translated("reading the catalog"):
-            return definition.several(self._session, self._tables)
+        with self._reading("reading the catalog") as session:
+            return definition.several(session, self._tables)
 
     def leaves(self) -> list[Leaf]:
-        """The relations to copy."""
+        """The relations to copy, in the order in which their tables are unlocked."""
         return self._leaves
 
     @cached_property
     def _leaves(self) -> list[Leaf]:
-        with translated("reading the catalog"):
-            return definition.leaves(self._session, self._parts, self._tables)
+        with self._reading("reading the catalog") as session:
+            return definition.leaves(session, self._parts, self._locks.order)
 
     def published(self) -> bool:
         """Whether nothing that the snapshot shows is queued any more; what was purged is in the change log."""
@@ -87,26 +111,26 @@ class DumpSnapshot:
 
     def filled(self) -> set[TableName]:
         """Those of the tables that have rows in it."""
-        with translated("looking for rows"):
-            return catalog.filled(self._session, {name: name for name in self._tables})
+        with self._reading("looking for rows") as session:
+            return catalog.filled(session, {name: name for name in self._tables})
 
     def sorting(self, table: TableName) -> list[str | None]:
         """For each column of a table's key what its order depends on, on any server; None if nobody can tell."""
-        with translated("reading the catalog"):
-            order = catalog.order(self._session, table)
-            return catalog.sorting(self._session, table, order.columns) if order else []
+        with self._reading("reading the catalog") as session:
+            order = catalog.order(session, table)
+            return catalog.sorting(session, table, order.columns) if order else []
 
     def order(self, table: TableName) -> str | None:
         """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
-        with translated("reading the catalog"):
-            found = catalog.order(self._session, table)
+        with self._reading("reading the catalog") as session:
+            found = catalog.order(session, table)
         return found.sign if found else None
 
     def cuts(self, within: KeyRange, parts: int) -> list[Key]:
         """The keys at which a range is cut into parts, about as large as each other; none if its table is small."""
-        with translated("planning the blocks"):
-            order = catalog.order(self._session, within.table)
-            blocks = sum(leaf.blocks for leaf in self._leaves if leaf.table == within.table)
+        blocks = sum(leaf.blocks for leaf in self._leaves if leaf.table == within.table)
+        with self._reading("planning the blocks") as session:
+            order = catalog.order(session, within.table)
             if order is None or blocks < _BLOCKS_A_PART * parts:
                 return []
             key = [sql.Identifier(column) for column in order.columns]
@@ -114,18 +138,18 @@ class DumpSnapshot:
                 "blocks/cuts",
                 key=sql.SQL(", ").join(key),
                 last=sql.SQL(", ").join(sql.SQL("{} DESC").format(column) for column in key),
-                rows=catalog.rows_of(self._session, within.table),
+                rows=catalog.rows_of(session, within.table),
                 within=between(order.columns, within),
                 parts=sql.Literal(parts),
                 percent=sql.Literal(min(100.0, 100 * _BLOCKS_SAMPLED / blocks)),
             )
-            return keys(self._session.execute(cuts))
+            return keys(session.execute(cuts))
 
     def expect_bounds(self, within: KeyRange) -> None:
         """See that the bounds of a range are keys of its table, and the last is not before the first."""
         bounds = [bound for bound in (within.first, within.until) if bound]
-        with translated("planning the blocks"):
-            order = catalog.order(self._session, within.table)
+        with self._reading("planning the blocks") as session:
+            order = catalog.order(session, within.table)
             columns = order.columns if order else ()
             try:
                 for one, other in [*zip(bounds, bounds, strict=True), *pairwise(bounds)]:
@@ -149,11 +173,11 @@ class DumpSnapshot:
         if self._session.execute(asked, values).fetchone() != (True,):
             raise ValueError(f"{', '.join(other)} is before {', '.join(one)}")
 
-    def _open(self) -> Connection:
-        session = connect(self._info, "snapshot", autocommit=True)
-        session.execute("SET lock_timeout = '10s'")
-        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        # No snapshot is taken by LOCK: a rewriting ALTER that commits after our snapshot would empty the table in it.
-        tables = sql.SQL(", ").join(identifier(name) for name in self._tables)
-        session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(tables))
-        return session
+    @contextmanager
+    def _reading(self, doing: str) -> Iterator[Connection]:
+        """Read something while the tables are locked."""
+        with translated(doing), self._session.transaction(force_rollback=True):
+            yield self._session
+        # Without the locks, rows may be missing in what was read.
+        with translated(doing):
+            self._locks.session.execute("SELECT")

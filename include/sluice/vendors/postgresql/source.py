@@ -269,10 +269,14 @@ class PostgresSource:
             yield exported(session)
 
     def dump_snapshot(
-        self, tables: Sequence[TableName], log_end: Callable[[], Position], at: At | None = None
+        self,
+        stages: Sequence[Sequence[TableName]],
+        log_end: Callable[[], Position],
+        at: At | None = None,
+        yields_after_s: float | None = None,
     ) -> DumpSnapshot:
         """The snapshot of a dump; taken when its block begins."""
-        return DumpSnapshot(self.info, self.parts, tables, at or (lambda: (log_end(), None)))
+        return DumpSnapshot(self.info, self.parts, stages, at or (lambda: (log_end(), None)), yields_after_s)
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout:
         """The columns of a table and its primary key, as an exported snapshot shows them."""

@@ -12,6 +12,7 @@ from sluice.vendors.postgresql.copying import PostgresReceiver
 from sluice.vendors.postgresql.definition import TableDefinition
 from sluice.vendors.postgresql.external import EXPORTING, IMPORTING, size
 from sluice.vendors.postgresql.foreseeing import foresee
+from sluice.vendors.postgresql.giving_way import GivingWay
 from sluice.vendors.postgresql.ranges import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.reading import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
@@ -47,4 +48,5 @@ VENDOR = Vendor(
     size=size,
     online=Online(PostgresRanges, PostgresBlocks),
     grants=granting.for_slave,
+    giving_way=GivingWay,
 )
