@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from itertools import pairwise
 from threading import Thread
 
@@ -11,13 +12,14 @@ import pytest
 from sluice.control import drain_runs, leases, questions, replications
 from sluice.control.drain_runs import DrainRuns
 from sluice.dispatch import job
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.model.action import Action
 from sluice.model.asking import Asking
 from sluice.publish.job import publish
 from sluice.state.dispatcher import Hold
 from sluice.state.question import Question
 from sluice.state.replication import Event
+from sluice.verify import points
 
 pytestmark = [pytest.mark.postgres]
 
@@ -32,6 +34,17 @@ def world(build, airflow):
     world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 1}))
     world.infos[world.context.config.airflow_api] = airflow.info()
     return world
+
+
+def test_who_waits_for_a_publisher_asks_for_one_that_is_not_at_work(world, airflow):
+    def asked() -> list[str]:
+        with suppress(TransientError), points.held(world.context, "flights", ["zurich"], 0.01):
+            pass
+        return [str(run["dag_id"]) for run in airflow.publishes]
+
+    with leases.leased(world.context.store, "publish flights"):
+        assert asked() == []
+    assert asked() == ["publish__flights"]
 
 
 def test_a_publisher_asks_for_a_run_of_a_slave_that_lacks_something_and_for_no_other(world, airflow):

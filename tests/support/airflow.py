@@ -22,7 +22,7 @@ class Airflow(ThreadingHTTPServer):
 
     Attributes:
         paused_at_look: the drain DAG of zurich is paused by somebody at this look (1 is the first one).
-        runs: what DAG runs were asked for; `drains`: those of drains.
+        runs: what DAG runs were asked for; `drains`, `publishes`: those of drains and of publishers.
         at_work: the states of other runs, as `dag/run`, and what they were triggered with.
         notes: those of runs, as `dag/run`.
     """
@@ -39,6 +39,7 @@ class Airflow(ThreadingHTTPServer):
         self.refuses = False
         self.runs: list[dict[str, object]] = []
         self.drains: list[dict[str, object]] = []
+        self.publishes: list[dict[str, object]] = []
         self.at_work: dict[str, dict[str, object]] = {}
         self.notes: dict[str, str] = {}
 
@@ -58,7 +59,8 @@ class _Calls(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if found := _RUNS.fullmatch(self.path):
             assert self.headers["Authorization"] == "Bearer a-token"
-            asked = self.server.drains if found[1].startswith("drain__") else self.server.runs
+            kinds = {"drain": self.server.drains, "publish": self.server.publishes}
+            asked = kinds.get(found[1].partition("__")[0], self.server.runs)
             asked.append(body | {"dag_id": found[1]})
             return self._answer({"detail": "Forbidden"}, 403) if self.server.refuses else self._answer(body)
         assert (self.path, body) == ("/auth/token", {"username": "admin", "password": "secret"})

@@ -135,7 +135,7 @@ class _Loading:
         if self._kept() or not (chosen := self._turns.next(filter(self._wanted, self.ranges), most)):
             return False
         began = time.monotonic()
-        with points.held(self._context.store, self.pair.source, [self.pair.slave], self._settings.patience_s) as point:
+        with points.held(self._context, self.pair.source, [self.pair.slave], self._settings.patience_s) as point:
             job = self._job(point, chosen)
             done = self._load(job)
         self._look()

@@ -68,7 +68,7 @@ def verify(
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
     if ready:
-        with points.held(context.store, request.source, ready, patience_s) as point:
+        with points.held(context, request.source, ready, patience_s) as point:
             results = _compare(context, request, ready, point, compare_all, patience_s, late)
     for slave, tables in results.items():
         different = sum(one.different for one in tables.values())

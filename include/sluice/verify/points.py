@@ -18,6 +18,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, func, select
 
 from sluice import commands
+from sluice.context import Context
+from sluice.control import publish_runs
 from sluice.control.store import Store
 from sluice.control.tables import barrier, point
 from sluice.errors import TransientError
@@ -81,13 +83,15 @@ class Point:
 
 
 @contextmanager
-def held(store: Store, source: str, slaves: Sequence[str], patience_s: float) -> Iterator[Point]:
-    """A point at which these slaves stop, until they are let pass, or this ends.
+def held(context: Context, source: str, slaves: Sequence[str], patience_s: float) -> Iterator[Point]:
+    """A point at which these slaves stop, until they are let pass, or this ends. A publisher that lacks is asked for.
 
     Raises:
         TransientError: SLC-094, no publisher answered.
     """
+    store = context.store
     number = ask(store, source, slaves)
+    publish_runs.ask(context, source)
     over = threading.Event()
 
     def keep() -> None:
