@@ -4,6 +4,11 @@
 set -euo pipefail
 
 role=$1
+# Spark and its jobs write where they are started, and nobody can write beside the product. A container that is started
+# again finds the same directory.
+place=${TMPDIR:-/tmp}/$role
+mkdir -p "$place"
+cd "$place"
 spark_class() { exec spark-class "$@"; }
 
 case $role in
@@ -23,7 +28,26 @@ case $role in
     spark-master)
         spark_class org.apache.spark.deploy.master.Master --host spark-master --port 7077 --webui-port 8080
         ;;
+    housekeeping)
+        # Logs of tasks and of the DAG processor that nobody wrote to for so many days.
+        while true; do
+            if [ -d "$AIRFLOW_HOME/logs" ]; then
+                find "$AIRFLOW_HOME/logs" -type f -mtime "+$2" -delete
+                # A task makes its directory before its log.
+                find "$AIRFLOW_HOME/logs" -mindepth 1 -type d -empty -mmin +60 -delete
+            fi
+            touch "$place/swept"
+            sleep 3600
+        done
+        ;;
     spark-worker)
+        # Files of applications that have ended go after a day. The Connect server's never ends: what its executors print
+        # is cut into files, of which some are kept. It is the worker who writes them.
+        export SPARK_WORKER_DIR=$place/work
+        SPARK_WORKER_OPTS="-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=86400"
+        SPARK_WORKER_OPTS+=" -Dspark.executor.logs.rolling.strategy=size -Dspark.executor.logs.rolling.maxSize=10485760"
+        SPARK_WORKER_OPTS+=" -Dspark.executor.logs.rolling.maxRetainedFiles=5"
+        export SPARK_WORKER_OPTS
         spark_class org.apache.spark.deploy.worker.Worker --webui-port 8081 spark://spark-master:7077
         ;;
     spark-connect)

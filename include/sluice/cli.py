@@ -174,6 +174,12 @@ def parser() -> argparse.ArgumentParser:
     bench.add_argument("--scale", type=_positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
     bench.set_defaults(run=_bench)
 
+    install = commands.add_parser("install", help="install what uv.lock says into .venv, as any command does if needed")
+    install.add_argument(
+        "--production", action="store_true", help="without the packages of the tests, of `./sluice up` and of the demo"
+    )
+    install.set_defaults(run=_install)
+
     lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
     lock.add_argument("--upgrade", action="store_true", help="take the newest versions of everything")
     lock.set_defaults(run=_lock)
@@ -319,6 +325,10 @@ def _bench(options: argparse.Namespace) -> int:
     from sluice import bench
 
     return bench.run(options.name, options.scale)
+
+
+def _install(_: argparse.Namespace) -> int:
+    raise SluiceError(280, "this is not the launcher, which alone installs", "type ./sluice install in the checkout")
 
 
 def _lock(options: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import os
 import re
+import subprocess
 from threading import Barrier, BrokenBarrierError
 from types import ModuleType
 
@@ -36,7 +37,9 @@ def launcher() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("command", ["demo", "test", "up", "down", "status", "check", "statement", "bench", "lock"])
+@pytest.mark.parametrize(
+    "command", ["demo", "test", "up", "down", "status", "check", "statement", "bench", "install", "lock"]
+)
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main([command, "--help"])
@@ -58,6 +61,54 @@ def test_the_launcher_speaks_to_an_old_python(launcher, monkeypatch):
     monkeypatch.setattr(launcher.shutil, "which", lambda _: None)
     with pytest.raises(launcher.Failure, match=r"SLC-901: Sluice needs Python 3\.11 to 3\.14, this is 3\.9"):
         launcher.main()
+
+
+@pytest.fixture
+def checkout(launcher, monkeypatch, tmp_path):
+    """An empty checkout in which the launcher installs nothing, but says which groups it would."""
+    for name in ("uv.lock", "pyproject.toml", "sluice"):
+        (tmp_path / name).write_text("1")
+    monkeypatch.setattr(launcher, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(launcher, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(launcher, "STAMP", tmp_path / ".venv" / "sluice.stamp")
+    monkeypatch.setattr(launcher, "BOOT", tmp_path / "boot")
+    monkeypatch.setattr(launcher, "find_uv", lambda _: "uv")
+    monkeypatch.setattr(launcher, "version_of", lambda _: (3, 11))
+    monkeypatch.setattr(launcher.os, "execv", lambda *_: None)
+    monkeypatch.setattr(launcher.os, "environ", dict(os.environ))
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").touch()
+    (tmp_path / ".venv" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    return tmp_path
+
+
+def test_an_environment_for_production_stays_one_until_install_is_typed(launcher, checkout, monkeypatch):
+    ran = []
+
+    def run(title, command, env):
+        ran.extend({"--all-groups", "--no-default-groups"} & set(command))
+        if failing and "sync" in command:
+            raise subprocess.CalledProcessError(1, command, stderr="the network is down")
+
+    def typed(*words):
+        ran.clear()
+        monkeypatch.setattr(launcher.sys, "argv", ["./sluice", *words])
+        launcher.main()
+        return ran
+
+    monkeypatch.setattr(launcher, "run", run)
+    monkeypatch.setattr(launcher, "pip_settings", dict)
+    failing = False
+    assert typed("install", "--production") == ["--no-default-groups"]
+    assert typed("status") == typed("install", "--production") == typed("install", "--help") == []
+    (checkout / "uv.lock").write_text("2")
+    failing = True
+    with pytest.raises(launcher.Failure, match="SLC-903"):
+        typed("status")
+    failing = False
+    assert typed("status") == ["--no-default-groups"]
+    assert typed("install") == ["--all-groups"]
+    assert typed("status") == []
 
 
 def test_a_changed_lock_file_makes_the_environment_out_of_date(launcher, monkeypatch, tmp_path):

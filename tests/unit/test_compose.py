@@ -7,6 +7,7 @@ import json
 import re
 import runpy
 import subprocess
+import zipfile
 from pathlib import Path
 
 import jsonschema
@@ -23,6 +24,11 @@ SERVICES = COMPOSE["services"]
 DOCKERFILE = (PROJECT / "Dockerfile").read_text()
 START = (PROJECT / "deploy" / "start.sh").read_text()
 DATABASES = {"control-db", "master-db", "slave-db"}
+# The classes of Spark that read what we set: https://spark.apache.org/docs/latest/spark-standalone.html
+SPARK_CLASSES = {
+    "spark-core": ("deploy/worker/WorkerArguments", "internal/config/Worker$", "internal/config/package$"),
+    "spark-launcher": ("launcher/SparkClassCommandBuilder",),
+}
 # https://hub.docker.com/_/postgres, "Environment Variables"
 POSTGRES_NAMES = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD_FILE"}
 
@@ -30,6 +36,15 @@ POSTGRES_NAMES = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD_FILE"}
 def installed(package: str, *inside: str) -> Path:
     """A file of an installed package, found without importing it."""
     return Path(importlib.util.find_spec(package).origin).parent.joinpath(*inside)
+
+
+def spark_classes() -> bytes:
+    found = []
+    for name, classes in SPARK_CLASSES.items():
+        (jar,) = installed("pyspark", "jars").glob(f"{name}_*.jar")
+        with zipfile.ZipFile(jar) as packed:
+            found += [packed.read(f"org/apache/spark/{one}.class") for one in classes]
+    return b"".join(found)
 
 
 def environments():
@@ -50,7 +65,28 @@ def test_the_file_is_valid_by_the_compose_specification():
 def test_all_the_services_of_a_deployment_are_there():
     airflow = {f"airflow-{name}" for name in ("init", "api-server", "scheduler", "dag-processor", "triggerer")}
     spark = {"spark-master", "spark-worker-1", "spark-worker-2", "spark-connect"}
-    assert set(SERVICES) == DATABASES | airflow | spark
+    assert set(SERVICES) == DATABASES | airflow | spark | {"housekeeping"}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_has_limits_and_docker_keeps_a_bounded_part_of_what_it_prints(service):
+    assert set(SERVICES[service]["deploy"]["resources"]["limits"]) == {"cpus", "memory"}
+    logging = SERVICES[service]["logging"]
+    assert (logging["driver"], set(logging["options"])) == ("json-file", {"max-size", "max-file"})
+
+
+def test_a_worker_has_room_beside_what_its_executors_may_have():
+    for name in ("spark-worker-1", "spark-worker-2"):
+        given = SERVICES[name]["environment"]
+        limits = SERVICES[name]["deploy"]["resources"]["limits"]
+        assert limits["cpus"] == given["SPARK_WORKER_CORES"]
+        assert int(limits["memory"].removesuffix("g")) > int(given["SPARK_WORKER_MEMORY"].removesuffix("g"))
+
+
+def test_what_is_published_is_so_on_the_loopback_unless_somebody_says_otherwise():
+    assert {name: entry["ports"] for name, entry in SERVICES.items() if "ports" in entry} == {
+        "airflow-api-server": ["${SLUICE_UI_ADDRESS:-127.0.0.1}:8080:8080"]
+    }
 
 
 @pytest.mark.parametrize("image", sorted({entry["image"] for entry in SERVICES.values()}))
@@ -63,6 +99,26 @@ def test_the_image_we_build_is_made_from_a_pinned_one_and_has_the_projects_versi
     assert [base for base in bases if not re.search(r":\d+\.\d+\.\d+-", base)] == []
     version = re.search(r'^version = "(.+)"', (PROJECT / "pyproject.toml").read_text(), re.MULTILINE)[1]
     assert {entry["image"] for entry in SERVICES.values() if "build" in entry} == {f"sluice:{version}"}
+
+
+def test_the_image_has_packages_for_production_alone_and_is_not_run_by_root():
+    *_, last = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)
+    assert "./sluice install --production" in DOCKERFILE
+    assert re.findall(r"^COPY (.+)", last, re.MULTILINE) == ["--from=built /opt/sluice /opt/sluice"]
+    assert re.findall(r"^USER (.+)", last, re.MULTILINE) == ["sluice"]
+    assert "ADD " not in DOCKERFILE
+    installs = re.findall(r"apt-get install.+", DOCKERFILE)
+    assert [line for line in installs if "--no-install-recommends" not in line] == []
+
+
+def test_docker_is_given_nothing_but_what_the_image_needs():
+    first, *rules = [rule for rule in (PROJECT / ".dockerignore").read_text().splitlines() if rule[:1] not in ("", "#")]
+    assert first == "*"
+    given = {rule.removeprefix("!") for rule in rules if rule.startswith("!")}
+    code = {"dags", "deploy", "include", "plugins", "spark_jobs", "sql", "sluice", "pyproject.toml", "uv.lock"}
+    assert given == code | {"LICENSE"}
+    assert {rule for rule in rules if not rule.startswith("!")} == {"deploy/secrets", "**/__pycache__"}
+    assert all((PROJECT / path).exists() for path in given)
 
 
 def test_every_service_that_stays_up_has_a_health_check():
@@ -118,10 +174,15 @@ def test_every_name_of_airflows_is_one_that_airflow_reads():
 def test_every_other_name_is_one_that_its_program_reads():
     others = {(service, name) for service, name, _ in environments() if not name.startswith(("SLUICE_", "AIRFLOW__"))}
     assert {name for service, name in others if service in DATABASES} == POSTGRES_NAMES
-    assert {name for service, name in others if service not in DATABASES} == {"AIRFLOW_HOME"}
+    ours = {name for service, name in others if service not in DATABASES}
     exported = set(re.findall(r"^\s*export (\w+)", START, re.MULTILINE))
-    assert exported == {"SPARK_CONNECT_AUTHENTICATE_TOKEN"}
-    assert exported.pop() in installed("pyspark", "sql", "connect", "client", "core.py").read_text()
+    token = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+    assert token in exported
+    assert token in installed("pyspark", "sql", "connect", "client", "core.py").read_text()
+    confs = set(re.findall(r"spark\.(?:worker|executor)\.[\w.]+", START))
+    assert len(confs) > 4
+    known = spark_classes()
+    assert {name for name in ours | exported | confs if name.encode() not in known} == {"AIRFLOW_HOME", token}
 
 
 def test_no_password_is_in_the_file():
@@ -150,7 +211,7 @@ def test_a_service_may_read_the_secrets_it_mentions():
         # Airflow's own sealing key is for tasks, which the api-server runs none of.
         if name == "airflow-api-server":
             mentioned.discard("seal_key")
-        assert mentioned <= set(entry["secrets"]), name
+        assert mentioned <= set(entry.get("secrets", ())), name
 
 
 def test_the_secrets_fit_together_and_cover_the_configuration():

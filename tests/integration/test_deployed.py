@@ -1,0 +1,109 @@
+"""What containers of docker-compose.yaml do, without Docker: processes with their environment and their secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import time
+from contextlib import closing
+
+import pytest
+import yaml
+
+from sluice import config
+from sluice.config import PROJECT
+from sluice.context import Context
+from sluice.control.bootstrap import bootstrap
+
+pytestmark = [pytest.mark.postgres]
+
+SERVICES = yaml.safe_load((PROJECT / "docker-compose.yaml").read_text())["services"]
+IMAGE = dict(re.findall(r"(PATH|PYTHONPATH)=(\S+)", (PROJECT / "Dockerfile").read_text()))
+DATABASES = ("sluice_control", "sluice_master", "sluice_slave")
+OLD = 30 * 86_400
+
+
+@pytest.fixture
+def deployed(server, tmp_path):
+    """Databases as the services have them, the secrets in files, and what a process of a service is started with."""
+    infos = {name: server.create_database() for name in DATABASES}
+    files = runpy.run_path(str(PROJECT / "deploy" / "make_secrets.py"))["contents"]()
+    connections = json.loads(files["connections.json"])
+    for name, info in infos.items():
+        there = {"host": info.host, "port": info.port, "schema": info.database}
+        connections[name] |= {**there, "login": info.login, "password": info.password}
+    files["connections.json"] = json.dumps(connections)
+    (tmp_path / "secrets").mkdir()
+    for name, text in files.items():
+        (tmp_path / "secrets" / name).write_text(text)
+    places = {"/run/secrets": tmp_path / "secrets", "/var/lib/sluice": tmp_path / "home", "/opt/sluice": PROJECT}
+
+    def here(text: str) -> str:
+        for inside, outside in places.items():
+            text = text.replace(inside, str(outside))
+        return text.replace("$PATH", os.defpath)
+
+    def process(service: str, *words: str) -> dict:
+        named = {**IMAGE, **SERVICES[service]["environment"], "HOME": "/var/lib/sluice", "TMPDIR": str(tmp_path)}
+        env = {name: here(value) for name, value in named.items()}
+        return {"args": words, "env": env, "cwd": PROJECT, "text": True}
+
+    (tmp_path / "home").mkdir()
+    with server.connect(infos["sluice_master"]) as master:
+        master.execute((PROJECT / "deploy" / "master-db.sql").read_text())
+    context = Context(config.load(PROJECT / "deploy" / "replication.yaml"), infos)
+    with closing(context.store):
+        bootstrap(context, "shop")
+        yield process
+    server.drop_databases(infos.values())
+
+
+def test_status_and_check_in_a_container_find_the_connections_that_are_secrets(deployed):
+    def typed(*words):
+        return subprocess.run(**deployed("airflow-scheduler", "./sluice", *words), capture_output=True)
+
+    status = typed("status", "--json")
+    (row,) = json.loads(status.stdout)
+    assert (row["source"], row["slave"], row["status"], status.stderr) == ("shop", "branch", "UNCONFIGURED", "")
+    found = dict(re.findall(r"^(?:ok  |FAIL) ([^:\n]+): (.*)", (checked := typed("check")).stdout, re.MULTILINE))
+    assert checked.stdout.startswith(f"ok   configuration {PROJECT}/deploy/replication.yaml")
+    assert "airflow-api-server" in found["Airflow's REST API"]
+    wrong = [line for line in checked.stdout.splitlines() if line.startswith("FAIL")]
+    assert [line for line in wrong if not re.search("Airflow's REST API|Spark", line)] == []
+
+
+def test_housekeeping_deletes_old_logs_and_nothing_else(deployed, tmp_path):
+    logs = tmp_path / "home" / "airflow" / "logs"
+    for name in (
+        "dag_id=a/run_id=1/attempt=1.log",
+        "dag_id=a/run_id=2/attempt=1.log",
+        "dag_processor/2026-01-01/d.py.log",
+    ):
+        (logs / name).parent.mkdir(parents=True)
+        (logs / name).write_text("x")
+    (logs / "dag_id=b" / "run_id=3").mkdir(parents=True)
+    (logs / "dag_id=b" / "run_id=4").mkdir()
+    old = time.time() - OLD
+    for name in ("dag_id=a/run_id=1/attempt=1.log", "dag_processor/2026-01-01/d.py.log", "dag_id=b/run_id=3"):
+        os.utime(logs / name, (old, old))
+    role, *arguments = SERVICES["housekeeping"]["command"]
+    started = subprocess.Popen(**deployed("housekeeping", "deploy/start.sh", role, *arguments))
+    try:
+        until = time.monotonic() + 20
+        while not (tmp_path / "housekeeping" / "swept").exists():
+            assert time.monotonic() < until
+            assert started.poll() is None
+            time.sleep(0.05)
+    finally:
+        started.terminate()
+        started.wait()
+    left = {str(path.relative_to(logs)) for path in logs.rglob("*") if not any(path.glob("*"))}
+    assert left == {
+        "dag_id=a/run_id=1",
+        "dag_id=a/run_id=2/attempt=1.log",
+        "dag_id=b/run_id=4",
+        "dag_processor/2026-01-01",
+    }
