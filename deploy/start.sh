@@ -28,18 +28,6 @@ case $role in
     spark-master)
         spark_class org.apache.spark.deploy.master.Master --host spark-master --port 7077 --webui-port 8080
         ;;
-    housekeeping)
-        # Logs of tasks and of the DAG processor that nobody wrote to for so many days.
-        while true; do
-            if [ -d "$AIRFLOW_HOME/logs" ]; then
-                find "$AIRFLOW_HOME/logs" -type f -mtime "+$2" -delete
-                # A task makes its directory before its log.
-                find "$AIRFLOW_HOME/logs" -mindepth 1 -type d -empty -mmin +60 -delete
-            fi
-            touch "$place/swept"
-            sleep 3600
-        done
-        ;;
     spark-worker)
         # Files of applications that have ended go after a day. The Connect server's never ends: what its executors print
         # is cut into files, of which some are kept. It is the worker who writes them.

@@ -7,7 +7,6 @@ import os
 import re
 import runpy
 import subprocess
-import time
 from contextlib import closing
 
 import pytest
@@ -23,7 +22,6 @@ pytestmark = [pytest.mark.postgres]
 SERVICES = yaml.safe_load((PROJECT / "docker-compose.yaml").read_text())["services"]
 IMAGE = dict(re.findall(r"(PATH|PYTHONPATH)=(\S+)", (PROJECT / "Dockerfile").read_text()))
 DATABASES = ("sluice_control", "sluice_master", "sluice_slave")
-OLD = 30 * 86_400
 
 
 @pytest.fixture
@@ -73,37 +71,3 @@ def test_status_and_check_in_a_container_find_the_connections_that_are_secrets(d
     assert "airflow-api-server" in found["Airflow's REST API"]
     wrong = [line for line in checked.stdout.splitlines() if line.startswith("FAIL")]
     assert [line for line in wrong if not re.search("Airflow's REST API|Spark", line)] == []
-
-
-def test_housekeeping_deletes_old_logs_and_nothing_else(deployed, tmp_path):
-    logs = tmp_path / "home" / "airflow" / "logs"
-    for name in (
-        "dag_id=a/run_id=1/attempt=1.log",
-        "dag_id=a/run_id=2/attempt=1.log",
-        "dag_processor/2026-01-01/d.py.log",
-    ):
-        (logs / name).parent.mkdir(parents=True)
-        (logs / name).write_text("x")
-    (logs / "dag_id=b" / "run_id=3").mkdir(parents=True)
-    (logs / "dag_id=b" / "run_id=4").mkdir()
-    old = time.time() - OLD
-    for name in ("dag_id=a/run_id=1/attempt=1.log", "dag_processor/2026-01-01/d.py.log", "dag_id=b/run_id=3"):
-        os.utime(logs / name, (old, old))
-    role, *arguments = SERVICES["housekeeping"]["command"]
-    started = subprocess.Popen(**deployed("housekeeping", "deploy/start.sh", role, *arguments))
-    try:
-        until = time.monotonic() + 20
-        while not (tmp_path / "housekeeping" / "swept").exists():
-            assert time.monotonic() < until
-            assert started.poll() is None
-            time.sleep(0.05)
-    finally:
-        started.terminate()
-        started.wait()
-    left = {str(path.relative_to(logs)) for path in logs.rglob("*") if not any(path.glob("*"))}
-    assert left == {
-        "dag_id=a/run_id=1",
-        "dag_id=a/run_id=2/attempt=1.log",
-        "dag_id=b/run_id=4",
-        "dag_processor/2026-01-01",
-    }

@@ -15,6 +15,8 @@ import pytest
 import yaml
 
 from sluice import commands, config
+from sluice.runtime import airflow
+from sluice.runtime.layout import Layout
 from sluice_airflow import pools
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -65,7 +67,7 @@ def test_the_file_is_valid_by_the_compose_specification():
 def test_all_the_services_of_a_deployment_are_there():
     airflow = {f"airflow-{name}" for name in ("init", "api-server", "scheduler", "dag-processor", "triggerer")}
     spark = {"spark-master", "spark-worker-1", "spark-worker-2", "spark-connect"}
-    assert set(SERVICES) == DATABASES | airflow | spark | {"housekeeping"}
+    assert set(SERVICES) == DATABASES | airflow | spark
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -236,6 +238,14 @@ def test_as_many_tasks_may_run_as_the_pools_have_slots():
     allowed = {int(value) for _, name, value in environments() if name == "AIRFLOW__CORE__PARALLELISM"}
     assert len(allowed) == 1
     assert allowed.pop() >= sum(slots.values())
+
+
+def test_logs_are_where_housekeeping_looks_for_them(monkeypatch):
+    monkeypatch.setenv(config.CONFIG_ENV, str(PROJECT / "deploy" / "replication.yaml"))
+    embedded = airflow.environment(Layout(Path("/var/lib/sluice")), {}, 8080, "")
+    logging = {name: value for name, value in embedded.items() if name.startswith("AIRFLOW__LOGGING__")}
+    assert len(logging) == 2
+    assert logging.items() <= SERVICES["airflow-scheduler"]["environment"].items()
 
 
 def test_connect_listens_on_the_loopback_of_the_tasks():
