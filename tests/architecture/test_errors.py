@@ -173,7 +173,7 @@ def test_an_error_that_a_drain_stands_on_says_in_full_what_to_type(code):
 
 
 # What starts and ends the embedded runtime is typed on its machine alone, and so are the commands that it names.
-_OF_THE_MACHINE = {"up", "down", "demo", "test", "bench", "lock"}
+_OF_THE_MACHINE = {"install", "up", "down", "demo", "test", "bench", "lock"}
 _ON_THE_MACHINE = {"runtime", "demo", "bench"}
 
 
