@@ -12,7 +12,9 @@ import psycopg
 from sluice import config as configuration
 from sluice.context import Context
 from sluice.control import replications, status
+from sluice.control.bootstrap import bootstrap
 from sluice.control.dags import Dags
+from sluice.control.grants import grants
 from sluice.control.status import Standing
 from sluice.demo import carrying
 from sluice.demo.data import load_flights
@@ -71,6 +73,10 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
     context = Context(configuration.load(), runtime.connections())
     slaves = context.config.slaves_of(SOURCE)
     dags = Dags(context)
+    with progress.step(f"installing on the master; a superuser runs what `./sluice grants {SOURCE}` prints"):
+        bootstrap(context, SOURCE)
+        with _master(runtime) as session:
+            session.execute(grants(context, SOURCE).encode())
     with progress.step("waiting for the DAGs"):
         names = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
         for one in [*names, *(("drain", SOURCE, slave) for slave in slaves)]:
@@ -105,6 +111,8 @@ def _load(cluster: Cluster, progress: Progress) -> None:
     """Before any DAG can run: a source without its tables stops publishing."""
     title = "loading 336,776 flights and their airports, planes, weather into the master"
     with progress.step(title), cluster.admin("master") as session:
+        # They belong to the role that captures them, which is no superuser.
+        session.execute("SET ROLE sluice_master")
         load_flights(session)
 
 

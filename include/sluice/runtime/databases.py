@@ -14,20 +14,24 @@ from sluice.runtime.postgres import Cluster
 
 @dataclass(frozen=True)
 class Database:
-    """One database with the login role that owns it; the role is also the id of its Airflow connection."""
+    """One database with the login role that owns it; the role is also the id of its Airflow connection.
+
+    Attributes:
+        silent: the role may keep triggers and foreign keys from acting.
+    """
 
     name: str
     role: str
-    superuser: bool = False
+    silent: bool = False
 
 
 METADATA = Database(airflow.DATABASE, airflow.DATABASE)
-# A master needs triggers on all tables, a slave sessions that fire none: the demo's roles may do anything there.
+# None of them is a superuser, as it should be elsewhere ("Roles and rights" in configuration.md).
 CONNECTED = (
     Database("sluice_control", "sluice_control"),
-    Database("master", "sluice_master", superuser=True),
-    Database("zurich", "sluice_zurich", superuser=True),
-    Database("geneva", "sluice_geneva", superuser=True),
+    Database("master", "sluice_master"),
+    Database("zurich", "sluice_zurich", silent=True),
+    Database("geneva", "sluice_geneva", silent=True),
 )
 DATABASES = (METADATA, *CONNECTED)
 

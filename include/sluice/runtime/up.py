@@ -159,9 +159,9 @@ def _start_databases(state: State, cluster: Cluster, progress: Progress) -> dict
         cluster.start(port=state.ports.get("postgres", PREFERRED_PORT))
         state.set_port("postgres", cluster.port)
         for database in DATABASES:
-            cluster.create_database(
-                database.name, database.role, passwords[database.role], superuser=database.superuser
-            )
+            cluster.create_database(database.name, database.role, passwords[database.role])
+            if database.silent:
+                cluster.let_be_silent(database.role)
     return passwords
 
 
