@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import shutil
 import subprocess
 import time
@@ -90,6 +91,17 @@ def test_the_demo_ends_with_two_slaves_that_equal_their_master(shown):
         assert int(row[-2].replace(",", "")) > 300_000
         assert row[-1] == "0"
     assert "login admin" in shown.stdout
+
+
+def test_the_line_that_changes_the_master_can_be_pasted_and_the_status_is_quick(shown, runtime):
+    (line,) = [line for line in shown.stdout.splitlines() if line.startswith("Change something: ")]
+    pasted = subprocess.run(line.partition(": ")[2], shell=True, capture_output=True, text=True, env=clean())
+    assert pasted.stdout.strip() == "UPDATE 1", pasted.stderr
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert sluice("status").returncode in (0, 1)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Of a processor: how long it takes depends on what else the machine does.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2
 
 
 def test_no_minute_passes_in_silence(shown):
