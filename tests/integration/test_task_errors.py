@@ -75,7 +75,7 @@ def test_a_lock_that_a_dump_waits_for_is_worth_a_retry(world, load):
             return load(job)
 
     world.inhibit()
-    with pytest.raises(TransientError, match=r"^SLC-036: reading a chunk: .*lock timeout") as caught:
+    with pytest.raises(TransientError, match=r"^SLC-275: public.heap was being read, .*LOCK TABLE heap") as caught:
         world.dump(load=locked)
     assert "tries again" in caught.value.hint
 
