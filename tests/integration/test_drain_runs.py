@@ -64,7 +64,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow, why):
     store, pair = world.context.store, world.pair("zurich")
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     if why == "held":
-        replications.shut(store, pair, Hold.EXCEPTION, "SLC-073: no")
+        replications.shut(store, pair, Hold.INITIAL, "an initial update")
     elif why == "asked":
         questions.put(store, pair, Asking(1, 7, Action.DROP, "public.t", GONE), Question.WAITING)
     elif why == "at work":
@@ -77,6 +77,18 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow, why):
         airflow.pause("eva")
     world.publish()
     assert airflow.drains == []
+
+
+@pytest.mark.parametrize("kind", [Hold.ADMIN, Hold.EXCEPTION])
+def test_unpausing_a_drain_is_answered_by_a_run_and_not_by_its_schedule(world, airflow, kind):
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    replications.shut(world.context.store, world.pair("zurich"), kind, "for a test")
+    airflow.pause("eva")
+    world.publish()
+    assert airflow.drains == []
+    airflow.paused = False
+    world.publish()
+    assert [run["dag_id"] for run in airflow.drains] == [DAG]
 
 
 def test_a_slave_that_does_not_move_is_tried_again_and_ever_more_seldom(world, airflow, monkeypatch):

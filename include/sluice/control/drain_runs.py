@@ -16,6 +16,7 @@ from sluice.control.store import Store
 from sluice.control.tables import hold, initial_update, lease, question, replication, segment
 from sluice.control.updates import PUT_OFF
 from sluice.model.names import Pair, drain_dag
+from sluice.state.dispatcher import Hold
 from sluice.state.question import Question
 from sluice.state.replication import Status
 
@@ -23,6 +24,8 @@ _LOOK_S = 1.0
 # A slave that does not answer gets another run after this time, then after twice as long, and so on.
 _FIRST_S, _LONGEST_S = 15.0, 300.0
 _OPEN = (Status.NORMAL, Status.TRANSITION)
+# The DAG is paused for these. If somebody unpaused it, a run is wanted, which opens the gate.
+_BY_PAUSE = (Hold.ADMIN, Hold.EXCEPTION)
 
 
 class DrainRuns:
@@ -79,7 +82,9 @@ def wanted(store: Store, source: str) -> dict[Pair, int]:
         pair = (replication.c.source, replication.c.slave)
         name = literal("drain ") + replication.c.source + literal("->") + replication.c.slave
         at_work = select(lease.c.name).where(lease.c.name == name, lease.c.expires_at > func.clock_timestamp())
-        held = select(hold.c.kind).where(hold.c.source == pair[0], hold.c.slave == pair[1])
+        held = select(hold.c.kind).where(
+            hold.c.source == pair[0], hold.c.slave == pair[1], hold.c.kind.not_in(_BY_PAUSE)
+        )
         asked = select(question.c.key).where(
             question.c.source == pair[0], question.c.slave == pair[1], question.c.state == Question.WAITING
         )
