@@ -11,7 +11,7 @@ from airflow.sdk import Asset, TriggerRule
 from sluice.config import Config, Source
 from sluice_airflow import pools
 from sluice_airflow.failures import KeepTrying
-from sluice_airflow.operator import TOLD_BY_RUNS, SluiceSparkOperator
+from sluice_airflow.operator import ERROR_KEY, TOLD_BY_RUNS, SluiceSparkOperator
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -101,6 +101,11 @@ def patient(job: str, arguments: Mapping[str, Any], **more: Any) -> SluiceSparkO
         retry_policy=KeepTrying(),
         **more,
     )
+
+
+def failure(*tasks: str) -> str:
+    """What went wrong with the last of these tasks that failed; empty if none of them said it."""
+    return f"{{{{ ti.xcom_pull(task_ids={list(tasks)}, key='{ERROR_KEY}') | select | list | last | default('') }}}}"
 
 
 def ending_verification(arguments: Mapping[str, Any], update: str) -> SluiceSparkOperator:

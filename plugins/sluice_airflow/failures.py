@@ -28,6 +28,11 @@ class JobEnded(SystemExit):
         self.code = self.exit_code
         self.reason = reason
 
+    @property
+    def fact(self) -> str:
+        """What happened, without the HINT, and without the lines that a crashed job left."""
+        return self.reason.partition("\nHINT:")[0].partition("; its last lines:")[0]
+
     def lines(self) -> Iterator[str]:
         """The text as a log shows it."""
         for line in self.reason.splitlines():

@@ -27,6 +27,9 @@ from sluice_airflow.sealing import MISSING, get_connection, needed_connections, 
 TOLD_BY_RUNS = frozenset({"after", "refused"})
 # Airflow is being stopped, or somebody ended the task: either way the job is not to blame.
 EXITS_ASKED_FOR = frozenset({-signal.SIGTERM, 128 + signal.SIGTERM})
+# The XCom of a task that failed: what went wrong with its last try, without the HINT.
+ERROR_KEY = "error"
+_LONGEST_ERROR = 2000
 
 
 class SluiceSparkOperator(BaseOperator):
@@ -84,6 +87,7 @@ class SluiceSparkOperator(BaseOperator):
         except JobEnded as ended:
             for line in ended.lines():
                 self.log.error("%s", line)
+            context["ti"].xcom_push(key=ERROR_KEY, value=ended.fact[:_LONGEST_ERROR])
             run_notes.write(context, ended.reason)
             if isinstance(ended, JobPostponed) and self.patience and context["ti"].try_number >= self.patience:
                 raise AirflowSkipException("the next run tries again") from None

@@ -67,9 +67,12 @@ def test_the_comparison_is_told_which_update_may_end_with_it(run, deployment):
 
 
 @pytest.mark.parametrize("failing", ["inhibit", "dump", "release", "blocks", "verify"])
-def test_an_initial_update_that_fails_is_abandoned_and_failed(run, failing):
-    state, tasks = run("initial_update", {"mode": "markers"}, **{failing: TERMINAL})
+def test_an_initial_update_that_fails_is_abandoned_and_failed(run, deployment, failing):
+    said = deployment.path / "said"
+    noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
+    state, tasks = run("initial_update", {"mode": "markers"}, **{failing: TERMINAL}, abandon=noted)
     assert state == "failed"
+    assert "'--why=SLC-041: no'" in said.read_text(), "the audit trail has the reason"
     assert (tasks[failing], tasks["abandon"], tasks["finished"]) == ("failed", "success", "upstream_failed")
 
 

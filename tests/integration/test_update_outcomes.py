@@ -156,7 +156,8 @@ def test_a_dump_that_was_killed_is_given_up_and_a_new_update_is_exact(world, act
     acting_as("first")
     world.inhibit()
     assert killed_dump(world, point) == -signal.SIGKILL
-    assert abandon(world.context, SOURCE, world.slaves) == {"abandoned": list(world.slaves)}
+    assert abandon(world.context, SOURCE, world.slaves, "SLC-999: why") == {"abandoned": list(world.slaves)}
+    assert world.standing("zurich").why.partition("\n")[0].endswith(", by initial_update/first/task/1: SLC-999: why.")
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT] * 2
     world.master.execute("UPDATE t SET note = 'after the kill' WHERE id % 3 = 0")
     acting_as("second")

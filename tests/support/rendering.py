@@ -14,6 +14,12 @@ ANSWERED = {
 }
 
 
+def pulled(task_ids: str | list[str], key: str = "return_value") -> object:
+    """What earlier tasks have left: results, and no errors."""
+    found = ANSWERED if key == "return_value" else None
+    return found if isinstance(task_ids, str) else [found] * len(task_ids)
+
+
 def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
     """The task, its templates filled in from the form's defaults and these choices; the first slave if none is chosen.
 
@@ -24,7 +30,7 @@ def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
     told = {name: params.pop(name) for name in TOLD_BY_RUNS & params.keys()}
     first = {"slave": "zurich", "slaves": ["zurich"], "change": 1}
     values = {name: first.get(name, param.value) for name, param in dag.params.items()} | params
-    before = SimpleNamespace(xcom_pull=lambda task_ids: ANSWERED)
+    before = SimpleNamespace(xcom_pull=pulled)
     known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name="eva", conf=told)}
     task.render_template_fields(known, jinja_env=task.get_template_env())
     return task

@@ -12,6 +12,7 @@ import pytest
 from sluice import hooks
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
+from sluice.model.names import TableName
 from sluice.spark import job
 
 
@@ -52,6 +53,17 @@ def terminated_in_a_session():
 def test_what_may_pass_is_told_from_what_would_fail_again(ends):
     assert ends(lambda: fail(SluiceError(61, "no", "mend it"))) == job.TERMINAL == 3
     assert ends(lambda: fail(TransientError(60, "no", "start it"))) == job.TRANSIENT == 75
+
+
+def test_blank_values_are_not_given():
+    options = argparse.ArgumentParser()
+    job.table_options(options)
+    job.key_options(options)
+    blank = options.parse_args(["--tables=", "--tables= ", "--table", " ", "--key-ranges= "])
+    assert (blank.tables, blank.keys) == ([], [])
+    given = options.parse_args(["--tables= ", "--tables=public.t", "--table", "public.u", "", "--key-ranges=public.t: 1 .. 2 "])
+    assert given.tables == [TableName("public", "t"), TableName("public", "u")]
+    assert given.keys == ["public.t: 1 .. 2"]
 
 
 @pytest.mark.parametrize("call", [terminated, terminated_in_a_session])

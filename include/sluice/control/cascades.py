@@ -22,7 +22,9 @@ NONE = "none"
 
 
 def parsed(context: Context, said: str) -> Pair | None:
-    """The replication that is named as `source/slave`. Raises ConfigError SLC-003 or SLC-209 if there is none."""
+    """The replication that is named as `source/slave`; none for a blank. Raises ConfigError SLC-003 or SLC-209 if there
+    is no such one."""
+    said = said.strip()
     if said in ("", NONE):
         return None
     source, slash, slave = said.partition("/")
@@ -41,7 +43,7 @@ def remember(store: Store, pair: Pair, said: str, following: Pair | None, after:
         after: the replications whose updates led to this one.
     """
     with store.begin() as connection:
-        if said == NONE:
+        if said.strip() == NONE:
             connection.execute(cascade.delete().where(of(cascade, pair)))
             return
         told: dict[str, object] = {"after": list(after), "due": None}

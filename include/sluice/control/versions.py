@@ -17,8 +17,8 @@ def label(context: Context, source: str, version: str) -> str:
 
 
 def asked(context: Context, source: str, named: str) -> str:
-    """The version that a slave asks for as the guide calls it, or by itself."""
-    return named.removeprefix(label(context, source, ""))
+    """The version that a slave asks for as the guide calls it, or by itself; empty for the newest, or a blank name."""
+    return named.strip().removeprefix(label(context, source, ""))
 
 
 def wanted(context: Context, source: str) -> str | None:

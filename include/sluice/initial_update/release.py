@@ -69,9 +69,13 @@ def _go_on(context: Context, pair: Pair) -> None:
         replications.shut(context.store, pair, Hold.ADMIN, "the drain DAG was paused", paused.actor or "somebody")
 
 
-def abandon(context: Context, source: str, slaves: Sequence[str]) -> dict[str, object]:
+def abandon(context: Context, source: str, slaves: Sequence[str], why: str = "") -> dict[str, object]:
     """Give up what this DAG run began and did not end: INCONSISTENT. An update of another run is left alone, and data
-    that is carried by hand, which nothing has happened to."""
+    that is carried by hand, which nothing has happened to.
+
+    Args:
+        why: code and fact of the error that ended a step of the update, if it is known.
+    """
     abandoned = []
     for slave in slaves:
         pair = Pair(source, slave)
@@ -79,7 +83,7 @@ def abandon(context: Context, source: str, slaves: Sequence[str]) -> dict[str, o
         ours = known.status in UNDER_WAY and updates.ours(context.store, known)
         if not ours or (known.status is Status.TRANSITION and transfers.pending(context.store, pair)):
             continue
-        why = "a step of the update failed, see its log"
+        why = why.strip() or "a step of the update failed, see its log"
         if replications.happened(context.store, pair, Event.FAIL, why, update_id=known.update_id):
             abandoned.append(slave)
             event("abandoned", slave=slave)

@@ -10,7 +10,7 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sluice import hooks
 from sluice.context import Context
@@ -37,6 +37,16 @@ def arguments(description: str, *, slaves: str | None = None) -> argparse.Argume
     return parser
 
 
+class _NotBlank(argparse.Action):
+    """Adds the values of each use to a list. Blank ones are left out: they name nothing."""
+
+    def __call__(
+        self, _: argparse.ArgumentParser, found: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        given = values if isinstance(values, Sequence) and not isinstance(values, str) else [values]
+        setattr(found, self.dest, [*getattr(found, self.dest), *(one for one in given if one)])
+
+
 def table_options(options: argparse.ArgumentParser) -> None:
     """Add ``--table``, any number of times, or ``--tables`` with several; their names are in `tables`."""
     options.add_argument(
@@ -44,9 +54,9 @@ def table_options(options: argparse.ArgumentParser) -> None:
         "--tables",
         dest="tables",
         nargs="*",
-        action="extend",
+        action=_NotBlank,
         default=[],
-        type=lambda text: TableName(*split_table(text)),
+        type=lambda text: TableName(*split_table(text)) if text.strip() else None,
         metavar="TABLE",
         help="schema.table; all if not given",
     )
@@ -57,8 +67,9 @@ def key_options(options: argparse.ArgumentParser) -> None:
     options.add_argument(
         "--key-ranges",
         dest="keys",
-        action="append",
+        action=_NotBlank,
         default=[],
+        type=str.strip,
         metavar="RANGE",
         help="schema.table: FROM .. TO; repeatable",
     )
