@@ -65,13 +65,9 @@ with DAG(
     compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
     verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")
     steps = [inhibit, dump, release, blocks, verify]
-    why = conventions.failure(*(step.task_id for step in steps))
+    ended = {**UPDATE, "why": conventions.failure(*(step.task_id for step in steps))}
     abandon = SluiceSparkOperator(
-        task_id="abandon",
-        job="abandon",
-        arguments={**UPDATE, "why": why},
-        pool=pools.RESERVED,
-        trigger_rule=TriggerRule.ONE_FAILED,
+        task_id="abandon", job="abandon", arguments=ended, pool=pools.RESERVED, trigger_rule=TriggerRule.ONE_FAILED
     )
     # A run is judged by its last tasks, and `abandon` succeeds when the update failed.
     finished = EmptyOperator(task_id="finished")

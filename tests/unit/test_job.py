@@ -61,7 +61,9 @@ def test_blank_values_are_not_given():
     job.key_options(options)
     blank = options.parse_args(["--tables=", "--tables= ", "--table", " ", "--key-ranges= "])
     assert (blank.tables, blank.keys) == ([], [])
-    given = options.parse_args(["--tables= ", "--tables=public.t", "--table", "public.u", "", "--key-ranges=public.t: 1 .. 2 "])
+    given = options.parse_args(
+        ["--tables= ", "--tables=public.t", "--table", "public.u", "", "--key-ranges=public.t: 1 .. 2 "]
+    )
     assert given.tables == [TableName("public", "t"), TableName("public", "u")]
     assert given.keys == ["public.t: 1 .. 2"]
 

@@ -6,26 +6,23 @@ import os
 import shlex
 import shutil
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from sluice import commands
-from sluice.apply.view import Sight, view
 from sluice.config import is_at_home
-from sluice.connections import ConnectionInfo, salt_of
+from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.control import losses, sharing
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.initial_update.courtesy import active
 from sluice.initial_update.packing import encryption_key
+from sluice.initial_update.preflight import MasterTables, look
 from sluice.initial_update.signing import private_key, public_key
 from sluice.model.circles import echoing
-from sluice.model.layout import Column, Layout
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair
 from sluice.publish.transformer import load
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 
@@ -47,8 +44,9 @@ def findings(context: Context) -> Iterator[Finding]:
     yield _try("Airflow's REST API", lambda: _api(context))
     yield _try("Spark", lambda: _spark(context.connection(context.config.spark)))
     yield _try("change log", lambda: _change_log(context.config.change_log_url))
+    masters: dict[str, MasterTables] = {}
     for name in context.config.sources:
-        yield _try(f"source {name}", lambda name=name: _source(context, name))  # type: ignore[misc]
+        yield _try(f"source {name}", lambda name=name: _source(context, name, masters))  # type: ignore[misc]
         yield from _activity(context, name)
         out = context.config.source(name).initial_files
         yield from _keys(f"keys of {name}", {encryption_key: out.key_file, private_key: out.sign_with})
@@ -57,7 +55,7 @@ def findings(context: Context) -> Iterator[Finding]:
     yield _try("replications", lambda: _circles(context))
     fed = [Pair(one.source, one.slave) for one in context.config.replications]
     for pair in fed:
-        yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair))  # type: ignore[misc]
+        yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair, masters))  # type: ignore[misc]
         into = context.config.slave(pair.slave).initial_files
         yield from _keys(f"keys of {pair.slave}", {encryption_key: into.key_file, public_key: into.signed_by})
     for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
@@ -149,18 +147,15 @@ def _change_log(url: str) -> str:
     return f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
 
 
-def _source(context: Context, name: str) -> str:
+def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:
     source = context.source(name)
     try:
         can = source.capabilities()
-        missing = source.missing(list(context.watched(name)))
         installed = source.is_installed()
-        remarks = source.remarks(context.watched(name))
     finally:
         source.close()
-    if missing:
-        names = ", ".join(f"{old} (it is called {now} now)" if now else str(old) for old, now in missing.items())
-        raise SluiceError(40, f"watched tables are missing: {names}", "mend `tables` in the configuration")
+    master = masters[name] = MasterTables.of_source(context, name)
+    master.expect_there()
     ddl = (
         "DDL is seen as it happens"
         if can.event_triggers
@@ -168,7 +163,7 @@ def _source(context: Context, name: str) -> str:
         f"{commands.sluice('grants', name)}"
     )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
-    return "; ".join(["answers", f"DbResources {made}", ddl, *remarks])
+    return "; ".join(["answers", f"DbResources {made}", ddl, *master.remarks])
 
 
 def _activity(context: Context, name: str) -> Iterator[Finding]:
@@ -197,30 +192,20 @@ def _transformer(named: str, source: str) -> str:
     return f"{named} can be loaded on this machine"
 
 
-def _slave(context: Context, pair: Pair) -> str:
+def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) -> str:
     slave = context.slave(pair)
     try:
         can = slave.capabilities()
         quiet = "its own triggers and cascades " + ("stay silent" if can.silent_triggers else "are none")
         try:
-            every, without_old = _tables(context, pair.source)
+            master = masters.get(pair.source) or MasterTables.of_source(context, pair.source)
         except SluiceError:
             # What is wrong there is told beside the source, and is not this slave's fault.
             return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"
-        excluded = sorted(filter(slave.mapper.excludes, every))
-        columns = {name: known for name, known in every.items() if name not in excluded}
-        slave.mapper.keep_apart(columns)
-        for name, known in columns.items():
-            slave.mapper.refuse_unknown(name, [column.name for column in known])
-        salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
-        for layout in (one for one in without_old if one.name in columns):
-            sight = Sight(view(slave.mapper, layout), salt, lasting=slave.lasting)
-            sight.expect_old("the table has `old_images: key`, so no change says it")
-        losses.expect_none(context, pair)
+        columns = {name: known for name, known in master.columns.items() if not slave.mapper.excludes(name)}
+        excluded = sorted(filter(slave.mapper.excludes, master.columns))
         warnings = [f"does not get {', '.join(map(str, excluded))}"] if excluded else []
-        warnings += slave.fit(columns).warnings
-        warnings += sharing.expect_kept(context, pair, columns, partial(_had, context))
-        slave.expect_unguarded(list(columns))
+        warnings += look(context, slave, master)
         guarded = slave.guarded(list(columns)) if context.unheard(pair) else []
         if wanted := context.wiped(pair):
             gone = slave.wiped(wanted)
@@ -233,24 +218,3 @@ def _slave(context: Context, pair: Pair) -> str:
         style = slave.mapper.stylesheet
         warnings.append(f"messages pass {style.name}" if style else "there is no stylesheet for its messages")
     return "; ".join([f"answers; {quiet}", *warnings])
-
-
-def _had(context: Context, source: str) -> set[TableName]:
-    """The tables that another source has, or had."""
-    found = set()
-    # What is wrong with these is told beside them.
-    with suppress(SluiceError):
-        found |= sharing.recorded(context.store, source)
-    with suppress(SluiceError):
-        found |= context.watched(source).keys()
-    return found
-
-
-def _tables(context: Context, name: str) -> tuple[Mapping[TableName, Sequence[Column]], list[Layout]]:
-    """The columns of a source's tables; those tables whose updates need not say what a row was."""
-    watched = context.watched(name)
-    source = context.source(name)
-    try:
-        return source.columns(list(watched)), source.without_old(watched)
-    finally:
-        source.close()

@@ -34,13 +34,13 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
 
 
 def ask_again(context: Context, pair: Pair) -> None:
-    """Have people asked about the update that a slave had last, if Airflow did not answer when it was refused; once.
+    """Have people asked about the update that a slave had last, or was refused, if Airflow did not answer then; once.
 
     Without an answer of Airflow the next run of its drain tries again.
     """
-    known = replications.get(context.store, pair)
-    if known.update_id is not None and updates.is_to_ask(context.store, known):
-        _asked(context, pair, known.update_id)
+    update = updates.to_ask_about(context.store, replications.get(context.store, pair))
+    if update is not None:
+        _asked(context, pair, update)
 
 
 def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
@@ -49,7 +49,7 @@ def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
     Args:
         update: the one that was refused, if they are asked because of that.
     """
-    told = losses.shown(context, pair)
+    told = losses.shown(context, pair, partly=_partly(context, update))
     if update and _waits(context, pair, update):
         told["body"] = f"{told['body']}\n\nIf you approve, the initial update that was refused runs again at once."
     return told
@@ -61,7 +61,7 @@ def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -
     Args:
         update: the one that was refused, which runs again unless the slave has had another one since.
     """
-    done = losses.allow(context, pair, asked, who)
+    done = losses.allow(context, pair, asked, who, partly=_partly(context, update))
     if update and _waits(context, pair, update):
         conf = {"source": pair.source, "slaves": [pair.slave], **updates.asked(context.store, update)}
         if context.runs().ask_for(UPDATING, _run(pair, update), conf):
@@ -78,8 +78,15 @@ def _asked(context: Context, pair: Pair, update: int) -> bool:
 
 
 def _waits(context: Context, pair: Pair, update: int) -> bool:
+    """Whether the slave had no other update since."""
     known = replications.get(context.store, pair)
+    if updates.is_refused(context.store, update):
+        return (known.update_id or 0) < update
     return known.update_id == update and known.status is Status.INCONSISTENT
+
+
+def _partly(context: Context, update: int) -> bool | None:
+    return bool(updates.tables(context.store, update)) if update else None
 
 
 def _run(pair: Pair, update: int) -> str:

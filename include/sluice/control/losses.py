@@ -20,6 +20,7 @@ from sluice.control.store import Store
 from sluice.control.tables import allowed_loss, of
 from sluice.errors import Lossy, SluiceError
 from sluice.log import event
+from sluice.model.layout import Column
 from sluice.model.loss import Loss, page, report
 from sluice.model.names import Pair, TableName
 
@@ -44,34 +45,34 @@ def is_allowed(loss: Loss, known: Mapping[TableName, Mapping[str, str]]) -> bool
     return loss.cast is not None and known.get(loss.table, {}).get(loss.column) == loss.cast
 
 
-def found(context: Context, pair: Pair) -> list[Loss]:
-    """What the slave's columns would lose by the configuration alone, as its newest update finds them.
+def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[Loss]:
+    """What the slave's columns would lose by the configuration alone.
+
+    Args:
+        partly: only some tables, or keys of them, are filled; by default as in its newest update.
 
     Raises:
         TransientError: one of the databases does not answer.
     """
+    if partly is None:
+        partly = bool(updates.tables(context.store, replications.get(context.store, pair).update_id))
     source = context.source(pair.source)
     try:
         columns = source.columns(list(context.watched(pair.source)))
     finally:
         source.close()
-    slave = context.slave(pair, context.configured(pair))
-    try:
-        given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
-        # Some tables alone, or keys of them, are filled as they are.
-        partly = updates.tables(context.store, replications.get(context.store, pair).update_id)
-        return slave.losses(given, None if partly else context.wiped(pair))
-    finally:
-        slave.close()
+    return _found(context, pair, columns, partly=partly)
 
 
-def expect_none(context: Context, pair: Pair) -> None:
-    """See that the slave's columns lose nothing but what somebody allowed.
+def expect_none(
+    context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
+) -> None:
+    """See that the slave's columns lose nothing of these of the master but what somebody allowed; see `found`.
 
     Raises:
         SluiceError: SLC-220, with what nobody did, and where the report is.
     """
-    _expect_allowed(context, pair, found(context, pair))
+    _expect_allowed(context, pair, _found(context, pair, columns, partly=partly))
 
 
 def look(context: Context, pair: Pair) -> None:
@@ -88,14 +89,14 @@ def look(context: Context, pair: Pair) -> None:
         _forget(context.store, pair, losses)
 
 
-def shown(context: Context, pair: Pair) -> dict[str, object]:
+def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
     """What people are asked, as a page shows it: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and
-    `shown`, by which an answer is known to be about it.
+    `shown`, by which an answer is known to be about it; see `found`.
 
     Raises:
         SluiceError: SLC-221, there is nothing to be asked.
     """
-    losses = _castable(pair, found(context, pair))
+    losses = _castable(pair, found(context, pair, partly=partly))
     body = [f"The slave **{pair.slave}** of {pair.source} would get these columns rounded or cut:", "", page(losses)]
     return {
         "subject": f"What {pair.slave} would lose",
@@ -106,8 +107,8 @@ def shown(context: Context, pair: Pair) -> dict[str, object]:
     }
 
 
-def allow(context: Context, pair: Pair, asked: str, who: str) -> dict[str, object]:
-    """Allow what somebody was shown.
+def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | None = None) -> dict[str, object]:
+    """Allow what somebody was shown; see `found`.
 
     Args:
         asked: the `shown` of what was shown.
@@ -115,7 +116,7 @@ def allow(context: Context, pair: Pair, asked: str, who: str) -> dict[str, objec
     Raises:
         SluiceError: SLC-221, nothing is to be allowed; SLC-222, it is something else by now.
     """
-    losses = _castable(pair, found(context, pair))
+    losses = _castable(pair, found(context, pair, partly=partly))
     if _digest(losses) != asked:
         raise SluiceError(
             222,
@@ -132,6 +133,16 @@ def allow(context: Context, pair: Pair, asked: str, who: str) -> dict[str, objec
         connection.execute(insert(allowed_loss).values(rows))
         replications.note(connection, pair, "allow", "; ".join(map(str, losses)), who)
     return {"allowed": len(losses)}
+
+
+def _found(context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool) -> list[Loss]:
+    slave = context.slave(pair, context.configured(pair))
+    try:
+        given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
+        # Tables are filled as they are then.
+        return slave.losses(given, None if partly else context.wiped(pair))
+    finally:
+        slave.close()
 
 
 def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, case, func, null, select
+from sqlalchemy import Connection, Row, Select, and_, case, func, null, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from sluice import commands
@@ -27,11 +27,19 @@ LOADING = "LOADING BLOCKS"
 LOADING_CANCELLED = "CANCELLED IN BLOCKS"
 IN_BLOCKS = (TO_LOAD, LOADING)
 PUT_OFF = "PUT OFF"
+# Before anything was changed for it.
+REFUSED = "REFUSED"
 # The data are in, or in files: whoever gives up what follows does not undo that.
 _WHOLE = ("LOADED", "STORED")
 
 
-def new(store: Store, source: str, tables: Collection[TableName] = (), keys: Sequence[str] = ()) -> int:
+def new(
+    store: Store,
+    source: str,
+    tables: Collection[TableName] = (),
+    keys: Sequence[str] = (),
+    state: str = "REQUESTED",
+) -> int:
     """The number of a new update, begun by the DAG run that this task belongs to.
 
     Args:
@@ -40,7 +48,7 @@ def new(store: Store, source: str, tables: Collection[TableName] = (), keys: Seq
     """
     values = {
         "source": source,
-        "state": "REQUESTED",
+        "state": state,
         "run": own_run(),
         "started_at": func.clock_timestamp(),
         "tables": [[name.schema, name.table] for name in sorted(tables)] or null(),
@@ -161,13 +169,25 @@ def to_ask(store: Store, number: int, slave: str, *, still: bool) -> None:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(values))
 
 
-def is_to_ask(store: Store, known: Replication) -> bool:
-    """Whether people are still to be asked about the update that a slave had last."""
-    wanted = select(initial_update.c.id).where(
-        initial_update.c.id == known.update_id, initial_update.c.unasked.has_key(known.pair.slave)
+def to_ask_about(store: Store, known: Replication) -> int | None:
+    """The update that people are still to be asked about: the one that a slave had last, or a later one that was
+    refused."""
+    last = known.update_id if known.status is Status.INCONSISTENT else None
+    refused = and_(initial_update.c.state == REFUSED, initial_update.c.id > (known.update_id or 0))
+    wanted = select(func.max(initial_update.c.id)).where(
+        initial_update.c.source == known.pair.source,
+        initial_update.c.unasked.has_key(known.pair.slave),
+        or_(initial_update.c.id == last, refused),
     )
     with store.begin() as connection:
-        return known.status is Status.INCONSISTENT and connection.execute(wanted).scalar() is not None
+        return connection.execute(wanted).scalar()
+
+
+def is_refused(store: Store, number: int) -> bool:
+    """Whether an update was refused before anything was changed for it."""
+    wanted = select(initial_update.c.id).where(initial_update.c.id == number, initial_update.c.state == REFUSED)
+    with store.begin() as connection:
+        return connection.execute(wanted).scalar() is not None
 
 
 def asked(store: Store, number: int | None) -> dict[str, object]:

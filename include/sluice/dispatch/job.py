@@ -65,9 +65,9 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     shut = gate.begin()
     questions.ask(context, pair)
     cascades.call(context, pair)
+    consenting.ask_again(context, pair)
     if shut:
         absence.call(context, pair)
-        consenting.ask_again(context, pair)
     else:
         shut = _deliver(context, pair, gate, total, _Times.once() if once else _Times.of_schedule(schedule))
     if shut:

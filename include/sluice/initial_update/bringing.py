@@ -4,10 +4,11 @@ second one (R5)."""
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sluice import commands
+from sluice.apply.mapper import Mapper
 from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.dispatch.overlap import Overlap, changes_of, deliver
@@ -25,17 +26,25 @@ _ALL = frozenset("IUD")
 
 
 def told(
-    context: Context, source: str, target: Target, tables: Sequence[TableDefinition], *, made: bool = False
+    context: Context,
+    source: str,
+    mapper: Mapper,
+    tables: Sequence[TableDefinition],
+    merging: Callable[[Sequence[TableDefinition]], set[TableName]],
 ) -> set[TableName]:
     """The tables that can have rows of several snapshots, since the log says all that happens to them and a key alone
-    tells their rows apart; also those that the slave lacks, if they are to be made."""
+    tells their rows apart.
+
+    Args:
+        merging: asks the slave for those of which the latter is true.
+    """
     # What is not captured, or does not reach the slave, the log does not say.
     if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
         return set()
-    watched, entry = context.watched(source), target.tables.mapper.entry
+    watched, entry = context.watched(source), mapper.entry
     ours = [one for one in tables if not (entry(one.name).exclude or entry(one.name).chooses)]
     whole = [one for one in ours if set(watched[one.name].actions) == _ALL]
-    return target.tables.merging(whole, made=made)
+    return merging(whole)
 
 
 def bring(context: Context, target: Target, overlap: Overlap) -> None:

@@ -26,6 +26,7 @@ from sluice.initial_update.keeping import hand_out, keep
 from sluice.initial_update.later import Later, replace_keys
 from sluice.initial_update.partly import Held, Partly
 from sluice.initial_update.plan import Chunk, chunks
+from sluice.initial_update.preflight import Choices
 from sluice.initial_update.resuming import Resumption, began
 from sluice.initial_update.targets import directories, slave_target
 from sluice.initial_update.together import EXTERNAL, MARKERS, SNAPSHOT, expect_together
@@ -121,14 +122,12 @@ class _Asked:
     @property
     def storable(self) -> bool:
         """Whether the rows can go into files, too: all of them, in chunks of one snapshot."""
-        return self.mode == SNAPSHOT and not self.only
+        return Choices(self.mode, self.only).storable
 
     @property
     def choices(self) -> dict[str, object]:
         """What of this is a choice of the form, which another run is asked for with."""
-        mode = "" if self.mode == SNAPSHOT else self.mode
-        said = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
-        return {name: choice for name, choice in said.items() if choice}
+        return Choices(self.mode, store=self.store, resume=self.resume).as_asked
 
     @cached_property
     def goes_on(self) -> bool:

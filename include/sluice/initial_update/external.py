@@ -6,11 +6,12 @@ reads at times of its own, between two snapshots of ours: then the log brings wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sluice.apply.mapper import Mapper
 from sluice.context import Context
 from sluice.dispatch.overlap import Overlap
 from sluice.errors import SluiceError
@@ -27,6 +28,58 @@ from sluice.parts import Program
 from sluice.vendors.dumping import DumpSnapshot, Programs, TableDefinition, importing
 from sluice.vendors.protocol import SourceDatabase
 from sluice.vendors.registry import master, vendor
+
+
+def expect_exportable(context: Context, source: str) -> Sequence[str]:
+    """The program that exports from a master. Raises SluiceError SLC-200 if it is not there."""
+    settings = context.config.source(source)
+    command = settings.initial_program.command or master(settings.vendor).exporting.command
+    expect_there(f"source {source}", command)
+    return command
+
+
+def expect_importable(
+    context: Context,
+    pair: Pair,
+    mapper: Mapper,
+    definitions: Sequence[TableDefinition],
+    merging: Callable[[Sequence[TableDefinition]], set[TableName]],
+) -> None:
+    """See that the rows of a slave can come by a program; nothing is changed on it.
+
+    Args:
+        merging: see `sluice.initial_update.bringing.told`.
+
+    Raises:
+        SluiceError: SLC-200, SLC-204, SLC-205.
+    """
+    slave = context.config.slave(pair.slave)
+    command, importing_ = slave.initial_program.command, vendor(slave.vendor).importing
+    names = [one.name for one in given(mapper, definitions)]
+    if importing_ is None:
+        raise _refused(pair.slave, "no program imports into this kind of slave")
+    if context.unheard(pair):
+        raise _refused(pair.slave, "with `block_loop` a master in its database would hear of the rows")
+    if own := [str(name) for name in names if mapper.filled(name) is Filled.MERGE]:
+        raise _refused(pair.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
+    bent = [str(one.name) for one in definitions if not mapper.whole(one.name) or mapper.table(one.name) != one.name]
+    if bent and not command:
+        raise _refused(pair.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
+    if not _reads_snapshot(expect_exportable(context, pair.source)):
+        exact = told(context, pair.source, mapper, definitions, merging)
+        if others := [str(name) for name in names if name not in exact]:
+            raise SluiceError(
+                205,
+                f"the program of source {pair.source} reads no {{snapshot}} of ours, and these tables of "
+                f"{pair.slave} cannot have rows of several times: {', '.join(others)}",
+                "nothing was changed on the slave; give them a primary key and no other unique one, see R5 in "
+                "correctness.md, use a program that reads a snapshot, or trigger initial_update with mode snapshot",
+            )
+    expect_there(f"slave {pair.slave}", command or importing_.command)
+
+
+def _reads_snapshot(command: Sequence[str]) -> bool:
+    return any("{snapshot}" in word for word in command)
 
 
 class External(Nothing):
@@ -60,10 +113,8 @@ class External(Nothing):
         self._sequences = sequences
         self._settings = context.config.source(source).initial_program
         self._exporting = master(context.config.source(source).vendor).exporting
-        command = self._settings.command or self._exporting.command
-        self._at_once = any("{snapshot}" in word for word in command)
+        self._at_once = _reads_snapshot(expect_exportable(context, source))
         self._rows: set[TableName] = set()
-        expect_there(f"source {source}", command)
 
     def begin(self, target: Target) -> None:
         """Fence out whoever was at work, if the rows can come by a program.
@@ -71,34 +122,9 @@ class External(Nothing):
         Raises:
             SluiceError: SLC-200, SLC-204, SLC-205; nothing was changed on the slave.
         """
-        plan, mapper = target.plan, target.tables.mapper
-        command = self._context.config.slave(plan.slave).initial_program.command
-        importing_ = vendor(plan.vendor).importing
-        names = [one.name for one in given(mapper, self._definitions)]
-        if importing_ is None:
-            raise _refused(plan.slave, "no program imports into this kind of slave")
-        if plan.masters:
-            raise _refused(plan.slave, "with `block_loop` a master in its database would hear of the rows")
-        if own := [str(name) for name in names if mapper.filled(name) is Filled.MERGE]:
-            raise _refused(plan.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
-        bent = [
-            str(one.name)
-            for one in self._definitions
-            if not mapper.whole(one.name) or mapper.table(one.name) != one.name
-        ]
-        if bent and not command:
-            raise _refused(plan.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
-        if not self._at_once:
-            exact = told(self._context, self._source, target, self._definitions, made=True)
-            if others := [str(name) for name in names if name not in exact]:
-                raise SluiceError(
-                    205,
-                    f"the program of source {self._source} reads no {{snapshot}} of ours, and these tables of "
-                    f"{plan.slave} cannot have rows of several times: {', '.join(others)}",
-                    "nothing was changed on the slave; give them a primary key and no other unique one, see R5 in "
-                    "correctness.md, use a program that reads a snapshot, or trigger initial_update with mode snapshot",
-                )
-        expect_there(f"slave {plan.slave}", command or importing_.command)
+        (pair,) = target.pairs
+        merging = partial(target.tables.merging, made=True)
+        expect_importable(self._context, pair, target.tables.mapper, self._definitions, merging)
         super().begin(target)
 
     def load(self, job: LoadJob) -> list[SlaveLoaded]:

@@ -9,21 +9,21 @@ from sluice import commands
 from sluice.context import Context
 from sluice.control import (
     cascades,
+    consenting,
     joined,
     leases,
     replications,
-    sharing,
     standby,
     stops,
     transfers,
     updates,
     versions,
 )
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import ConfigError, Lossy, SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.courtesy import active
 from sluice.initial_update.fencing import fence_out
-from sluice.initial_update.later import expect_fit
+from sluice.initial_update.preflight import Choices, Refused, expect_possible, unchanged
 from sluice.initial_update.together import MARKERS, SNAPSHOT, expect_together
 from sluice.initial_update.waiting import restart
 from sluice.log import event
@@ -65,8 +65,8 @@ def inhibit(
             hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
             and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them, SLC-230 if it
             would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-225, SLC-224 and SLC-099
-            if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go together; all are left as they
-            were.
+            if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go together; whatever else would
+            stop the update and can be known, see `expect_possible`. All are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -86,17 +86,17 @@ def inhibit(
     following = cascades.parsed(context, cascade)
     number, there = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in there]
-    filled = only or context.watched(source).keys()
     for pair in wanted:
         if not force:
             _refuse_under_way(context, pair)
         _refuse_paused(context, pair)
         _refuse_excluded(context, pair, only)
-        sharing.expect_kept(context, pair, filled)
         if only:
             _refuse_inexact(context, pair, only, whole=not keys)
-    if between and wanted:
-        expect_fit(context, wanted, between)
+    if wanted:
+        newest = older == context.config.source(source).messages.version
+        choices = Choices(mode, only, between, store, resume, "" if newest else older)
+        _refuse_impossible(context, wanted, choices, keys)
     if under_way := [pair.slave for pair in wanted if replications.get(context.store, pair).status in UNDER_WAY]:
         cancel(context, source, under_way, why="another initial update was asked for")
     number = number or updates.new(context.store, source, only, keys)
@@ -140,6 +140,19 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
             f"nothing was changed; wait for it. Or end it, with {commands.cancel(pair)}, and trigger initial_update "
             "again, or at once with `force`",
         )
+
+
+def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: Choices, keys: Sequence[str]) -> None:
+    """Whatever would stop the update later, and can be known now. People are asked about what they can allow."""
+    try:
+        expect_possible(context, pairs, choices)
+    except Refused as refused:
+        for pair, error in refused.why.items():
+            if isinstance(error, Lossy) and error.allowable:
+                number = updates.new(context.store, pair.source, choices.tables, keys, updates.REFUSED)
+                consenting.ask(context, pair, number, error, choices.as_asked)
+                refused.hint = unchanged(error.hint)
+        raise
 
 
 def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[Between]:

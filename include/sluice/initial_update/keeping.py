@@ -20,6 +20,7 @@ from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.position import Position
 from sluice.parts import Incoming
+from sluice.vendors.dumping import TableDefinition
 from sluice.vendors.registry import master
 
 
@@ -61,7 +62,7 @@ def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str)
     failed: dict[str, SluiceError] = {}
     for pair in pairs:
         try:
-            found, begins = _for(context, pair, version)
+            found, begins, _ = kept_for(context, pair, version)
             replications.restart_at(context.store, pair, begins, update)
         except SluiceError as error:
             failed[pair.slave] = error
@@ -71,8 +72,8 @@ def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str)
     return failed
 
 
-def _for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position]:
-    """What is kept of a version for slaves that see the tables as this one does, and where the log goes on.
+def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position, list[TableDefinition]]:
+    """What is kept of a version for slaves that see the tables as this one does, where the log goes on, and the tables.
 
     Raises:
         SluiceError: SLC-194, there is nothing; SLC-042, the log does not reach back to it.
@@ -81,10 +82,11 @@ def _for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position
     mapper = context.mapper(pair)
     for one in versions.of(context, pair.source, version):
         stored = opened(Place(at_home(shelf.place(context))).within(one.name), one, Incoming())
-        seen = fingerprints(mapper, map(define, stored.definitions))
+        definitions = [define(known) for known in stored.definitions]
+        seen = fingerprints(mapper, definitions)
         if seen in stored.slaves.values():
             context.manifest(pair.source).ahead("", stored.position)
-            return one, stored.position
+            return one, stored.position, definitions
     raise SluiceError(
         194,
         f"version {version} of {pair.source} is not kept for what slave {pair.slave} sees; "

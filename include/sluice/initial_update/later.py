@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 
 from sluice.context import Context
-from sluice.control import absence, rejections, sharing, stops, updates
+from sluice.control import rejections, sharing, stops, updates
 from sluice.errors import SluiceError
 from sluice.initial_update.copying import Target, each, given
 from sluice.initial_update.plan import KeyRange
@@ -19,7 +20,7 @@ from sluice.initial_update.targets import slave_target
 from sluice.initial_update.waiting import Leased
 from sluice.log import event
 from sluice.model.between import Between
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.wanted import chosen
 from sluice.vendors.dumping import DumpSnapshot, SlaveRanges, TableDefinition
@@ -56,12 +57,14 @@ class Later:
         self._keys = keys
         self._orders = {name: snapshot.order(name) for name in sorted(self.tables)}
         self._sorted = {name: snapshot.sorting(name) for name in self.tables} if keys else {}
-        wanted = [
+        self._snapshot = snapshot
+        self._wanted = [
             KeyRange(0, one.table, self._orders[one.table] or "", until=one.until, first=one.first, replaces=True)
             for one in keys
         ] or [KeyRange(0, name, order) for name, order in self._orders.items() if order]
-        parts = [part for one in wanted if one.order for part in self._parts(snapshot, one)]
-        self._ranges = [replace(part, number=number) for number, part in enumerate(parts)]
+        for one in self._wanted:
+            if one.order:
+                snapshot.expect_bounds(one)
 
     def plan(self, pair: Pair) -> None:
         """Look whether a slave can get them so; nothing is changed.
@@ -89,10 +92,14 @@ class Later:
                 99, f"slave {pair.slave} cannot get in blocks: {reasons}", as_tables if self._keys else whole
             )
 
-    def _parts(self, snapshot: DumpSnapshot, wanted: KeyRange) -> Iterator[KeyRange]:
+    @cached_property
+    def _ranges(self) -> list[KeyRange]:
+        parts = [part for one in self._wanted if one.order for part in self._parts(one)]
+        return [replace(part, number=number) for number, part in enumerate(parts)]
+
+    def _parts(self, wanted: KeyRange) -> Iterator[KeyRange]:
         """The parts of a range, so that as many blocks of it can be loaded at once as there may be tasks."""
-        snapshot.expect_bounds(wanted)
-        cuts = snapshot.cuts(wanted, self._context.config.bulk_tasks)
+        cuts = self._snapshot.cuts(wanted, self._context.config.bulk_tasks)
         for reached, until in pairwise([None, *cuts, wanted.until]):
             yield replace(wanted, reached=reached, until=until)
 
@@ -168,20 +175,6 @@ def seen(context: Context, pair: Pair, keys: Sequence[Between] = ()) -> str:
     return hashlib.sha256(said.encode()).hexdigest()
 
 
-def expect_fit(context: Context, pairs: Sequence[Pair], keys: Sequence[Between]) -> None:
-    """See that rows between two keys can be replaced on slaves of one source, as far as these can be reached; nothing
-    is changed.
-
-    Raises:
-        SluiceError: SLC-224, SLC-099, SLC-088.
-    """
-    away = absence.absent(context, pairs)
-    with _planned(context, pairs[0].source, keys) as (later, _):
-        for pair in pairs:
-            if pair not in away:
-                later.plan(pair)
-
-
 def replace_keys(
     context: Context,
     held: Sequence[Leased],
@@ -203,7 +196,7 @@ def replace_keys(
     with ExitStack() as stack:
         for target in targets:
             stack.callback(target.tables.close)
-        later, snapshot = stack.enter_context(_planned(context, held[0][0].source, keys))
+        later, snapshot = stack.enter_context(planned(context, held[0][0].source, keys))
         updates.begun(context.store, update, snapshot.snapshot, snapshot.position)
         anew, _ = later.apart(targets, update, failed, resume=resume)
 
@@ -216,10 +209,17 @@ def replace_keys(
 
 
 @contextmanager
-def _planned(context: Context, source: str, keys: Sequence[Between]) -> Iterator[tuple[Later, DumpSnapshot]]:
-    database, tables = context.source(source), sorted({one.table for one in keys})
+def planned(
+    context: Context, source: str, keys: Sequence[Between], tables: Collection[TableName] = ()
+) -> Iterator[tuple[Later, DumpSnapshot]]:
+    """What slaves get in blocks of ranges of keys, or of whole tables, and the snapshot that it is planned by.
+
+    Raises:
+        SluiceError: SLC-224, these are no keys.
+    """
+    database, named = context.source(source), sorted({*(one.table for one in keys), *tables})
     try:
-        with database.dump_snapshot([tables], context.manifest(source).end) as snapshot:
+        with database.dump_snapshot([named], context.manifest(source).end) as snapshot:
             yield Later(context, source, snapshot, snapshot.definitions(), keys), snapshot
     finally:
         database.close()

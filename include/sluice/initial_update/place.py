@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import fs
@@ -23,6 +26,23 @@ class Place:
         """A directory in this one."""
         path, mark, options = self.url.partition("?")
         return Place(f"{path.rstrip('/')}/{name}{mark}{options}")
+
+    def expect_writable(self, size: int) -> None:
+        """See that a file of so many bytes can be written to the directory, made before if it has to be; nothing is
+        made. Of an object store it is only known whether it answers.
+
+        Raises:
+            TransientError: SLC-180.
+        """
+        with self.reachable("written to"):
+            if self._files.type_name != "local":
+                self._files.get_file_info([self._path])
+                return
+            below = next(path for path in (Path(self._path), *Path(self._path).parents) if path.exists())
+            if not (below.is_dir() and os.access(below, os.W_OK | os.X_OK)):
+                raise NotADirectoryError(f"nothing can be written to {below}")
+            if (free := shutil.disk_usage(below).free) < size:
+                raise OSError(f"only {free:,} bytes are free there, and a file may have {size:,}")
 
     def make(self) -> None:
         """Make the directory, and those that it is in."""

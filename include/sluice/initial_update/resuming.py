@@ -200,7 +200,8 @@ class Resumption:
         ours = [(table, piece, rows) for table, piece, rows in there if shaped[table] == piece.shape]
         if not (begun := {table for table, _, rows in ours if rows is not None}):
             return Staying()
-        names = told(self._context, self._source, target, [one for one in self._definitions if one.name in begun])
+        tables, definitions = target.tables, [one for one in self._definitions if one.name in begun]
+        names = told(self._context, self._source, tables.mapper, definitions, tables.merging)
         return Staying(
             frozenset(names),
             tuple((piece, rows) for table, piece, rows in ours if table in names and rows is not None),

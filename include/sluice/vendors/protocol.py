@@ -118,6 +118,13 @@ class SourceDatabase(Protocol):
     def missing(self, tables: Sequence[TableName]) -> dict[TableName, TableName | None]:
         """Which of these are no tables of the source, each with what it is called now if it was renamed."""
 
+    def dumpable(self, watched: Mapping[TableName, Watch]) -> Sequence[Any]:
+        """See that tables, which are there, can be watched and read; their definitions. Nothing is written or locked.
+
+        Raises:
+            SluiceError: SLC-041, SLC-069, SLC-130, one of them cannot be watched; SLC-033, or not be read.
+        """
+
     def columns(self, tables: Sequence[TableName]) -> Mapping[TableName, Sequence[Column]]:
         """The columns of these tables, none for what is no table of the source."""
 
@@ -209,6 +216,21 @@ class SlaveDatabase(Protocol):
 
         Raises:
             SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
+        """
+
+    def loadable(self, tables: Sequence[Any], wanted: WipeOut | None = None, *, resume: bool = False) -> Fit:
+        """See that tables of the master can be filled by an initial update; nothing is written or locked.
+
+        Args:
+            tables: their definitions, as `SourceDatabase.dumpable` gives them.
+            wanted: a schema that is wiped out before.
+            resume: rows that an earlier update has brought may stay, so those that are there are no reason to refuse.
+
+        Raises:
+            SluiceError: the first reason why not: SLC-071, SLC-073, SLC-074, SLC-076, SLC-077, SLC-078, SLC-244 of a
+                table; SLC-210, SLC-211, SLC-212, SLC-232 of the rows that it has; SLC-213 to SLC-216 of the schema;
+                SLC-156, SLC-198 of files; SLC-029, SLC-033, SLC-038 of the server.
+            TransientError: it cannot be asked now.
         """
 
     def looks_through(self, layout: Layout) -> bool:

@@ -1,4 +1,4 @@
--- What goes with a schema, by its type and by its name as a DROP takes it. What belongs to something else goes with that:
+-- What goes with a schema, by its type and by its name as a DROP takes it, and by its numbers. What belongs to something else goes with that:
 -- partitions, sequences of a column, indexes of a constraint, what an extension has brought, and what is Sluice's.
 WITH there (kind, class, oid) AS (
     SELECT CASE WHEN relkind IN ('r', 'p', 'f') THEN 'tables' WHEN relkind IN ('v', 'm') THEN 'views'
@@ -13,7 +13,7 @@ WITH there (kind, class, oid) AS (
     FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
     WHERE relnamespace = quote_ident(%(schema)s)::regnamespace AND NOT tgisinternal AND tgparentid = 0
 )
-SELECT named.type, named.identity
+SELECT named.type, named.identity, class::oid::bigint, there.oid::bigint
 FROM there
 CROSS JOIN LATERAL pg_identify_object(class, there.oid, 0) AS named
 WHERE kind = ANY (%(kinds)s::text[])

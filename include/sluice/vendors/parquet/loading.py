@@ -34,6 +34,28 @@ if TYPE_CHECKING:
 _PLAN = "plan.json"
 
 
+def admitted(slave: ParquetSlave, tables: Sequence[TableDefinition]) -> dict[TableName, Table]:
+    """Tables of the master as files keep them, by the master's names; nothing is written.
+
+    Raises:
+        SluiceError: SLC-156, a column bears a name of ours; SLC-212, rows are to be kept; or what `admit` raises.
+    """
+    found: dict[TableName, Table] = {}
+    for table in tables:
+        layout = view(slave.mapper, table.layout).layout
+        refuse_ours(table.name, layout.columns)
+        if slave.mapper.filled(table.name) is not Filled.TRUNCATE:
+            raise SluiceError(
+                212,
+                f"what is in the files of {table.name} is replaced as a whole, and `on_filled` is not truncate",
+                "nothing was changed; take `on_filled` out of the configuration",
+            )
+        found[table.name] = Table(layout.name, layout.columns)
+    for one in found.values():
+        slave.admit(one, one.name)
+    return found
+
+
 class LakeTables:
     """See `sluice.vendors.dumping.SlaveTables`."""
 
@@ -73,24 +95,9 @@ class LakeTables:
         staying: Collection[TableName] = (),
         in_parts: Collection[TableName] = (),
     ) -> None:
-        """Write down what the columns are. What is current stays so for now.
-
-        Raises:
-            SluiceError: SLC-156, a column bears a name of ours; SLC-212, rows are to be kept.
-        """
-        for table in tables:
-            layout = view(self.mapper, table.layout).layout
-            refuse_ours(table.name, layout.columns)
-            if self.mapper.filled(table.name) is not Filled.TRUNCATE:
-                raise SluiceError(
-                    212,
-                    f"what is in the files of {table.name} is replaced as a whole, and `on_filled` is not truncate",
-                    "nothing was changed; take `on_filled` out of the configuration",
-                )
-            self._tables[table.name] = Table(layout.name, layout.columns)
-            self.as_text.add(table.name)
-        for one in self._tables.values():
-            self._slave.admit(one, one.name)
+        """Write down what the columns are. What is current stays so for now. Raises as `admitted`."""
+        self._tables = admitted(self._slave, tables)
+        self.as_text.update(self._tables)
         known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
         wanted = json.dumps({"keeps": self._slave.kind.name, "tables": known})
         with reachable("preparing the load"):

@@ -29,7 +29,7 @@ from sluice.vendors.dumping import Fit, TableDefinition
 from sluice.vendors.parquet.committing import Commit
 from sluice.vendors.parquet.files import Files
 from sluice.vendors.parquet.kinds import Kind
-from sluice.vendors.parquet.loading import LakeTables
+from sluice.vendors.parquet.loading import LakeTables, admitted
 from sluice.vendors.parquet.place import place_of, reachable
 from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
@@ -67,6 +67,16 @@ class ParquetSlave:
             if not (directory.is_dir() and os.access(directory, os.W_OK)):
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
         return Fit(as_text=set(tables))
+
+    def loadable(
+        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
+    ) -> Fit:
+        """See that tables can be filled; nothing is written."""
+        if wanted:
+            self.wiped(wanted)
+        self.version = self.versions.current()
+        admitted(self, tables)
+        return self.fit({table.name: table.layout.columns for table in tables})
 
     def looks_through(self, layout: Layout) -> bool:
         """Files have no index; to a history changes are added."""

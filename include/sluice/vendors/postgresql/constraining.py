@@ -9,7 +9,7 @@ from sluice.apply.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.vendors.postgresql.definition import TableDefinition, for_slave
-from sluice.vendors.postgresql.mapping import mapped
+from sluice.vendors.postgresql.mapping import expect_computable, mapped
 from sluice.vendors.postgresql.qualified import SlaveNames
 from sluice.vendors.postgresql.session import Connection
 
@@ -20,10 +20,16 @@ _KNOWING = 180000
 
 
 def to_make(connection: Connection, table: TableDefinition, names: SlaveNames, mapper: Mapper) -> TableDefinition:
-    """A table of the master in the slave's words, as it is made there.
+    """A table of the master in the slave's words, as it is made there. Raises as `expect_makeable`."""
+    expect_makeable(connection, table, mapper)
+    return mapped(connection, for_slave(understood(connection, table), names), mapper)
+
+
+def expect_makeable(connection: Connection, table: TableDefinition, mapper: Mapper) -> None:
+    """See that a table of the master can be made here; nothing is changed.
 
     Raises:
-        SluiceError: SLC-244, the slave's server does not know its keys; see `mapped`.
+        SluiceError: SLC-244, the slave's server does not know its keys; SLC-078, see `expect_computable`.
     """
     of_periods = [name for name, text in table.constraints if _OF_PERIODS.match(text)]
     if of_periods and connection.info.server_version < _KNOWING:
@@ -34,7 +40,7 @@ def to_make(connection: Connection, table: TableDefinition, names: SlaveNames, m
             "make the table there by hand, with an exclusion constraint (EXCLUDE USING gist) in its place, or leave it "
             "out (`exclude`); nothing was loaded",
         )
-    return mapped(connection, for_slave(understood(connection, table), names), mapper)
+    expect_computable(table, mapper)
 
 
 def understood(connection: Connection, table: TableDefinition) -> TableDefinition:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import psycopg
 from psycopg import sql
 from pydantic import TypeAdapter
 
@@ -116,6 +117,16 @@ def several(connection: Connection, names: Sequence[TableName]) -> list[TableDef
         )
         for plain, indexes, types, undecoded in rows
     ]
+
+
+def readable(connection: Connection, names: Sequence[TableName]) -> list[TableDefinition]:
+    """The same, of tables that our role may read. Raises psycopg's InsufficientPrivilege, which becomes SLC-033."""
+    tables = sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
+    if row := connection.execute(composed("catalog/unreadable", tables=tables)).fetchone():
+        name, hidden = row
+        said = f"row-level security hides rows of table {name}" if hidden else f"permission denied for table {name}"
+        raise psycopg.errors.InsufficientPrivilege(said)
+    return several(connection, names)
 
 
 def carried(table: DefinedTable) -> TableDefinition:

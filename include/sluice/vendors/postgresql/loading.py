@@ -9,7 +9,6 @@ import psycopg
 from psycopg import sql
 
 from sluice.apply.view import view
-from sluice.errors import SluiceError
 from sluice.model.action import Filled
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
@@ -24,6 +23,7 @@ from sluice.vendors.postgresql import (
     finishing,
     guarding,
     indexing,
+    preflight,
     schemas,
     upgrading,
     usertypes,
@@ -36,7 +36,7 @@ from sluice.vendors.postgresql.fitting import fitting, other_types
 from sluice.vendors.postgresql.qualified import names_of
 from sluice.vendors.postgresql.references import References
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.postgresql.telling import UNFINISHED, is_keyed, is_unfinished, merges
+from sluice.vendors.postgresql.telling import UNFINISHED, is_unfinished, merges
 from sluice.vendors.postgresql.wiping import wipe_out
 
 if TYPE_CHECKING:
@@ -248,39 +248,19 @@ class SlaveTables:
         """Whether a table that is there is to be emptied."""
         name, policy = self.mapper.table(table.name), self.mapper.filled(table.name)
         if policy is Filled.MERGE and table.name not in self._unfinished:
-            numbered = {one.name for one in catalog.target_columns(session, name).values() if one.numbered}
-            odd = numbered - set(catalog.primary_key(session, name))
-            odd |= {one.name for one in catalog.acting(session, name) if one.kind == "rule"}
-            if odd or not is_keyed(session, self.mapper, table):
-                raise SluiceError(
-                    211,
-                    f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",
-                    "nothing was changed; give it the master's primary key, checked at once, and no other unique "
-                    "index, no rule and no other column that is always numbered, or set another `on_filled`",
-                )
+            preflight.expect_keyed(session, self.mapper, table)
             self.upserted.add(table.name)
             return False
         # What a load that broke off has left is the master's.
-        if policy is Filled.REFUSE and not (stays or self._broke_off) and catalog.filled(session, {name: name}):
-            raise SluiceError(
-                210,
-                f"{name} of the slave has rows",
-                "nothing was changed; look whose they are, and empty it, or set another `on_filled`",
-            )
+        if policy is Filled.REFUSE and not (stays or self._broke_off):
+            preflight.expect_empty(session, name)
         return not stays
 
     def _expect_ours(self, session: Connection, table: TableName, name: TableName) -> None:
         """See that no rows are in it that others may have brought there meanwhile, and that are to stay."""
-        if self.mapper.filled(table) is not Filled.MERGE:
-            return
-        session.execute(sql.SQL("LOCK TABLE {}").format(identifier(name)))
-        if catalog.filled(session, {name: name}):
-            raise SluiceError(
-                232,
-                f"{name} of the slave was made by an initial update that has not ended, and its rows are to stay",
-                "nothing was changed; let the one that is under way end, or trigger the one that broke off again with "
-                "`resume`. If none of the rows is needed there, drop the table by hand",
-            )
+        if self.mapper.filled(table) is Filled.MERGE:
+            session.execute(sql.SQL("LOCK TABLE {}").format(identifier(name)))
+            preflight.expect_unfilled(session, self.mapper, table)
 
     def _silence(self, session: Connection) -> None:
         """What acts by itself on what is written does not in this transaction, where the role may have it so."""

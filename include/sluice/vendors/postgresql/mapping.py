@@ -64,6 +64,32 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
     return replace(table, columns=columns, constraints=found.constraints, indexes=found.indexes, key=found.key)
 
 
+def expect_computable(table: TableDefinition, mapper: Mapper) -> None:
+    """See that no column that the slave gets is computed from one that it does not; nothing is changed.
+
+    Raises:
+        SluiceError: SLC-078.
+    """
+    left_out = {column.name for column in table.columns if mapper.column(table.name, column.name) is None}
+    computed = [one for one in table.columns if one.generated and one.name not in left_out]
+    if not (left_out and computed):
+        return
+    # A parser takes long to import, and hardly a table needs it.
+    from sluice.vendors.postgresql import parsing
+
+    for one in computed:
+        for column in sorted(left_out & parsing.columns(one.expression or "")):
+            raise _computed(table.name, column, f"column {one.name} depends on it")
+
+
+def _computed(table: TableName, column: str, why: str) -> SluiceError:
+    return SluiceError(
+        78,
+        f"the slave does not get the column {column} of {table}, but another is computed from it: {why}",
+        "leave that column out too, or make the table there by hand with a column that is written",
+    )
+
+
 def _numbered(column: ColumnDefinition, ours: ColumnDefinition | None) -> ColumnDefinition:
     """A column of the model with the master's number; one that the slave alone has gets one by its name, below 0."""
     if ours is None:
@@ -76,12 +102,7 @@ def _drop(connection: Connection, table: TableName, column: str) -> None:
         with connection.transaction():
             _run(connection, sql.SQL("ALTER TABLE {} DROP {}").format(identifier(_MODEL), sql.Identifier(column)))
     except psycopg.errors.DependentObjectsStillExist as error:
-        raise SluiceError(
-            78,
-            f"the slave does not get the column {column} of {table}, but another is computed from it: "
-            f"{error.diag.message_detail}",
-            "leave that column out too, or make the table there by hand with a column that is written",
-        ) from None
+        raise _computed(table, column, error.diag.message_detail or str(error)) from None
 
 
 def _add(connection: Connection, column: Column) -> None:

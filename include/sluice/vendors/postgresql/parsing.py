@@ -109,6 +109,12 @@ def varying(expression: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(_varying(tokens, altering=False)), frozenset(_called(tokens))
 
 
+def columns(expression: str) -> set[str]:
+    """The columns that an expression of a table's own names; none if it cannot be parsed."""
+    tree = _tree(f"SELECT {expression}")
+    return {_folded(column.this) for column in tree.find_all(exp.Column)} if tree else set()
+
+
 def mapped(text: str, mapper: Mapper, schema: str) -> str:
     """The statement under a slave's names; as it is, if the slave calls everything as the master does.
 

@@ -87,9 +87,9 @@ class References:
         Args:
             all_: raise SluiceError SLC-270 for a key that our role may not drop; else it stays.
         """
-        found = self._found(tables)
-        if all_ and (others := [one.reference for one in found if not one.ours]):
-            raise _not_ours(self._session, others)
+        if all_:
+            expect_droppable(self._session, tables)
+        found = _found(self._session, tables)
         for reference in (one.reference for one in found if one.ours):
             drop = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
             self._session.execute(drop.format(identifier(reference.table), sql.Identifier(reference.name)))
@@ -159,19 +159,26 @@ class References:
         self.forget(reference.table, [reference.name])
         return True
 
-    def _found(self, tables: Collection[TableName]) -> list[_There]:
-        rows = self._session.execute(composed("references/there"), catalog.among(tables)).fetchall()
-        return [
-            _There(foreign_key(TableName(child_schema, child), name, TableName(schema, parent), verbatim(text)), ours)
-            for child_schema, child, name, schema, parent, text, ours in rows
-        ]
-
     def _noted(self) -> list[Reference]:
         rows = self._session.execute(composed("references/noted", **self._parts)).fetchall()
         return [
             Reference(TableName(child_schema, child), name, TableName(schema, parent), verbatim(made))
             for child_schema, child, name, schema, parent, made in rows
         ]
+
+
+def expect_droppable(session: Connection, tables: Collection[TableName]) -> None:
+    """See that our role may drop the foreign keys from these tables and to them. Raises SluiceError SLC-270."""
+    if others := [one.reference for one in _found(session, tables) if not one.ours]:
+        raise _not_ours(session, others)
+
+
+def _found(session: Connection, tables: Collection[TableName]) -> list[_There]:
+    rows = session.execute(composed("references/there"), catalog.among(tables)).fetchall()
+    return [
+        _There(foreign_key(TableName(child_schema, child), name, TableName(schema, parent), verbatim(text)), ours)
+        for child_schema, child, name, schema, parent, text, ours in rows
+    ]
 
 
 def _not_ours(session: Connection, references: Collection[Reference]) -> SluiceError:

@@ -25,7 +25,7 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
-from sluice.vendors.postgresql import catalog, commands, fencing, guarding, remarks, upgrading
+from sluice.vendors.postgresql import catalog, commands, fencing, guarding, preflight, remarks, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import TableDefinition
@@ -40,6 +40,9 @@ from sluice.vendors.postgresql.telling import is_unfinished, merges
 from sluice.vendors.postgresql.wiping import wiped
 from sluice.vendors.postgresql.writing import Writer
 from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
+
+# For how long whoever only looks waits for a table that somebody has locked.
+_LOCK_WAIT = "10s"
 
 
 class PostgresSlave:
@@ -80,6 +83,25 @@ class PostgresSlave:
                 if other_types(layout, there, names):
                     found.as_text.add(name)
         return found
+
+    def loadable(
+        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
+    ) -> Fit:
+        """See that tables can be filled; nothing is written."""
+        with translated("looking at the slave's tables"), self._open().transaction():
+            refuse_standby(self._open())
+            self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
+            self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_LOCK_WAIT))
+            self._open().execute("SET TRANSACTION READ ONLY")
+            return preflight.loadable(
+                self._open(),
+                self.mapper,
+                tables,
+                silent=self._silent,
+                wiped=wanted,
+                ours=upgrading.IN_SLAVE,
+                resume=resume,
+            )
 
     def looks_through(self, layout: Layout) -> bool:
         """Rows without a key are compared as a whole, which no index does."""
@@ -251,7 +273,7 @@ class PostgresSlave:
     def wiped(self, wanted: WipeOut) -> list[str]:
         """What an initial update drops, each with its type."""
         with translated("looking at what is to be wiped out"):
-            return [f"{kind} {name}" for kind, name in wiped(self._open(), wanted, upgrading.IN_SLAVE)]
+            return [f"{one.kind} {one.name}" for one in wiped(self._open(), wanted, upgrading.IN_SLAVE)]
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> SlaveTables:
         """The tables of this slave, for a dump under an epoch of its own."""

@@ -19,10 +19,12 @@ from sluice.vendors.dumping import At
 from sluice.vendors.postgresql import (
     capturing,
     catalog,
+    definition,
     detection,
     encoding,
     granting,
     polling,
+    registry,
     remarks,
     removing,
     sequences,
@@ -33,6 +35,7 @@ from sluice.vendors.postgresql import (
 )
 from sluice.vendors.postgresql.backlog import Backlog
 from sluice.vendors.postgresql.comparing import shape
+from sluice.vendors.postgresql.definition import TableDefinition
 from sluice.vendors.postgresql.fencing import raised
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, refuse_standby, translated
 from sluice.vendors.postgresql.snapshot import DumpSnapshot
@@ -160,6 +163,12 @@ class PostgresSource:
         known = self.is_installed()
         with translated("looking for the watched tables"):
             return detection.missing(self._publisher(), self.parts if known else None, tables)
+
+    def dumpable(self, watched: Mapping[TableName, Watch]) -> list[TableDefinition]:
+        """See that tables, which are there, can be watched and read; their definitions."""
+        with translated("looking at the watched tables"):
+            registry.wanted(self._publisher(), self.resources, self.parts, watched)
+            return definition.readable(self._publisher(), list(watched))
 
     def columns(self, tables: Sequence[TableName]) -> dict[TableName, list[Column]]:
         """The columns of these tables, none for what is no table of the source."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from graphlib import TopologicalSorter
 
 from psycopg import sql
@@ -26,6 +26,19 @@ def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames
     Raises:
         SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another.
     """
+    for name, one in lacking(connection, types, names):
+        schemas.provide(connection, name.schema)
+        connection.execute(
+            sql.SQL("CREATE {} {} {}").format(
+                sql.SQL(one.kind), sql.Identifier(name.schema, name.table), sql.SQL(names.within(one.definition or ""))
+            )
+        )
+
+
+def lacking(
+    connection: Connection, types: Iterable[UserType], names: SlaveNames
+) -> Iterator[tuple[TableName, UserType]]:
+    """What the slave lacks and can be made, by the slave's names; nothing is changed. Raises as `provide`."""
     for one in types:
         name = names.of(one.name)
         there = _there(connection, name)
@@ -40,12 +53,7 @@ def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames
                 f"{by_hand} there, then trigger initial_update again; nothing was loaded",
             )
         else:
-            schemas.provide(connection, name.schema)
-            connection.execute(
-                sql.SQL("CREATE {} {} {}").format(
-                    sql.SQL(one.kind), sql.Identifier(name.schema, name.table), sql.SQL(names.within(one.definition))
-                )
-            )
+            yield name, one
 
 
 def _of(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from psycopg import errors
 
@@ -12,8 +13,23 @@ from sluice.parts import WipeOut
 from sluice.vendors.postgresql.session import Connection, composed
 
 
-def wiped(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> list[tuple[str, str]]:
-    """What goes: type and name, as a DROP takes them.
+@dataclass(frozen=True)
+class Dropped:
+    """Something that goes.
+
+    Attributes:
+        kind, name: as a DROP takes them.
+        catalog, number: its place in the catalogs.
+    """
+
+    kind: str
+    name: str
+    catalog: int
+    number: int
+
+
+def wiped(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> list[Dropped]:
+    """What goes.
 
     Args:
         ours: tables that stay, wherever they are.
@@ -39,7 +55,20 @@ def wiped(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> list[tup
             )
         event("others are connected", who=who)
     named = {"schema": wanted.schema_, "kinds": list(wanted.kinds), "ours": list(ours)}
-    return [(kind, name) for kind, name in session.execute(composed("initial_update/wiped"), named)]
+    return [Dropped(*row) for row in session.execute(composed("initial_update/wiped"), named)]
+
+
+def expect_wipeable(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> None:
+    """See that a schema can be wiped out, as far as its catalog tells; nothing is changed.
+
+    Raises:
+        SluiceError: SLC-214, SLC-215, see `wiped`; SLC-216, something that stays depends on a part of it.
+    """
+    gone = wiped(session, wanted, ours)
+    numbers = {"classes": [one.catalog for one in gone], "oids": [one.number for one in gone]}
+    if row := session.execute(composed("initial_update/depending"), numbers).fetchone():
+        kind, name, why = row
+        raise _depended_on(wanted, kind, name, why)
 
 
 def wipe_out(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> None:
@@ -49,21 +78,16 @@ def wipe_out(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> None:
         SluiceError: SLC-214, SLC-215, see `wiped`; SLC-216, something that stays depends on a part of it.
     """
     gone = wiped(session, wanted, ours)
-    for kind, name in gone:
-        event("wipes out", kind=kind, name=name)
+    for one in gone:
+        event("wipes out", kind=one.kind, name=one.name)
     # Tables may refer to each other in a circle; what depends on what else is found by trying.
-    tables = ", ".join(name for kind, name in gone if kind == "table")
-    left = [("table", tables)] * bool(tables) + [one for one in gone if one[0] != "table"]
+    tables = ", ".join(one.name for one in gone if one.kind == "table")
+    left = [("table", tables)] * bool(tables) + [(one.kind, one.name) for one in gone if one.kind != "table"]
     while left:
         failed = {one: error for one in left if (error := _stays(session, *one))}
         if len(failed) == len(left):
             (kind, name), error = next(iter(failed.items()))
-            raise SluiceError(
-                216,
-                f"the schema {wanted.schema_} cannot be wiped out, since something that stays depends on {kind} "
-                f"{name}: {error.diag.message_detail or error}",
-                "nothing was changed; drop that by hand, or leave this kind out in `wipe_out`",
-            ) from error
+            raise _depended_on(wanted, kind, name, error.diag.message_detail or str(error)) from error
         left = list(failed)
 
 
@@ -75,3 +99,11 @@ def _stays(session: Connection, kind: str, names: str) -> errors.DependentObject
     except errors.DependentObjectsStillExist as error:
         return error
     return None
+
+
+def _depended_on(wanted: WipeOut, kind: str, name: str, why: str) -> SluiceError:
+    return SluiceError(
+        216,
+        f"the schema {wanted.schema_} cannot be wiped out, since something that stays depends on {kind} {name}: {why}",
+        "nothing was changed; drop that by hand, or leave this kind out in `wipe_out`",
+    )

@@ -1,0 +1,245 @@
+"""What an initial update needs, looked at before anything is changed: by `inhibit`, and by `./sluice check`.
+
+Nothing is written. What is seen may change until slaves are filled, so `dump` looks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from functools import partial
+
+from sluice.apply.view import Sight, view
+from sluice.config import at_home
+from sluice.connections import salt_of
+from sluice.context import Context
+from sluice.control import losses, sharing, shelf
+from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.initial_update.copying import given
+from sluice.initial_update.external import expect_exportable, expect_importable
+from sluice.initial_update.keeping import kept_for
+from sluice.initial_update.later import Later, planned
+from sluice.initial_update.packing import encryption_key
+from sluice.initial_update.place import Place
+from sluice.initial_update.signing import private_key
+from sluice.initial_update.together import EXTERNAL, MARKERS, SNAPSHOT
+from sluice.log import event
+from sluice.model.between import Between
+from sluice.model.layout import Column, Layout
+from sluice.model.names import Pair, TableName
+from sluice.model.wanted import Watch
+from sluice.parts import Outgoing
+from sluice.vendors.dumping import TableDefinition
+from sluice.vendors.protocol import SlaveDatabase
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How slaves are to be filled, as somebody chose it; see `sluice.initial_update.inhibit`.
+
+    Attributes:
+        tables: those that are filled, if these are not all.
+        version: an older one; empty for the newest.
+    """
+
+    mode: str = SNAPSHOT
+    tables: frozenset[TableName] = frozenset()
+    keys: Sequence[Between] = ()
+    store: bool = False
+    resume: bool = False
+    version: str = ""
+
+    @property
+    def storable(self) -> bool:
+        """Whether rows for a slave that cannot be reached can go into files."""
+        return self.mode == SNAPSHOT and not (self.tables or self.version)
+
+    @property
+    def as_asked(self) -> dict[str, object]:
+        """What of this is a choice of the form, which another run is asked for with, beside tables and keys."""
+        mode = "" if self.mode == SNAPSHOT else self.mode
+        said = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
+        return {name: choice for name, choice in said.items() if choice}
+
+
+@dataclass(frozen=True)
+class MasterTables:
+    """What a source has of the tables that are watched there.
+
+    Attributes:
+        missing: those that are not there, each with what it is called now if it was renamed.
+        definitions, columns: of those that are.
+        without_old: those whose updates say nothing of what a row was if its key stayed.
+        remarks: what is worth knowing of them.
+    """
+
+    source: str
+    watched: Mapping[TableName, Watch]
+    missing: Mapping[TableName, TableName | None]
+    columns: Mapping[TableName, Sequence[Column]]
+    definitions: Sequence[TableDefinition]
+    without_old: Sequence[Layout]
+    remarks: Sequence[str]
+
+    @classmethod
+    def of_source(cls, context: Context, source: str) -> MasterTables:
+        """Ask a source. Raises what `sluice.vendors.protocol.SourceDatabase.dumpable` does."""
+        with closing(context.source(source)) as database:
+            watched = context.watched(source)
+            columns = {name: known for name, known in database.columns(list(watched)).items() if known}
+            there = {name: watched[name] for name in columns}
+            return cls(
+                source,
+                watched,
+                database.missing(list(watched)),
+                columns,
+                database.dumpable(there),
+                database.without_old(there),
+                database.remarks(there),
+            )
+
+    def expect_there(self) -> None:
+        """See that no watched table is missing. Raises ConfigError SLC-040."""
+        if self.missing:
+            names = ", ".join(
+                f"{old} (it is called {now} now)" if now else str(old) for old, now in self.missing.items()
+            )
+            raise ConfigError(40, f"watched tables are missing: {names}", "mend `tables` in the configuration")
+
+
+class Refused(SluiceError):
+    """An initial update that cannot be, for some of the slaves that it was asked for.
+
+    Attributes:
+        why: by slave.
+    """
+
+    def __init__(self, why: Mapping[Pair, SluiceError]) -> None:
+        first = next(iter(why.values()))
+        (pair, error), *others = why.items()
+        facts = [error.fact if f"slave {pair.slave}" in error.fact else f"slave {pair.slave}: {error.fact}"]
+        facts += [f"slave {pair.slave}: {error.said}" for pair, error in others]
+        super().__init__(first.code, "; ".join(facts), unchanged(first.hint))
+        self.why = why
+
+    def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
+        return SluiceError, (self.code, self.fact, self.hint)
+
+
+def unchanged(hint: str) -> str:
+    """A HINT that says that nothing was changed."""
+    return hint if "nothing was changed" in hint else f"nothing was changed; {hint}"
+
+
+def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -> None:
+    """See that slaves of one source can be filled. One that cannot be reached is not asked: it waits, or its rows do.
+
+    Raises:
+        Refused: some of them cannot.
+        SluiceError: the source, or where files are to go, stands in the way.
+    """
+    source = pairs[0].source
+    try:
+        with ExitStack() as stack:
+            master = MasterTables.of_source(context, source)
+            master.expect_there()
+            for remark in master.remarks:
+                event("worth knowing", source=source, remark=remark)
+            later = None
+            if choices.mode == MARKERS:
+                filled = () if choices.keys else master.columns
+                later, _ = stack.enter_context(planned(context, source, choices.keys, filled))
+            elif choices.mode == EXTERNAL:
+                expect_exportable(context, source)
+            found = _asked(pairs, partial(_ask, context, master, choices, later))
+    except SluiceError as error:
+        error.hint = unchanged(error.hint)
+        raise
+    if refused := {pair: one for pair, one in found.items() if one and not isinstance(one, TransientError)}:
+        raise Refused(refused)
+    away = [pair for pair, one in found.items() if one]
+    if choices.store:
+        _expect_place(context.config.source(source).initial_files)
+    elif choices.storable and any(context.config.slave(pair.slave).off_line == "store" for pair in away):
+        _expect_place(Outgoing(location=shelf.place(context)))
+
+
+def look(
+    context: Context,
+    slave: SlaveDatabase,
+    master: MasterTables,
+    choices: Choices = Choices(),
+    later: Later | None = None,
+) -> list[str]:
+    """See that a slave can be filled so; what is worth knowing.
+
+    Args:
+        later: what comes in blocks.
+
+    Raises:
+        SluiceError: why not.
+        TransientError: it cannot be asked now.
+    """
+    pair, mapper, some = slave.pair, slave.mapper, choices.tables
+    wiped = None if some else context.wiped(pair)
+    if choices.version:
+        return slave.loadable(given(mapper, kept_for(context, pair, choices.version)[2]), wiped).warnings
+    columns = {name: known for name, known in master.columns.items() if not mapper.excludes(name)}
+    mapper.keep_apart(columns)
+    for name, known in columns.items():
+        mapper.refuse_unknown(name, [column.name for column in known])
+    salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
+    for layout in (one for one in master.without_old if one.name in columns):
+        sight = Sight(view(mapper, layout), salt, lasting=slave.lasting)
+        sight.expect_old("the table has `old_images: key`, so no change says it")
+    warnings = sharing.expect_kept(context, pair, some or columns, partial(_had, context))
+    losses.expect_none(context, pair, columns, partly=bool(some))
+    definitions = [one for one in given(mapper, master.definitions) if not some or one.name in some]
+    if not choices.keys:
+        warnings = slave.loadable(definitions, wiped, resume=choices.resume).warnings + warnings
+    if later:
+        later.plan(pair)
+    if choices.mode == EXTERNAL:
+        expect_importable(context, pair, mapper, master.definitions, slave.merging)
+    return warnings
+
+
+def _ask(
+    context: Context, master: MasterTables, choices: Choices, later: Later | None, pair: Pair
+) -> SluiceError | None:
+    """Why a slave cannot be filled, or cannot be asked; None if it can."""
+    try:
+        with closing(context.slave(pair)) as slave:
+            for warning in look(context, slave, master, choices, later):
+                event("worth knowing", slave=pair.slave, remark=warning)
+    except SluiceError as error:
+        if isinstance(error, TransientError):
+            event("not asked", slave=pair.slave, why=error.fact)
+        return error
+    return None
+
+
+def _asked(pairs: Sequence[Pair], ask: Callable[[Pair], SluiceError | None]) -> dict[Pair, SluiceError | None]:
+    with ThreadPoolExecutor(len(pairs)) as pool:
+        return dict(zip(pairs, pool.map(ask, pairs), strict=True))
+
+
+def _expect_place(settings: Outgoing) -> None:
+    """See that initial data can be stored. Raises TransientError SLC-180, ConfigError SLC-193, SLC-241, SLC-243."""
+    for read, file in ((private_key, settings.sign_with), (encryption_key, settings.key_file)):
+        if file:
+            read(file)
+    Place(at_home(settings.location)).expect_writable(settings.max_bytes)
+
+
+def _had(context: Context, source: str) -> set[TableName]:
+    """The tables that another source has, or had."""
+    found = set()
+    # What is wrong with these is told beside them.
+    with suppress(SluiceError):
+        found |= sharing.recorded(context.store, source)
+    with suppress(SluiceError):
+        found |= context.watched(source).keys()
+    return found
