@@ -15,6 +15,7 @@ from sluice.connections import ConnectionInfo
 from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
 from sluice.errors import SluiceError
+from sluice.initial_update.inhibit import inhibit
 from sluice.runtime import ports
 
 pytestmark = [pytest.mark.postgres]
@@ -235,9 +236,29 @@ def test_what_is_not_captured_of_a_table_is_told(build):
     world = build(
         "CREATE DOMAIN lo AS oid; CREATE TABLE t (id int PRIMARY KEY, photo oid, scan lo, note text);"
         "CREATE TABLE parted (id int) PARTITION BY RANGE (id);"
-        "CREATE UNLOGGED TABLE brief PARTITION OF parted FOR VALUES FROM (0) TO (10)",
+        "CREATE UNLOGGED TABLE brief PARTITION OF parted FOR VALUES FROM (0) TO (10);"
+        "CREATE TABLE heir () INHERITS (t)",
         ["public.t", "public.parted"],
     )
     (text,) = [one.text for one in findings(world.context) if one.subject.startswith("source")]
     assert "of public.t.photo, public.t.scan the numbers travel, large objects that they name do not" in text
     assert "; public.brief: UNLOGGED, so a crash empties it" in text
+    assert "; public.heir from public.t inherits: a query of the parent" in text
+    assert "public.brief from" not in text, "a partition is no heir"
+
+
+def test_an_entry_of_a_slave_that_is_not_spelled_like_its_table_is_told(world, caplog):
+    caplog.set_level("INFO")
+    world.configure(lambda plain: plain["sources"][SOURCE].update(tables={"public.*": {}}))
+    world.configure(lambda plain: plain["slaves"]["zurich"].update(tables={"public. T": {"mask": {"note": "redact"}}}))
+    told = "its `tables` name public. T, which is not there; there is public.t"
+    (text,) = [one.text for one in findings(world.context) if one.subject == "slave zurich"]
+    assert told in text
+    inhibit(world.context, SOURCE, ["zurich"])
+    assert told in caplog.text
+
+
+def test_where_files_are_to_be_stored_is_looked_at_if_it_is_named(world):
+    files = {"initial_files": {"location": "/dev/null/there"}}
+    world.configure(lambda plain: plain["sources"][SOURCE].update(files))
+    assert wrong(world)[f"initial files of {SOURCE}"].startswith("SLC-180")

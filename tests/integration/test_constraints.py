@@ -145,13 +145,9 @@ def test_a_slave_of_an_older_version_is_refused_keys_of_periods_before_it_is_tou
     world.master.execute(
         "CREATE TABLE room (id int4range, during daterange, PRIMARY KEY (id, during WITHOUT OVERLAPS))"
     )
-    world.inhibit()
-    refused = world.dump()["failed"]["zurich"]
-    assert "SLC-244" in refused
-    assert "public.room" in refused
+    with pytest.raises(SluiceError, match=r"SLC-244: .*public.room"):
+        world.inhibit()
     assert world.reader("zurich").execute("SELECT to_regclass('p')").fetchone() == (None,)
-    with pytest.raises(SluiceError, match="SLC-080: no slave could be loaded: zurich: SLC-244"):
-        world.update("zurich")
     world.reader("zurich").execute(
         "CREATE TABLE room (id int4range NOT NULL, during daterange NOT NULL,"
         " EXCLUDE USING gist (id WITH =, during WITH &&))"

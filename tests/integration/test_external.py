@@ -63,8 +63,8 @@ def test_the_databases_own_programs_bring_one_snapshot_to_all_slaves_under_write
     world.reader("geneva").execute(
         "CREATE TABLE heap (a bigint, b text, own text DEFAULT 'own'); INSERT INTO heap VALUES (0, 'old')"
     )
+    world.inhibit()
     with background(lambda: world.session().execute(WRITES + HEAP_WRITES), pause_s=0.2), world.running():
-        world.inhibit()
         done = world.dump(mode=EXTERNAL)
         assert done["failed"] == {}
         world.release()

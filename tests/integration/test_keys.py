@@ -197,6 +197,7 @@ def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorte
     world.reader("geneva").execute("ALTER TABLE branch.named ALTER code TYPE char(9)")
     with pytest.raises(SluiceError, match=r"SLC-099: .*public.named \(its keys are not known to be sorted"):
         world.inhibit("geneva", keys=KEYS)
+    world.reader("geneva").execute("ALTER TABLE branch.named ALTER code TYPE varchar(9)")
     world.inhibit("geneva", tables=[KEYED, NAMED])
     abandon(world.context, SOURCE, ["geneva"])
     with pytest.raises(SluiceError, match=r"SLC-196: .*it lacks public.keyed, public.named"):

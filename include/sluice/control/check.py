@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice import commands
-from sluice.config import is_at_home
+from sluice.config import at_home, is_at_home
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.initial_update.courtesy import active
 from sluice.initial_update.packing import encryption_key
+from sluice.initial_update.place import Place
 from sluice.initial_update.preflight import MasterTables, look
 from sluice.initial_update.signing import private_key, public_key
 from sluice.model.circles import echoing
 from sluice.model.names import Pair
+from sluice.parts import Outgoing
 from sluice.publish.transformer import load
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 
@@ -50,6 +52,8 @@ def findings(context: Context) -> Iterator[Finding]:
         yield from _activity(context, name)
         out = context.config.source(name).initial_files
         yield from _keys(f"keys of {name}", {encryption_key: out.key_file, private_key: out.sign_with})
+        if "location" in out.model_fields_set:
+            yield _try(f"initial files of {name}", lambda out=out: _place(out))  # type: ignore[misc]
         if transformer := context.config.source(name).messages.transformer:
             yield _try(f"transformer of {name}", lambda name=name, by=transformer: _transformer(by, name))  # type: ignore[misc]
     yield _try("replications", lambda: _circles(context))
@@ -179,6 +183,12 @@ def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> 
     if named:
         text = f"can be read on this machine: {', '.join(file for _, file in named)}"
         yield _try(subject, lambda: text if all(read(file) for read, file in named) else "")
+
+
+def _place(settings: Outgoing) -> str:
+    place = at_home(settings.location)
+    Place(place).expect_writable(settings.max_bytes)
+    return f"can be written to {place} on this machine"
 
 
 def _circles(context: Context) -> str:

@@ -5,12 +5,13 @@ Nothing is written. What is seen may change until slaves are filled, so `dump` l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 
+from sluice.apply.mapper import Mapper
 from sluice.apply.view import Sight, view
 from sluice.config import at_home
 from sluice.connections import salt_of
@@ -29,7 +30,7 @@ from sluice.log import event
 from sluice.model.between import Between
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
-from sluice.model.wanted import Watch
+from sluice.model.wanted import Watch, spelled_alike
 from sluice.parts import Outgoing
 from sluice.vendors.dumping import TableDefinition
 from sluice.vendors.protocol import SlaveDatabase
@@ -121,7 +122,7 @@ class Refused(SluiceError):
         (pair, error), *others = why.items()
         facts = [error.fact if f"slave {pair.slave}" in error.fact else f"slave {pair.slave}: {error.fact}"]
         facts += [f"slave {pair.slave}: {error.said}" for pair, error in others]
-        super().__init__(first.code, "; ".join(facts), unchanged(first.hint))
+        super().__init__(first.code, "; ".join(facts), first.hint)
         self.why = why
 
     def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
@@ -154,16 +155,16 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
             elif choices.mode == EXTERNAL:
                 expect_exportable(context, source)
             found = _asked(pairs, partial(_ask, context, master, choices, later))
+        if refused := {pair: one for pair, one in found.items() if one and not isinstance(one, TransientError)}:
+            raise Refused(refused)
+        away = [context.config.slave(pair.slave) for pair, one in found.items() if one]
+        if choices.store:
+            _expect_place(context.config.source(source).initial_files)
+        elif choices.storable and any(one.off_line == "store" for one in away):
+            _expect_place(Outgoing(location=shelf.place(context)))
     except SluiceError as error:
         error.hint = unchanged(error.hint)
         raise
-    if refused := {pair: one for pair, one in found.items() if one and not isinstance(one, TransientError)}:
-        raise Refused(refused)
-    away = [pair for pair, one in found.items() if one]
-    if choices.store:
-        _expect_place(context.config.source(source).initial_files)
-    elif choices.storable and any(context.config.slave(pair.slave).off_line == "store" for pair in away):
-        _expect_place(Outgoing(location=shelf.place(context)))
 
 
 def look(
@@ -183,6 +184,7 @@ def look(
         TransientError: it cannot be asked now.
     """
     pair, mapper, some = slave.pair, slave.mapper, choices.tables
+    warnings = list(_misspelt(mapper, master))
     wiped = None if some else context.wiped(pair)
     if choices.version:
         return slave.loadable(given(mapper, kept_for(context, pair, choices.version)[2]), wiped).warnings
@@ -194,16 +196,25 @@ def look(
     for layout in (one for one in master.without_old if one.name in columns):
         sight = Sight(view(mapper, layout), salt, lasting=slave.lasting)
         sight.expect_old("the table has `old_images: key`, so no change says it")
-    warnings = sharing.expect_kept(context, pair, some or columns, partial(_had, context))
+    warnings += sharing.expect_kept(context, pair, some or columns, partial(_had, context))
     losses.expect_none(context, pair, columns, partly=bool(some))
     definitions = [one for one in given(mapper, master.definitions) if not some or one.name in some]
     if not choices.keys:
-        warnings = slave.loadable(definitions, wiped, resume=choices.resume).warnings + warnings
+        warnings += slave.loadable(definitions, wiped, resume=choices.resume).warnings
     if later:
         later.plan(pair)
     if choices.mode == EXTERNAL:
         expect_importable(context, pair, mapper, master.definitions, slave.merging)
     return warnings
+
+
+def _misspelt(mapper: Mapper, master: MasterTables) -> Iterator[str]:
+    """Entries of a slave that say nothing of any table, since they are not spelled as the master spells it."""
+    for entry in mapper.tables:
+        name = TableName(entry.schema, entry.table)
+        if not entry.wildcard and name not in master.columns:
+            for other in spelled_alike(name, master.columns):
+                yield f"its `tables` name {name}, which is not there; there is {other}, which the entry does not change"
 
 
 def _ask(

@@ -67,6 +67,16 @@ def chosen(patterns: Iterable[Pattern], name: TableName) -> Pattern | None:
     return None if found is None or found.excluded else found
 
 
+def spelled_alike(name: TableName, names: Iterable[TableName]) -> list[TableName]:
+    """Those of these names that differ from one in case or blanks alone."""
+    return sorted(one for one in names if one != name and _folded(one) == _folded(name))
+
+
+def _folded(name: TableName) -> tuple[str, str]:
+    schema, table = ("".join(part.split()).lower() for part in (name.schema, name.table))
+    return schema, table
+
+
 def split_name(name: str) -> tuple[str | None, str]:
     """`table` or `schema.table` as its parts; a part with a dot, or with blanks around it, is in double quotes."""
     match = re.fullmatch(rf"(?:({_PART})\.)?({_PART})", name)

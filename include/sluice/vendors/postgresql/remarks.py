@@ -17,6 +17,7 @@ from sluice.vendors.postgresql.session import Connection, composed
 _REMARKS = {
     "catalog/large_objects": "of {} the numbers travel, large objects that they name do not",
     "catalog/earlier": "{}: runs before the capture, so it must not change its row again",
+    "catalog/heirs": "{} inherits: a query of the parent shows its rows on the master, and may not on a slave",
     "catalog/unlogged": "{}: UNLOGGED, so a crash empties it and no change says so: run initial_update then",
 }
 
