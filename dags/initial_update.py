@@ -12,7 +12,7 @@ DOC = """
 
 | task | what it does | afterwards |
 |---|---|---|
-| `inhibit` | closes the slaves' gates, clears their holdback; refuses paused drains | INITIAL, dispatcher STANDBY |
+| `inhibit` | refuses what cannot be, changing nothing; shuts gates, clears holdbacks | INITIAL, dispatcher STANDBY |
 | `dump` | copies the watched tables out of one snapshot to all the slaves | INITIAL, dispatcher STANDBY |
 | `release` | opens the gates: changes newer than the snapshot are delivered | TRANSITION, dispatcher ACTIVE |
 | `blocks` | mode `markers` alone: loads block by block, while the stream goes on | TRANSITION, dispatcher ACTIVE |

@@ -116,7 +116,7 @@ def test_a_schema_into_which_others_bring_rows_is_not_wiped_out(world):
     with pytest.raises(SluiceError, match=r"SLC-230: .*all of public, by `wipe_out` .west->hub"):
         inhibit(world.context, "east", ["hub"])
     world.configure(lambda settings: settings["slaves"]["hub"].update(wipe_out={"schema": "elsewhere"}))
-    with pytest.raises(SluiceError, match='SLC-029: .*schema "elsewhere" does not exist'):
+    with pytest.raises(SluiceError, match=r'SLC-029: .*schema "elsewhere" does not exist'):
         inhibit(world.context, "east", ["hub"])
     world.at("hub").execute("CREATE SCHEMA elsewhere")
     inhibit(world.context, "east", ["hub"])

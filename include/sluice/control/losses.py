@@ -152,7 +152,7 @@ def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> Non
             220,
             f"columns of slave {pair.slave} would lose something of the master's values: {'; '.join(map(str, new))}. "
             f"The report is {_written(pair, losses)}",
-            "nothing of it was changed; alter the tables there, or allow it by casts in `compute` of its tables, or "
+            "nothing was changed; alter the tables there, or allow it by casts in `compute` of its tables, or "
             f"type: {commands.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
             f"{commands.update(pair.source, [pair.slave])}",
         )

@@ -23,7 +23,7 @@ from sluice.errors import ConfigError, Lossy, SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.courtesy import active
 from sluice.initial_update.fencing import fence_out
-from sluice.initial_update.preflight import Choices, Refused, expect_possible, unchanged
+from sluice.initial_update.preflight import Choices, Refused, expect_possible
 from sluice.initial_update.together import MARKERS, SNAPSHOT, expect_together
 from sluice.initial_update.waiting import restart
 from sluice.log import event
@@ -151,8 +151,8 @@ def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: Choices
             if isinstance(error, Lossy) and error.allowable:
                 number = updates.new(context.store, pair.source, choices.tables, keys, updates.REFUSED)
                 consenting.ask(context, pair, number, error, choices.as_asked)
-                refused.hint = unchanged(error.hint)
-        raise
+        # HINTs say by now who is asked.
+        raise Refused(refused.why) from None
 
 
 def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[Between]:

@@ -118,18 +118,17 @@ class Refused(SluiceError):
     """
 
     def __init__(self, why: Mapping[Pair, SluiceError]) -> None:
-        first = next(iter(why.values()))
         (pair, error), *others = why.items()
         facts = [error.fact if f"slave {pair.slave}" in error.fact else f"slave {pair.slave}: {error.fact}"]
-        facts += [f"slave {pair.slave}: {error.said}" for pair, error in others]
-        super().__init__(first.code, "; ".join(facts), first.hint)
+        facts += [f"slave {other.slave}: {also.said}" for other, also in others]
+        super().__init__(error.code, "; ".join(facts), _unchanged(error.hint))
         self.why = why
 
     def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
         return SluiceError, (self.code, self.fact, self.hint)
 
 
-def unchanged(hint: str) -> str:
+def _unchanged(hint: str) -> str:
     """A HINT that says that nothing was changed."""
     return hint if "nothing was changed" in hint else f"nothing was changed; {hint}"
 
@@ -154,7 +153,8 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
                 later, _ = stack.enter_context(planned(context, source, choices.keys, filled))
             elif choices.mode == EXTERNAL:
                 expect_exportable(context, source)
-            found = _asked(pairs, partial(_ask, context, master, choices, later))
+            kept = {pair: kept_for(context, pair, choices.version)[2] for pair in pairs if choices.version}
+            found = _asked(pairs, partial(_ask, context, master, choices, later, kept))
         if refused := {pair: one for pair, one in found.items() if one and not isinstance(one, TransientError)}:
             raise Refused(refused)
         away = [context.config.slave(pair.slave) for pair, one in found.items() if one]
@@ -163,7 +163,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
         elif choices.storable and any(one.off_line == "store" for one in away):
             _expect_place(Outgoing(location=shelf.place(context)))
     except SluiceError as error:
-        error.hint = unchanged(error.hint)
+        error.hint = _unchanged(error.hint)
         raise
 
 
@@ -186,8 +186,6 @@ def look(
     pair, mapper, some = slave.pair, slave.mapper, choices.tables
     warnings = list(_misspelt(mapper, master))
     wiped = None if some else context.wiped(pair)
-    if choices.version:
-        return slave.loadable(given(mapper, kept_for(context, pair, choices.version)[2]), wiped).warnings
     columns = {name: known for name, known in master.columns.items() if not mapper.excludes(name)}
     mapper.keep_apart(columns)
     for name, known in columns.items():
@@ -218,12 +216,25 @@ def _misspelt(mapper: Mapper, master: MasterTables) -> Iterator[str]:
 
 
 def _ask(
-    context: Context, master: MasterTables, choices: Choices, later: Later | None, pair: Pair
+    context: Context,
+    master: MasterTables,
+    choices: Choices,
+    later: Later | None,
+    kept: Mapping[Pair, Sequence[TableDefinition]],
+    pair: Pair,
 ) -> SluiceError | None:
-    """Why a slave cannot be filled, or cannot be asked; None if it can."""
+    """Why a slave cannot be filled, or cannot be asked; None if it can.
+
+    Args:
+        kept: what slaves get of an older version, if that is asked for.
+    """
     try:
         with closing(context.slave(pair)) as slave:
-            for warning in look(context, slave, master, choices, later):
+            if pair in kept:
+                warnings = slave.loadable(given(slave.mapper, kept[pair]), context.wiped(pair)).warnings
+            else:
+                warnings = look(context, slave, master, choices, later)
+            for warning in warnings:
                 event("worth knowing", slave=pair.slave, remark=warning)
     except SluiceError as error:
         if isinstance(error, TransientError):
