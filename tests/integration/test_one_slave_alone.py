@@ -57,10 +57,10 @@ def test_one_that_is_cancelled_while_all_begin(world, monkeypatch):
     only_geneva_ends_well(world)
 
 
-def test_one_whose_stylesheet_cannot_be_read(world):
+def test_one_whose_stylesheet_cannot_be_read_any_more(world):
     nowhere = {"directory": str(world.path / "nowhere")}
-    world.configure(lambda settings: settings["slaves"]["zurich"].update(stylesheets=nowhere))
     world.inhibit()
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(stylesheets=nowhere))
     failed = world.dump()["failed"]
     assert list(failed) == ["zurich"]
     assert "SLC-165: " in failed["zurich"]
