@@ -16,6 +16,7 @@ from support.world import SOURCE
 from sluice.connections import SEALED_ENV, seal
 from sluice.control import absence, remedies
 from sluice.control.status import standings
+from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import EXTERNAL, MARKERS, SNAPSHOT
 from sluice.initial_update.online import load_online
@@ -116,6 +117,13 @@ def test_its_update_waits_until_it_is_back_and_nothing_of_the_log_is_kept_for_it
 def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
     world.configure(lambda settings: settings["slaves"]["zurich"].update(off_line="store"))
     with off_line(world, "zurich"):
+        log = world.settings["change_log"]
+        world.configure(lambda settings: settings.update(change_log="/not/mounted/log"))
+        with pytest.raises(SluiceError, match=r"SLC-254: there is no /not/mounted") as refused:
+            world.inhibit()
+        assert "nothing was changed" in refused.value.hint
+        assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
+        world.configure(lambda settings: settings.update(change_log=log))
         others_go_on(world)
         assert world.status("zurich") is Status.TRANSITION
         directory = Path(expected(world.context, SOURCE, "zurich")["url"])

@@ -250,8 +250,8 @@ def test_what_is_not_captured_of_a_table_is_told(build):
 def test_an_entry_of_a_slave_that_is_not_spelled_like_its_table_is_told(world, caplog):
     caplog.set_level("INFO")
     world.configure(lambda plain: plain["sources"][SOURCE].update(tables={"public.*": {}}))
-    world.configure(lambda plain: plain["slaves"]["zurich"].update(tables={"public. T": {"mask": {"note": "redact"}}}))
-    told = "its `tables` name public. T, which is not there; there is public.t"
+    world.configure(lambda plain: plain["slaves"]["zurich"].update(tables={"public.T": {"mask": {"note": "redact"}}}))
+    told = "its `tables` name public.T, which is not there; there is public.t"
     (text,) = [one.text for one in findings(world.context) if one.subject == "slave zurich"]
     assert told in text
     inhibit(world.context, SOURCE, ["zurich"])

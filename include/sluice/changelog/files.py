@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,27 @@ _FORMAT: dict[str, Any] = {
     "use_dictionary": ["trans_key", "layout", "action"],
     "write_statistics": ["ordinal"],
 }
+
+
+def expect_place(url: str) -> Path:
+    """See that the directory of a change log is there, or can be made; nothing is made. The directory that is there, of
+    those that it is in.
+
+    Raises:
+        SluiceError: SLC-254, its disk is not mounted; SLC-065, nothing can be written there.
+    """
+    directory = Path(url)
+    if not (directory.parent.exists() or config.is_at_home(directory)):
+        raise SluiceError(
+            254,
+            f"there is no {directory.parent}, so the change log {directory} has no place",
+            f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
+            f"{shlex.quote(str(directory.parent))}",
+        )
+    there = next(place for place in (directory, *directory.parents) if place.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")
+    return there
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice import commands
-from sluice.config import at_home, is_at_home
+from sluice.changelog.files import expect_place
+from sluice.config import at_home
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.control.airflow_api import AirflowApi
@@ -136,17 +135,7 @@ def _spark(info: ConnectionInfo) -> str:
 def _change_log(url: str) -> str:
     if "://" in url:
         return f"{url}, looked at by the first job"
-    directory = Path(url)
-    if not (directory.parent.exists() or is_at_home(directory)):
-        raise SluiceError(
-            254,
-            f"there is no {directory.parent}, so the change log {directory} has no place",
-            f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
-            f"{shlex.quote(str(directory.parent))}",
-        )
-    there = next(place for place in (directory, *directory.parents) if place.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")
+    directory, there = Path(url), expect_place(url)
     free = shutil.disk_usage(there).free / 1e9
     return f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
 

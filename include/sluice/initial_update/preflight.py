@@ -13,6 +13,7 @@ from functools import partial
 
 from sluice.apply.mapper import Mapper
 from sluice.apply.view import Sight, view
+from sluice.changelog.files import expect_place
 from sluice.config import at_home
 from sluice.connections import salt_of
 from sluice.context import Context
@@ -161,6 +162,8 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
         if choices.store:
             _expect_place(context.config.source(source).initial_files)
         elif choices.storable and any(one.off_line == "store" for one in away):
+            if "://" not in context.config.change_log_url:
+                expect_place(context.config.change_log_url)
             _expect_place(Outgoing(location=shelf.place(context)))
     except SluiceError as error:
         error.hint = _unchanged(error.hint)
