@@ -41,9 +41,6 @@ from sluice.vendors.postgresql.wiping import wiped
 from sluice.vendors.postgresql.writing import Writer
 from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
 
-# For how long whoever only looks waits for a table that somebody has locked.
-_LOCK_WAIT = "10s"
-
 
 class PostgresSlave:
     """See `sluice.vendors.protocol.SlaveDatabase`."""
@@ -91,7 +88,7 @@ class PostgresSlave:
         with translated("looking at the slave's tables"), self._open().transaction():
             refuse_standby(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
-            self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_LOCK_WAIT))
+            self._open().execute("SET LOCAL lock_timeout = '10s'")
             self._open().execute("SET TRANSACTION READ ONLY")
             return preflight.loadable(
                 self._open(),
