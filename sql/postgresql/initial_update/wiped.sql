@@ -1,5 +1,6 @@
--- What goes with a schema, by its type and by its name as a DROP takes it, and by its numbers. What belongs to something else goes with that:
--- partitions, sequences of a column, indexes of a constraint, what an extension has brought, and what is Sluice's.
+-- What goes with a schema: its type and its name as a DROP takes them, and its place in the catalogs. Left out is what goes
+-- with something else (partitions, sequences of a column, indexes of a constraint), what an extension has brought, and what is
+-- Sluice's.
 WITH there (kind, class, oid) AS (
     SELECT CASE WHEN relkind IN ('r', 'p', 'f') THEN 'tables' WHEN relkind IN ('v', 'm') THEN 'views'
                 WHEN relkind = 'S' THEN 'sequences' WHEN relkind IN ('i', 'I') THEN 'indexes' END,
