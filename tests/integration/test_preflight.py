@@ -127,7 +127,6 @@ FAULTS = {
         slave=WIPED,
     ),
     "the slave has no such schema of ours": Fault(29, "nowhere", slave={"schema": "nowhere"}),
-    "a column is named that is none": Fault(7, "has no column nothing", slave=table("t", without=["nothing"])),
     "updates do not say what rows were": Fault(
         226,
         "needs to know what rows of public.t were",

@@ -204,6 +204,9 @@ def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) ->
         columns = {name: known for name, known in master.columns.items() if not slave.mapper.excludes(name)}
         excluded = sorted(filter(slave.mapper.excludes, master.columns))
         warnings = [f"does not get {', '.join(map(str, excluded))}"] if excluded else []
+        for name, known in columns.items():
+            # No error of an update: the column may be still to come.
+            slave.mapper.refuse_unknown(name, [column.name for column in known])
         warnings += look(context, slave, master)
         guarded = slave.guarded(list(columns)) if context.unheard(pair) else []
         if wanted := context.wiped(pair):

@@ -191,8 +191,6 @@ def look(
     wiped = None if some else context.wiped(pair)
     columns = {name: known for name, known in master.columns.items() if not mapper.excludes(name)}
     mapper.keep_apart(columns)
-    for name, known in columns.items():
-        mapper.refuse_unknown(name, [column.name for column in known])
     salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
     for layout in (one for one in master.without_old if one.name in columns):
         sight = Sight(view(mapper, layout), salt, lasting=slave.lasting)

@@ -91,7 +91,9 @@ def drop(session: Connection, tables: Collection[TableName]) -> None:
 
 
 def lacking(session: Connection, indexes: sql.Composable) -> set[TableName]:
-    """The tables whose indexes were put off."""
+    """The tables whose indexes were put off; none if nothing was installed yet that could note them."""
+    if session.execute("SELECT to_regclass(%s)", [indexes.as_string(session)]).fetchone() == (None,):
+        return set()
     return {TableName(*row) for row in session.execute(composed("indexes/lacking", indexes=indexes))}
 
 

@@ -35,6 +35,7 @@ def loadable(
     silent: bool,
     wiped: WipeOut | None,
     ours: Collection[str],
+    unindexed: Collection[TableName],
     resume: bool,
 ) -> Fit:
     """See that tables can be filled; how they take the rows.
@@ -43,6 +44,7 @@ def loadable(
         silent: our role may silence triggers and foreign keys.
         wiped: what is dropped before.
         ours: our own tables, which stay.
+        unindexed: tables whose indexes were put off. They get these back first, so the load alone can tell what they are.
         resume: rows that an earlier update has brought may stay.
 
     Raises:
@@ -75,10 +77,10 @@ def loadable(
             found.as_text.add(table.name)
         found.warnings.extend(remarks.of_slave(session, layout))
         policy = mapper.filled(table.name)
-        if policy is Filled.MERGE:
-            expect_keyed(session, mapper, table)
-        else:
+        if policy is not Filled.MERGE:
             emptied.append(name)
+        elif name not in unindexed:
+            expect_keyed(session, mapper, table)
         if policy is Filled.REFUSE and not resume:
             expect_empty(session, name)
     rights = {**catalog.among(emptied), "made": sorted(made)}

@@ -52,7 +52,6 @@ class PostgresRanges:
         self._mapper = mapper
         self._masters = masters
         self._parts = upgrading.parts_of_slave(schema)
-        self._notes = TableName(schema, "sluice_indexes")
         self._session: Connection | None = None
 
     def unfit(
@@ -62,8 +61,9 @@ class PostgresRanges:
         with translated("looking at the slave's tables"):
             with self._open().transaction():
                 # What another load has put off that did not end: it may be what tells rows apart.
-                if catalog.there(self._open(), [self._notes]):
-                    indexing.build(self._open(), self._parts["indexes"], [self._mapper.table(name) for name in chosen])
+                indexes = self._parts["indexes"]
+                if put_off := indexing.lacking(self._open(), indexes) & set(map(self._mapper.table, chosen)):
+                    indexing.build(self._open(), indexes, put_off)
             found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
             of = {table.name: view(self._mapper, table.layout) for table in tables}
             found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}

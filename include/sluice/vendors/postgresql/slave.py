@@ -25,7 +25,7 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
-from sluice.vendors.postgresql import catalog, commands, fencing, guarding, preflight, remarks, upgrading
+from sluice.vendors.postgresql import catalog, commands, fencing, guarding, indexing, preflight, remarks, upgrading
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import TableDefinition
@@ -97,6 +97,7 @@ class PostgresSlave:
                 silent=self._silent,
                 wiped=wanted,
                 ours=upgrading.IN_SLAVE,
+                unindexed=indexing.lacking(self._open(), self.parts["indexes"]),
                 resume=resume,
             )
 
