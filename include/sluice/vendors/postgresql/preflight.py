@@ -44,7 +44,7 @@ def loadable(
         silent: our role may silence triggers and foreign keys.
         wiped: what is dropped before.
         ours: our own tables, which stay.
-        unindexed: tables whose indexes were put off. They get these back first, so the load alone can tell what they are.
+        unindexed: tables whose indexes were put off. The load gives these back before it looks at keys.
         resume: rows that an earlier update has brought may stay.
 
     Raises:
