@@ -1,0 +1,62 @@
+"""One demo for all tests of this ring, with its Airflow, and a person in a browser who is logged in there."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+from support.browser import logged_in
+from support.launcher import sluice
+
+from sluice import config
+from sluice.control.airflow_api import AirflowApi
+from sluice.runtime.handle import Runtime
+from sluice.runtime.up import running
+
+
+def asking(file: Path) -> Path:
+    """The configuration of the demo, but that Geneva asks about an ALTER."""
+    before = "- {source: flights, slave: geneva}"
+    text = (config.PROJECT / "include" / "config" / "replication.yaml").read_text()
+    assert before in text
+    file.write_text(text.replace(before, "- {source: flights, slave: geneva, alters: ask}"))
+    return file
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("home")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SLUICE_HOME", str(home))
+    patch.setenv(config.CONFIG_ENV, str(asking(home / "replication.yaml")))
+    yield home
+    sluice("down")
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def shown(home: Path) -> subprocess.CompletedProcess[str]:
+    """The demo, which stays up; its initial data is carried in files."""
+    return sluice("demo", "--files")
+
+
+@pytest.fixture(scope="session")
+def runtime(shown: subprocess.CompletedProcess[str]) -> Runtime:
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    found = running()
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="session")
+def api(runtime: Runtime) -> AirflowApi:
+    return AirflowApi(runtime.connections()["sluice_airflow_api"])
+
+
+@pytest.fixture(scope="session")
+def page(runtime: Runtime) -> Iterator[Page]:
+    with logged_in(runtime.ui_url, runtime.login, runtime.password) as page:
+        yield page

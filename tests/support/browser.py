@@ -1,0 +1,142 @@
+"""Airflow's pages in a real browser: a person who logs in, fills trigger forms, and looks how runs ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import pytest
+from playwright.sync_api import Locator, Page, expect, sync_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Nothing but the page is to be asked for.
+_QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+)
+PATIENCE_MS = 60_000.0
+
+
+def chromium() -> str:
+    """The browser of this machine. CI installs one if there is none; elsewhere the test is skipped."""
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None and os.environ.get("CI") and os.geteuid() == 0 and shutil.which("apt-get"):
+        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for words in (["update"], ["install", "--yes", "--no-install-recommends", "chromium"]):
+            subprocess.run(["apt-get", "--quiet", *words], env=quiet, check=True, capture_output=True)
+        found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("there is no Chromium: apt install chromium")
+    return found
+
+
+@contextmanager
+def logged_in(url: str, login: str, password: str) -> Iterator[Page]:
+    """A page of a person who has logged in to Airflow."""
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=[*_QUIET, *sandbox])
+        try:
+            page = browser.new_context(base_url=url, viewport={"width": 1400, "height": 1300}).new_page()
+            page.set_default_timeout(PATIENCE_MS)
+            page.goto("/auth/login")
+            page.fill("input[name=username]", login)
+            page.fill("input[name=password]", password)
+            page.get_by_role("button", name="Sign in").click()
+            page.wait_for_url(f"{url}/")
+            yield page
+        finally:
+            browser.close()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, as its page shows it: the badge, and the note's first line."""
+
+    badge: str
+    note: str
+
+
+class TriggerForm:
+    """The form by which a person triggers a DAG."""
+
+    def __init__(self, page: Page, dag: str) -> None:
+        self._page = page
+        self.dag = dag
+        page.goto(f"/dags/{dag}")
+        page.locator("button", has_text="Trigger").first.click()
+        self.dialog = page.get_by_role("dialog").filter(has_text="Single Run")
+        expect(self.dialog).to_be_visible(timeout=PATIENCE_MS)
+
+    @property
+    def button(self) -> Locator:
+        """What sends it."""
+        return self.dialog.locator("button", has_text="Trigger").last
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return self.dialog.inner_text()
+
+    def field(self, name: str) -> Locator:
+        """Where a param is filled in."""
+        return self.dialog.locator(f"#element_{name}")
+
+    def open(self, section: str) -> None:
+        """Unfold a section."""
+        self.dialog.get_by_role("button", name=section, exact=True).click()
+
+    def pick(self, name: str, *labels: str) -> None:
+        """Choose from a list."""
+        for label in labels:
+            self.field(name).locator("input").first.fill(label)
+            self._page.get_by_role("option", name=label, exact=True).click()
+
+    def write(self, name: str, text: str) -> None:
+        """Type into a field."""
+        field = self.field(name)
+        box = field if field.evaluate("one => 'value' in one") else field.locator("input, textarea").first
+        box.fill(text)
+
+    def switch(self, name: str) -> None:
+        """Flip a switch."""
+        self.dialog.locator(f"label:has(input[name=element_{name}])").click()
+
+    def send(self) -> str:
+        """Press the button; Airflow shows the run that begins, which is returned."""
+        expect(self.button).to_be_enabled()
+        self.button.click()
+        self._page.wait_for_url(f"**/dags/{self.dag}/runs/*")
+        return unquote(self._page.url.partition("/runs/")[2].partition("?")[0])
+
+
+def outcome(page: Page, dag: str, run: str, seconds: float = 240) -> Outcome:
+    """Look at a run's page until it has ended."""
+    page.goto(f"/dags/{dag}/runs/{quote(run, safe='')}")
+    # Those of the tasks come behind it.
+    badge = page.get_by_test_id("state-badge").first
+    expect(badge).to_have_text(re.compile("^(Success|Failed)$"), timeout=seconds * 1_000)
+    # The note came with the page, and is not read again by itself.
+    page.reload()
+    expect(badge).to_be_visible()
+    note = page.get_by_role("button", name="Edit note").first.locator("..")
+    expect(note).to_be_visible()
+    return Outcome(badge.inner_text(), note.inner_text().strip().removesuffix("Add a note..."))
+
+
+def shot(page: Page, directory: Path, name: str) -> Path:
+    """Keep what the page looks like."""
+    file = directory / f"{name}.png"
+    page.screenshot(path=file, full_page=True)
+    return file
