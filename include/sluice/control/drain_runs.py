@@ -7,6 +7,7 @@ schedule.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, literal, select
 
@@ -23,6 +24,8 @@ from sluice.state.replication import Status
 _LOOK_S = 1.0
 # A slave that does not answer gets another run after this time, then after twice as long, and so on.
 _FIRST_S, _LONGEST_S = 15.0, 300.0
+# How often to look whether a paused drain was unpaused.
+_PAUSED_S = 5.0
 _OPEN = (Status.NORMAL, Status.TRANSITION)
 # The DAG is paused for these. If somebody unpaused it, a run is wanted, which opens the gate.
 _BY_PAUSE = (Hold.ADMIN, Hold.EXCEPTION)
@@ -54,10 +57,15 @@ class DrainRuns:
             asked = self._asked.get(pair)
             if asked and time.monotonic() < asked.again_at:
                 continue
+            number = asked.number if asked else 0
             # A run of a paused DAG would wait in its queue, and hide how the last one ended.
+            if self._switch(pair).paused():
+                self._asked[pair] = _Asked(number, time.monotonic() + _PAUSED_S)
+                continue
             if self._switch(pair).unpaused():
                 self._runs.ask_for(drain_dag(pair), f"published__{ordinal}__{int(time.time())}", {})
-            self._asked[pair] = _Asked(asked.number + 1 if asked else 0)
+            # So it is if Airflow does not answer: looking may take seconds then.
+            self._asked[pair] = _Asked(number + 1, time.monotonic() + min(_LONGEST_S, _FIRST_S * 2**number))
 
     def _switch(self, pair: Pair) -> PauseSwitch:
         # Each logs in to Airflow once.
@@ -66,12 +74,12 @@ class DrainRuns:
         return self._switches[pair]
 
 
+@dataclass(frozen=True)
 class _Asked:
-    """That a run was asked for, how many times in a row, and when to ask again."""
+    """How many times in a row a run was asked for, and when to ask again."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.again_at = time.monotonic() + min(_LONGEST_S, _FIRST_S * 2**number)
+    number: int
+    again_at: float
 
 
 def wanted(store: Store, source: str) -> dict[Pair, int]:
