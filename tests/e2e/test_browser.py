@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -77,9 +78,10 @@ def test_every_form_can_be_sent_and_its_run_does_what_was_asked_for(sent, page, 
     assert ended.note.startswith(note)
 
 
-def test_what_was_left_blank_reached_no_job(sent, api):
-    (run,) = api.ask(f"/api/v2/dags/initial_update/dagRuns?run_id_pattern={sent['initial_update']}")["dag_runs"]
+def test_what_was_left_blank_reached_no_job(sent, page, api):
+    run = api.ask(f"/api/v2/dags/initial_update/dagRuns/{quote(sent['initial_update'])}")
     assert (run["conf"]["version"], run["conf"]["tables"]) == ("  ", ["public.airlines", "public.planes"])
+    assert outcome(page, "initial_update", sent["initial_update"]).badge == "Success"
     assert (standing("zurich")["status"], standing("zurich")["different"]) == ("NORMAL", 0)
 
 

@@ -50,12 +50,12 @@ def test_the_longest_names_fit_whatever_the_width(build):
 def test_columns_grow_with_the_configuration_and_never_shrink(build):
     world = build(PLAIN, ["public.t"])
     names = ("catalogname", "schemaname", "tablename", "trigger_name")
-    assert widths(world) == {**dict.fromkeys(names, 63), "status": 10}
+    assert widths(world) == {**dict.fromkeys(names, 63), "status": 10, "actions": 3}
     world.master.execute("INSERT INTO t VALUES (1)")
     configured(world, char_width=200, char_width_small=30)
-    assert widths(world) == {**dict.fromkeys(names, 200), "status": 30}
+    assert widths(world) == {**dict.fromkeys(names, 200), "status": 30, "actions": 3}
     configured(world, char_width=64, char_width_small=5)
-    assert widths(world) == {**dict.fromkeys(names, 200), "status": 30}
+    assert widths(world) == {**dict.fromkeys(names, 200), "status": 30, "actions": 3}
     world.catch_up()
     assert world.differences() == {}
 

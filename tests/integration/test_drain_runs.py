@@ -81,7 +81,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow, why):
 
 @pytest.fixture
 def asking(world, airflow, monkeypatch):
-    """A publisher that looks once a second, for so many seconds; when it asked for runs of a slave that lacks something."""
+    """A publisher that looks once a second, for so many seconds; in which of them it asked for runs of one slave."""
     now = [0]
     monkeypatch.setattr(drain_runs.time, "monotonic", lambda: float(now[0]))
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
@@ -91,9 +91,10 @@ def asking(world, airflow, monkeypatch):
 
     def look(seconds):
         asked = []
-        for now[0] in range(now[0] + 1, now[0] + seconds + 1):
+        for second in range(now[0] + 1, now[0] + seconds + 1):
+            now[0] = second
             runs.ask()
-            asked += [now[0]] * (len(airflow.drains) - len(asked))
+            asked += [second] * (len(airflow.drains) - len(asked))
         airflow.drains.clear()
         return asked
 

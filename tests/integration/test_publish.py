@@ -187,7 +187,9 @@ def test_slaves_have_the_first_part_of_a_sweep_while_the_others_are_still_publis
         world.master.execute("INSERT INTO t VALUES (%s, 'b')", [number])
     found = []
     dies_at(monkeypatch, CrashPoint.LISTED, lambda: found.append((world.drain()["changes"], len(world.queued()))))
-    assert world.publish() == {"source": SOURCE, "transactions": 3, "changes": 5, "segments": 2, "ordinal": 3}
+    published = world.publish()
+    assert published.pop("note").startswith("published 3 transactions, 5 changes; the log ends at ")
+    assert published == {"source": SOURCE, "transactions": 3, "changes": 5, "segments": 2, "ordinal": 3}
     assert (found, world.queued()) == ([(3, 5)], set())
     assert world.drain()["changes"] == 2
     assert world.differences() == {}

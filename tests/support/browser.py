@@ -26,6 +26,7 @@ _QUIET = (
     "--no-first-run",
 )
 PATIENCE_MS = 60_000.0
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def chromium() -> str:
@@ -77,7 +78,7 @@ class TriggerForm:
         page.goto(f"/dags/{dag}")
         page.locator("button", has_text="Trigger").first.click()
         self.dialog = page.get_by_role("dialog").filter(has_text="Single Run")
-        expect(self.dialog).to_be_visible(timeout=PATIENCE_MS)
+        expect(self.dialog).to_be_visible()
 
     @property
     def button(self) -> Locator:
@@ -91,7 +92,7 @@ class TriggerForm:
 
     def field(self, name: str) -> Locator:
         """Where a param is filled in."""
-        return self.dialog.locator(f"#element_{name}")
+        return self.dialog.locator(f"#element_{name}, [name=element_{name}]").first
 
     def open(self, section: str) -> None:
         """Unfold a section."""

@@ -152,7 +152,8 @@ def of_rest(context: Context, pair: Pair, holdback: int) -> str:
         return ""
     starts = context.runs().next_of("drain", pair.source, pair.slave)
     when = f"starts at {_at(starts.astimezone())}" if starts else "starts by itself"
-    return f"{holdback:,} transactions wait for the next run of its drain, which {when}"
+    waiting = "1 transaction waits" if holdback == 1 else f"{holdback:,} transactions wait"
+    return f"{waiting} for the next run of its drain, which {when}"
 
 
 def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:

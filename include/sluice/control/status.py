@@ -113,8 +113,8 @@ def as_table(rows: Sequence[Standing]) -> str:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
     said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
     said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
-    said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
+    said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
 
 
