@@ -219,7 +219,7 @@ def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(
 
     stored = {"source": "flights", "slaves": ["geneva"], "store_initial_data": True}
     assert ended("initial_update", Dags(runtime.context()).trigger("initial_update", stored)) == "success"
-    (directory,) = (home / "initial_files" / "flights").iterdir()
+    directory = max((home / "initial_files" / "flights").iterdir(), key=lambda stored: stored.stat().st_mtime)
     shutil.copytree(directory, home / "initial_files" / "geneva" / directory.name)
     run, release = received("Leave it waiting")
     assert (release, bool(loaded(run)["chunks"])) == ("skipped", True)
@@ -261,6 +261,12 @@ def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, 
         run = f"/api/v2/dags/initial_update/dagRuns/{quote(update)}"
         wait_until(lambda: api.ask(run)["state"] == "failed", "the end of its run", seconds=60)
         assert state("verify", verifying, "verify") == "running", "there was a slot"
+        drain = "drain__flights__zurich"
+        drained = Dags(runtime.context()).trigger(drain, {})
+        wait_until(lambda: state(drain, drained, "drain") == "skipped", "a drain that does not look busy", seconds=60)
+        note = api.ask(f"/api/v2/dags/{drain}/dagRuns/{quote(drained)}")["note"]
+        assert note.startswith("INCONSISTENT, ACTIVE: ")
+        assert "by admin: cancelled" in note
     finally:
         give(before)
         api.ask(DRAIN, "PATCH", {"is_paused": False})

@@ -189,7 +189,7 @@ def test_a_transaction_four_times_as_large_takes_no_more_memory(build, peak):
 
 def test_nor_does_one_that_the_slave_refuses_and_that_is_tried_as_one_piece(build, peak):
     found = []
-    for rows in (15_000, 60_000):
+    for rows in (15_000, 120_000):
         world = build(DDL, TABLES, slave={"max_batch": 1000})
         world.reader("zurich").execute("ALTER TABLE plain ADD CHECK (id > 0)")
         values = "SELECT g, repeat(md5(g::text), 40) FROM generate_series(0, %s) AS g ORDER BY g DESC"
@@ -198,4 +198,5 @@ def test_nor_does_one_that_the_slave_refuses_and_that_is_tried_as_one_piece(buil
         found.append(peak(world))
         (told,) = status.standings(world.context)
         assert told.stuck.touched[0].actions == {"I": rows + 1}
-    assert found[1] - found[0] < 120
+    # The allocator keeps up to 120 MB more or less from run to run; the rows would take some 370.
+    assert found[1] - found[0] < 200
