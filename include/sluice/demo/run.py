@@ -90,7 +90,9 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
             carrying.fill(context, dags, SOURCE, slaves, progress)
         else:
             with progress.step("filling both slaves while the master changes") as step:
-                dags.wait("initial_update", dags.trigger("initial_update", conf), step.update, carrying.PATIENCE_S)
+                # Airflow goes on with the run of a demo that was killed.
+                run = dags.trigger("initial_update", {**conf, "force": True})
+                dags.wait("initial_update", run, step.update, carrying.PATIENCE_S)
         with progress.step("changing the master further, drains following"):
             time.sleep(WRITE_ON_S)
     finally:
