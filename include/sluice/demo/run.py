@@ -11,7 +11,7 @@ import psycopg
 
 from sluice import config as configuration
 from sluice.context import Context
-from sluice.control import replications, status
+from sluice.control import status
 from sluice.control.bootstrap import bootstrap
 from sluice.control.dags import Dags
 from sluice.control.grants import grants
@@ -20,12 +20,11 @@ from sluice.demo import carrying
 from sluice.demo.data import load_flights
 from sluice.demo.writer import Writer
 from sluice.errors import SluiceError
-from sluice.model.names import Pair
 from sluice.runtime.handle import Runtime
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.progress import Progress
 from sluice.runtime.up import down, up
-from sluice.state.replication import Event, Status
+from sluice.state.replication import Status
 
 SOURCE = "flights"
 WRITE_ON_S = 8.0
@@ -81,7 +80,6 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
         names = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
         for one in [*names, *(("drain", SOURCE, slave) for slave in slaves)]:
             dags.let_run(*one)
-    _give_up_what_was_left(context, slaves)
     writer = Writer(lambda: _master(runtime))
     writer.start()
     try:
@@ -116,15 +114,6 @@ def _load(cluster: Cluster, progress: Progress) -> None:
         # They belong to the role that captures them, which is no superuser.
         session.execute("SET ROLE sluice_master")
         load_flights(session)
-
-
-def _give_up_what_was_left(context: Context, slaves: list[str]) -> None:
-    """A demo that was killed may have left an update without an end."""
-    context.store.migrate()
-    for slave in slaves:
-        pair = Pair(SOURCE, slave)
-        if replications.get(context.store, pair).status in {Status.INITIAL, Status.TRANSITION}:
-            replications.happen(context.store, pair, Event.CANCEL, "left by an earlier demo")
 
 
 def _catch_up(context: Context, runtime: Runtime, tell: Callable[[str], None]) -> None:
