@@ -33,6 +33,6 @@ if settings.keep_runs_days is not None:
             task_id="housekeeping",
             job="housekeeping",
             arguments={"days": settings.keep_runs_days, "logs": conf.get("logging", "base_log_folder")},
-            pool=pools.RESERVED,
+            pool=pools.BULK,
             execution_timeout=conventions.HUNG,
         )

@@ -19,8 +19,10 @@ DOC = """
 | `verify` | compares value by value at one point of the stream; waits for a slave that is not there yet | NORMAL |
 | `abandon` | only if one of these failed | INCONSISTENT |
 
-The master keeps working all along, and one dump serves all the slaves. It gives way to an `ALTER TABLE` of a table that
-it reads (`yields_after_s`), and goes on later. Tables that a slave lacks are created;
+The master keeps working all along, and one dump serves all the slaves. An `ALTER TABLE` of a table that is being read
+waits, and whatever comes after it for that table waits behind it: the application, too. So begin it with
+`SET lock_timeout = '2s'`, and repeat it if it fails. Where it waits longer than `yields_after_s`, `dump` gives way, and
+goes on later. Tables that a slave lacks are created;
 **what its watched tables hold now is replaced**. After a failure mend the cause and trigger this DAG again.
 
 * **source**, **slaves**: the master database, and the slaves to fill

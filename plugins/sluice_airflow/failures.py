@@ -77,11 +77,12 @@ class Retries(RetryPolicy):
 class KeepTrying(Retries):
     """For as long as a database cannot be reached, and a few times after a crash.
 
-    A failed run pauses the DAG of a drain, and fails an initial update, which a human has to undo: right for a terminal
-    error, wrong for a slave that is down for the night.
+    A failed run needs a human: right for a terminal error, wrong for a slave that is down for the night.
     """
 
     crashes = 4
+    # Before, the next try would find the lease of the job that crashed, and take it for another one at work.
+    after_crash = timedelta(seconds=25)
     longest = timedelta(minutes=2)
 
     def retried(self, exception: BaseException, try_number: int) -> RetryDecision:
@@ -90,4 +91,4 @@ class KeepTrying(Retries):
             return RetryDecision.retry(delay, reason="this passes; trying again")
         if try_number > self.crashes:
             return RetryDecision.fail(reason=f"crashed at try {try_number}")
-        return RetryDecision.default()
+        return RetryDecision.retry(self.after_crash, reason="trying again when what it held is free")

@@ -22,6 +22,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from support.rendering import rendered
 
 from sluice import config
+from sluice.control import leases
 from sluice.control.airflow_api import dag_run
 from sluice.state.question import Answer
 from sluice_airflow import conventions
@@ -67,7 +68,6 @@ TASKS = [
     ("approve_losses", "allow"),
     ("housekeeping", "housekeeping"),
 ]
-# What the task before has left when somebody has answered.
 
 
 def test_the_dag_ids_are_these(bag):
@@ -236,7 +236,7 @@ def test_a_form_explains_each_field_in_a_sentence_and_requires_only_what_nobody_
         pytest.param(JobPostponed("SLC-101: no route"), 4, "retry", 40, id="unreachable-for-a-minute"),
         pytest.param(JobPostponed("SLC-101: no route"), 5_000, "retry", 120, id="unreachable-for-a-week"),
         pytest.param(AirflowTaskTimeout(), 2, "retry", 10, id="hung"),
-        pytest.param(JobCrashed("exit code 1"), 1, "default", None, id="crashed"),
+        pytest.param(JobCrashed("exit code 1"), 1, "retry", leases.SECONDS + 5, id="crashed-with-its-lease"),
         pytest.param(JobCrashed("exit code 1"), 5, "fail", None, id="keeps-crashing"),
         pytest.param(JobFailed("SLC-073: no"), 1, "fail", None, id="terminal"),
     ],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import chain
+
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk.definitions._internal.types import NOTSET
@@ -20,6 +23,22 @@ def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
     assert parsed | {"tables": [str(name) for name in parsed["tables"]]} == parsed | chosen
     words = rendered(bag.dags["initial_update"], "inhibit", **chosen).command_line()
     assert job_module("inhibit").parser().parse_args(words).tables == parsed["tables"]
+
+
+TRIGGERED = re.compile(r"\./sluice\s+trigger\s+([a-z_]+)((?:\s+(?:\\\s+)?\w+=[^\s`]+)+)")
+
+
+def test_the_documents_trigger_dags_with_what_their_forms_require(bag):
+    found = 0
+    for file in chain(config.PROJECT.glob("*.md"), (config.PROJECT / "include" / "docs").rglob("*.md")):
+        for dag_id, words in TRIGGERED.findall(file.read_text()):
+            params = bag.dags[dag_id].params
+            named = {word.partition("=")[0] for word in words.replace("\\", " ").split()}
+            assert named <= set(params), (file, dag_id, words)
+            required = {name for name in params if "null" not in params.get_param(name).schema["type"]}
+            assert required <= named, (file, dag_id, words)
+            found += 1
+    assert found > 10
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from contextlib import suppress
 from itertools import pairwise
@@ -9,7 +10,8 @@ from threading import Thread
 
 import pytest
 
-from sluice.control import drain_runs, leases, questions, replications
+from sluice.connections import ConnectionInfo
+from sluice.control import airflow_api, drain_runs, leases, questions, replications
 from sluice.control.drain_runs import DrainRuns
 from sluice.dispatch import job
 from sluice.errors import SluiceError, TransientError
@@ -103,6 +105,44 @@ def asking(world, airflow, monkeypatch):
 
 def test_a_slave_that_does_not_move_is_tried_again_and_ever_more_seldom(asking):
     assert [later - earlier for earlier, later in pairwise(asking(1_300))] == [15, 30, 60, 120, 240, 300, 300]
+
+
+def test_so_it_is_though_a_drain_is_at_work_in_between_and_anew_once_it_moved(world, asking):
+    found = []
+    for _ in range(4):
+        found += asking(40)
+        with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):
+            assert asking(20) == []
+    assert found == [1, 16, 61, 121]
+    world.drain()
+    world.master.execute("INSERT INTO t VALUES (2, 'a')")
+    world.publish()
+    # The publisher of this moment has asked, too.
+    assert asking(0) == []
+    assert asking(14) == [241]
+
+
+def test_an_airflow_that_is_silent_is_asked_once_a_minute_for_all_slaves(build, monkeypatch):
+    world = build(DDL, ["public.t"], slaves=("zurich", "geneva"))
+    world.configure(lambda to: [one.update(schedule={"linger_s": 1}) for one in to["replications"]])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    monkeypatch.setattr(airflow_api, "TIMEOUT_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        info = ConnectionInfo("http", "127.0.0.1", silent.getsockname()[1], "", "admin", "secret")
+        world.infos[world.context.config.airflow_api] = info
+        runs, now = DrainRuns(world.context, "flights"), [0.0]
+        monkeypatch.setattr(drain_runs.time, "monotonic", lambda: now[0])
+        for _ in range(150):
+            now[0] += 1
+            runs.ask()
+        silent.settimeout(0.5)
+        asked = 0
+        with suppress(TimeoutError):
+            while True:
+                silent.accept()[0].close()
+                asked += 1
+    assert asked == 3
 
 
 @pytest.mark.parametrize("kind", [Hold.ADMIN, Hold.EXCEPTION])

@@ -41,7 +41,9 @@ def test_what_is_old_and_ours_goes(world, airflow, tmp_path):
     airflow.at_work[f"{drain}/running"] = {"state": "running", "conf": {}, "end_date": None}
     logs = tmp_path / "logs"
     gone = log(logs / f"dag_id={drain}" / "run_id=old" / "task_id=drain" / "attempt=1.log", OLD)
+    waiting = logs / f"dag_id={drain}" / "run_id=running" / "task_id=drain" / "attempt=1.log"
     kept = [
+        log(waiting, OLD),
         log(logs / f"dag_id={drain}" / "run_id=new" / "task_id=drain" / "attempt=1.log", NOW),
         log(logs / "dag_id=anothers" / "run_id=old" / "task_id=t" / "attempt=1.log", OLD),
     ]

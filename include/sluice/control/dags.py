@@ -116,10 +116,15 @@ class Dags:
             ) from None
 
     def _unknown(self, dag: str) -> SluiceError:
-        known = self._api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]
-        broken = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]
-        names = sorted(one["dag_id"].removeprefix(self._config.dag_prefix) for one in known)
-        why = f". A DAG file cannot be read: {broken[0]['stack_trace'].strip().splitlines()[-1]}" if broken else ""
+        names: list[str] = []
+        why = ""
+        # Not every login may ask for these.
+        with suppress(OSError, KeyError, ValueError):
+            known = self._api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]
+            names = sorted(one["dag_id"].removeprefix(self._config.dag_prefix) for one in known)
+        with suppress(OSError, KeyError, ValueError, IndexError):
+            (broken,) = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]
+            why = f". A DAG file cannot be read: {broken['stack_trace'].strip().splitlines()[-1]}"
         return SluiceError(
             913,
             f"Airflow knows no DAG {dag}{why}",

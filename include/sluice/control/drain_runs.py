@@ -7,7 +7,7 @@ schedule.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, func, literal, select
 
@@ -26,6 +26,8 @@ _LOOK_S = 1.0
 _FIRST_S, _LONGEST_S = 15.0, 300.0
 # How often to look whether a paused drain was unpaused.
 _PAUSED_S = 5.0
+# For how long an Airflow that does not answer is left alone: waiting for it takes time that publishing needs.
+_SILENT_S = 60.0
 _OPEN = (Status.NORMAL, Status.TRANSITION)
 # The DAG is paused for these. If somebody unpaused it, a run is wanted, which opens the gate.
 _BY_PAUSE = (Hold.ADMIN, Hold.EXCEPTION)
@@ -41,31 +43,34 @@ class DrainRuns:
         ours = (one for one in context.config.replications if one.source == source)
         # Runs of others come by schedule, as somebody wants it.
         self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.linger_s > 0}
-        self._looked = float("-inf")
+        self._look_at = float("-inf")
         self._asked: dict[Pair, _Asked] = {}
         self._switches: dict[Pair, PauseSwitch] = {}
 
     def ask(self) -> None:
         """Ask for a run of each slave that lacks something and has none at work; at most once a second."""
-        if time.monotonic() - self._looked < _LOOK_S:
+        if time.monotonic() < self._look_at:
             return
-        self._looked = time.monotonic()
-        found = wanted(self._context.store, self._source)
-        waiting = {pair: ordinal for pair, ordinal in found.items() if pair in self._lingering}
-        self._asked = {pair: asked for pair, asked in self._asked.items() if pair in waiting}
-        for pair, ordinal in waiting.items():
+        self._look_at = time.monotonic() + _LOOK_S
+        for pair, lack in wanted(self._context.store, self._source).items():
             asked = self._asked.get(pair)
-            if asked and time.monotonic() < asked.again_at:
+            if asked is None or asked.position != lack.position:
+                # It moved: the runs that were asked for did their work.
+                asked = _Asked(lack.position)
+            if pair not in self._lingering or time.monotonic() < asked.again_at:
                 continue
-            number = asked.number if asked else 0
+            switch = self._switch(pair)
+            paused = switch.paused()
+            if not switch.answers:
+                self._look_at = time.monotonic() + _SILENT_S
+                return
             # A run of a paused DAG would wait in its queue, and hide how the last one ended.
-            if self._switch(pair).paused():
-                self._asked[pair] = _Asked(number, time.monotonic() + _PAUSED_S)
+            if paused:
+                self._asked[pair] = replace(asked, again_at=time.monotonic() + _PAUSED_S)
                 continue
-            if self._switch(pair).unpaused():
-                self._runs.ask_for(drain_dag(pair), f"published__{ordinal}__{int(time.time())}", {})
-            # So it is if Airflow does not answer: looking may take seconds then.
-            self._asked[pair] = _Asked(number + 1, time.monotonic() + min(_LONGEST_S, _FIRST_S * 2**number))
+            self._runs.ask_for(drain_dag(pair), f"published__{lack.end}__{int(time.time())}", {})
+            again_at = time.monotonic() + min(_LONGEST_S, _FIRST_S * 2**asked.number)
+            self._asked[pair] = _Asked(lack.position, asked.number + 1, again_at)
 
     def _switch(self, pair: Pair) -> PauseSwitch:
         # Each logs in to Airflow once.
@@ -76,15 +81,24 @@ class DrainRuns:
 
 @dataclass(frozen=True)
 class _Asked:
-    """How many times in a row a run was asked for, and when to ask again."""
+    """How many times a run was asked for while a slave stood at this position, and when to ask again."""
 
-    number: int
-    again_at: float
+    position: int
+    number: int = 0
+    again_at: float = float("-inf")
 
 
-def wanted(store: Store, source: str) -> dict[Pair, int]:
+@dataclass(frozen=True)
+class Lack:
+    """What a slave lacks: the ordinals from its position to the end of the log."""
+
+    position: int
+    end: int
+
+
+def wanted(store: Store, source: str) -> dict[Pair, Lack]:
     """The slaves of a source that a drain run has something to do for, while none is at work: changes, or an update
-    that waits until the slave answers. Each with the last ordinal of the log."""
+    that waits until the slave answers."""
     with store.begin() as connection:
         end = _end(connection, source)
         pair = (replication.c.source, replication.c.slave)
@@ -101,8 +115,9 @@ def wanted(store: Store, source: str) -> dict[Pair, int]:
         )
         behind = replication.c.status.in_(_OPEN) & (replication.c.ordinal < end) & ~held.exists() & ~asked.exists()
         absent = (replication.c.status == Status.INITIAL) & put_off.exists()
-        slaves = select(replication.c.slave).where(replication.c.source == source, behind | absent, ~at_work.exists())
-        return {Pair(source, slave): end for slave in connection.execute(slaves).scalars()}
+        slaves = select(replication.c.slave, replication.c.ordinal)
+        slaves = slaves.where(replication.c.source == source, behind | absent, ~at_work.exists())
+        return {Pair(source, row.slave): Lack(row.ordinal, end) for row in connection.execute(slaves)}
 
 
 def _end(connection: Connection, source: str) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.error import HTTPError
 
 from sluice.config import home
 from sluice.context import Context
+from sluice.control.runs import Runs
 from sluice.errors import TransientError
 from sluice.log import event
 
@@ -27,7 +29,7 @@ def clean_up(context: Context, days: float, logs: Path | None) -> dict[str, obje
     before = datetime.now(UTC) - timedelta(days=days)
     runs, dags = context.runs(), context.config.dags
     try:
-        deleted = sum(runs.delete_before(dag, before) for dag in dags)
+        done = {dag: _delete_runs(runs, dag, before) for dag in dags}
     except (OSError, KeyError, ValueError) as error:
         raise TransientError(
             285,
@@ -35,9 +37,10 @@ def clean_up(context: Context, days: float, logs: Path | None) -> dict[str, obje
             f"nothing is lost; look whether the login of the connection {context.config.airflow_api} may delete runs. "
             "The next run of housekeeping tries again; keep_runs_days: null in the configuration switches it off",
         ) from None
-    gone = 0
-    for directory in [] if logs is None else [logs / f"dag_id={context.config.dag_id(dag)}" for dag in dags]:
-        gone += sum(_removed(run, before) for run in directory.glob("run_id=*"))
+    deleted, gone = sum(count for count, _ in done.values()), 0
+    for dag, (_, alive) in done.items():
+        found = (logs / f"dag_id={context.config.dag_id(dag)}").glob("run_id=*") if logs else ()
+        gone += sum(_removed(run, before) for run in found if run.name.partition("=")[2] not in alive)
     services = home() / "logs"
     gone += sum(_removed(day, before) for day in services.glob("dag-files/*") if not day.is_symlink())
     gone += sum(map(_shortened, services.glob("*.log")))
@@ -45,9 +48,24 @@ def clean_up(context: Context, days: float, logs: Path | None) -> dict[str, obje
     return {"runs": deleted, "logs": gone, "note": f"deleted {deleted} runs and {gone} logs older than {days:g} days"}
 
 
+def _delete_runs(runs: Runs, dag: str, before: datetime) -> tuple[int, set[str]]:
+    """How many runs of a DAG were deleted, and which have not ended: one may wait for files for weeks."""
+    try:
+        return runs.delete_before(dag, before), runs.alive(dag)
+    except HTTPError as error:
+        if error.code != 404:
+            raise
+        # Airflow has not read it yet, or no longer has it.
+        return 0, set()
+
+
 def _removed(directory: Path, before: datetime) -> bool:
     """Remove a directory if nothing in it was written since."""
-    newest = max((file.lstat().st_mtime for file in [directory, *directory.rglob("*")]), default=0.0)
+    try:
+        newest = max(file.lstat().st_mtime for file in [directory, *directory.rglob("*")])
+    except FileNotFoundError:
+        # Somebody else removes it.
+        return False
     if newest >= before.timestamp():
         return False
     shutil.rmtree(directory, ignore_errors=True)

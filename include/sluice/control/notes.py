@@ -151,9 +151,14 @@ def of_rest(context: Context, pair: Pair, holdback: int) -> str:
     if not holdback or leases.is_held(context.store, f"drain {pair}"):
         return ""
     starts = context.runs().next_of("drain", pair.source, pair.slave)
-    when = f"starts at {_at(starts.astimezone())}" if starts else "starts by itself"
+    at = f"at {_at(starts.astimezone())}" if starts else ""
+    asked_for = context.config.replication(pair.source, pair.slave).schedule.linger_s > 0
+    if asked_for and not context.publish_switch(pair.source).paused():
+        when = f"the publisher asks for one{f'; {at} it starts anyhow' if at else ''}"
+    else:
+        when = f"it starts {at or 'by itself'}"
     waiting = "1 transaction waits" if holdback == 1 else f"{holdback:,} transactions wait"
-    return f"{waiting} for the next run of its drain, which {when}"
+    return f"{waiting} for the next run of its drain: {when}"
 
 
 def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:

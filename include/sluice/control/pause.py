@@ -35,6 +35,11 @@ class PauseSwitch:
         self._seen: Paused | None = None
         self._answered = api is None
 
+    @property
+    def answers(self) -> bool:
+        """Whether Airflow told the pause bit at the last look."""
+        return self._answered
+
     def unpaused(self) -> bool:
         """Whether the DAG is known not to be paused; without an answer nothing is known."""
         return self.paused() is None and self._answered
@@ -42,7 +47,7 @@ class PauseSwitch:
     def paused(self) -> Paused | None:
         """Who paused the DAG, if somebody did."""
         if self._api and time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
-            self._looked = time.monotonic()
+            self._answered = False
             with suppress(OSError, KeyError, ValueError):
                 is_paused = self._api.ask(self._path)["is_paused"]
                 self._answered = True
@@ -50,6 +55,8 @@ class PauseSwitch:
                     self._seen = None
                 elif self._seen is None:
                     self._seen = Paused(self._who())
+            # It may have taken long not to be answered.
+            self._looked = time.monotonic()
         return self._seen
 
     def pause(self) -> None:

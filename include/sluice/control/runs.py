@@ -85,15 +85,21 @@ class Runs:
         """
         if self._api is None or "/" not in run:
             return
-        note = text if len(text) <= _NOTE_CHARS else f"{text[: _NOTE_CHARS - 4]} ..."
-        with suppress(OSError, ValueError):
-            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": note})
+        with suppress(OSError, KeyError, ValueError):
+            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": _shortened(text)})
+
+    def alive(self, dag: str) -> set[str]:
+        """The ids of a DAG's runs that have not ended. Raises OSError, Airflow does not answer."""
+        assert self._api is not None, "who cleans up has Airflow"
+        query = urlencode({"state": _AT_WORK, "limit": _MOST}, doseq=True)
+        found = self._api.ask(f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns?{query}")["dag_runs"]
+        return {str(run["dag_run_id"]) for run in found}
 
     def delete_before(self, dag: str, moment: datetime) -> int:
         """Delete the runs of a DAG that ended before a moment; how many there were.
 
         Raises:
-            OSError: Airflow does not answer, or refuses.
+            OSError: Airflow does not answer, or refuses; HTTPError 404: it does not know the DAG.
         """
         assert self._api is not None, "who cleans up has Airflow"
         path = f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns"
@@ -138,6 +144,15 @@ class Runs:
 def _is_for(pair: Pair, conf: Mapping[str, object]) -> bool:
     # What was not chosen in the form is not told, and may be this source.
     return conf.get("slave") == pair.slave and conf.get("source", pair.source) == pair.source
+
+
+def _shortened(text: str) -> str:
+    """A text that fits into a note, with what it says last: what to type."""
+    if len(text) <= _NOTE_CHARS:
+        return text
+    fact, _, hint = text.rpartition("\nHINT: ")
+    end = f" ...\nHINT: {hint}" if fact and len(hint) < _NOTE_CHARS // 2 else " ..."
+    return f"{text[: _NOTE_CHARS - len(end)]}{end}"
 
 
 def _path(run: str) -> str:

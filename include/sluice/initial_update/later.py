@@ -66,8 +66,11 @@ class Later:
             if one.order:
                 snapshot.expect_bounds(one)
 
-    def plan(self, pair: Pair) -> None:
-        """Look whether a slave can get them so; nothing is changed.
+    def plan(self, pair: Pair, *, build: bool = False) -> None:
+        """Look whether a slave can get them so.
+
+        Args:
+            build: indexes that an earlier load put off, which may take long; else nothing is changed.
 
         Raises:
             SluiceError: SLC-099, it cannot get one of them; SLC-088, none; SLC-230, rows of others would go.
@@ -76,7 +79,7 @@ class Later:
         tables = {name for name in self.tables if not mapper.excludes(name)}
         sharing.expect_kept(self._context, pair, self.tables)
         with closing(ranges_of(self._context, pair)) as there:
-            unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted)
+            unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
         if self._context.wanted(pair.source).drained_into:
             unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
         for name in (name for name in sorted(tables) if self._orders[name] is None):
@@ -122,7 +125,7 @@ class Later:
         going_on: set[str] = set()
 
         def look(target: Target) -> None:
-            self.plan(*target.pairs)
+            self.plan(*target.pairs, build=True)
             if resume and self._goes_on(target, update):
                 going_on.add(target.name)
 

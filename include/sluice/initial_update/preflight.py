@@ -232,7 +232,9 @@ def _ask(
     try:
         with closing(context.slave(pair)) as slave:
             if pair in kept:
-                warnings = slave.loadable(given(slave.mapper, kept[pair]), context.wiped(pair)).warnings
+                definitions = given(slave.mapper, kept[pair])
+                losses.expect_none(context, pair, {one.name: one.layout.columns for one in definitions})
+                warnings = slave.loadable(definitions, context.wiped(pair)).warnings
             else:
                 warnings = look(context, slave, master, choices, later)
             for warning in warnings:

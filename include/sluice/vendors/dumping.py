@@ -255,12 +255,15 @@ class SlaveTables(Protocol):
 class SlaveRanges(Protocol):
     """The ranges of a slave that are loaded block by block while the stream goes on."""
 
-    def unfit(self, tables: Sequence[Any], chosen: Collection[TableName], replaced: Sorted) -> dict[TableName, str]:
+    def unfit(
+        self, tables: Sequence[Any], chosen: Collection[TableName], replaced: Sorted, *, build: bool
+    ) -> dict[TableName, str]:
         """Those of the chosen tables that cannot be loaded so here, each with the reason.
 
         Args:
             tables: the definitions of all that are watched.
             replaced: those of which rows between two keys are replaced.
+            build: indexes first that an earlier load put off. If not, tables that lack some are taken as fit.
         """
 
     def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:

@@ -55,15 +55,19 @@ class PostgresRanges:
         self._session: Connection | None = None
 
     def unfit(
-        self, tables: Sequence[TableDefinition], chosen: Collection[TableName], replaced: Sorted
+        self, tables: Sequence[TableDefinition], chosen: Collection[TableName], replaced: Sorted, *, build: bool
     ) -> dict[TableName, str]:
-        """The tables that cannot be loaded so here, each with the reason."""
+        """See `sluice.vendors.dumping.SlaveRanges`."""
         with translated("looking at the slave's tables"):
             with self._open().transaction():
                 # What another load has put off that did not end: it may be what tells rows apart.
                 indexes = self._parts["indexes"]
                 if put_off := indexing.lacking(self._open(), indexes) & set(map(self._mapper.table, chosen)):
-                    indexing.build(self._open(), indexes, put_off)
+                    if build:
+                        indexing.build(self._open(), indexes, put_off)
+                    else:
+                        chosen = [name for name in chosen if self._mapper.table(name) not in put_off]
+                        replaced = {name: how for name, how in replaced.items() if name in chosen}
             found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
             of = {table.name: view(self._mapper, table.layout) for table in tables}
             found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}
