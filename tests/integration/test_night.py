@@ -62,7 +62,7 @@ def test_status_says_of_each_slave_what_happened_what_is_safe_and_what_to_type(b
     notes = said(broken)
     assert list(notes) == [f"slave {slave} of flights" for slave in ("zurich", "geneva", "bern", "basel")]
     zurich, geneva, bern, basel = notes.values()
-    assert basel == ["1 transaction waits for the next run of its drain: the publisher asks for one"]
+    assert basel == ["1 transaction waits for the next run of its drain: it starts by itself"]
     assert zurich[0].startswith("STANDBY (EXCEPTION) since ")
     assert zurich[0].endswith("its drain met an error. The change log keeps everything for it.")
     fact, _, where = zurich[1].partition(". ")
