@@ -51,7 +51,13 @@ def test_a_slave_that_asks_for_an_older_version_begins_with_it_and_follows_from_
         world.publish()
     world.drain("geneva")
     assert trimmed(world) == 0, "whoever asks for the version needs what came after it"
-    world.inhibit("zurich")
+    slave = world.reader("zurich")
+    slave.execute("CREATE TABLE t (id int PRIMARY KEY, note varchar(3))")
+    with pytest.raises(SluiceError, match=r"SLC-220: .*note.*\n?.*nothing was changed"):
+        world.inhibit("zurich", version="REPL_Ver_0.5")
+    assert world.status("zurich") is Status.NORMAL, "it is refused before anything is changed"
+    slave.execute("DROP TABLE t")
+    world.inhibit("zurich", version="REPL_Ver_0.5")
     world.dump("zurich", version="REPL_Ver_0.5")
     world.release("zurich")
     assert world.status("zurich") is Status.TRANSITION
