@@ -183,6 +183,8 @@ def test_a_click_on_the_switch_is_standby_and_looks_like_no_error(page, runtime,
 
 
 def test_a_slave_that_does_not_answer_does_not_look_busy(page, runtime, api):
+    # A drain that is at work has its session already.
+    wait_until(lambda: newest(api, "geneva")[0]["state"] != "running", "the end of the drain")
     where = "/api/v2/connections/sluice_geneva?update_mask=port"
     port = api.ask("/api/v2/connections/sluice_geneva")["port"]
     named = {"connection_id": "sluice_geneva", "conn_type": "postgres"}
