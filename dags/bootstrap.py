@@ -11,7 +11,8 @@ DOC = """
 
 Creates what is missing on the master, under the source's prefix: the queue table ITEMS, the registry TABLES, the
 sequence, the functions, and one generated trigger function for each watched table. Everything happens in one
-transaction; nothing that exists is dropped. A second run changes nothing.
+transaction; nothing that exists is dropped. A second run changes nothing. A table of the configuration that does not
+exist is named in the result (`unwatched`), and captured when it is made.
 
 Run it after you add a table to the configuration. `initial_update` does the same by itself.
 

@@ -152,6 +152,14 @@ class Context:
                 database.close()
         return {name: entries[pattern] for name in names if (pattern := chosen(entries, name))}
 
+    def present(self, source: str) -> dict[TableName, TableName]:
+        """The watched tables that exist, by what they are called today, each with the name that it is watched by."""
+        watched, database = list(self.watched(source)), self.source(source)
+        try:
+            return database.present(watched)
+        finally:
+            database.close()
+
     def manifest(self, source: str) -> Manifest:
         """The manifest of a source's change log."""
         return Manifest(self.store, source)

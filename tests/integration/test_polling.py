@@ -90,7 +90,8 @@ def test_tables_of_equal_names_in_two_schemas_do_not_mix(polled):
     assert sorted(published(world)) == ["A", "X"]
     assert named(content(world, "X")[0]["before"]) == "public.t"
     assert named(content(world, "A")[0]["after"]) == "public.t"
-    assert world.master.execute("SELECT schemaname, tablename FROM repl_tables").fetchall() == [("public", "t")]
+    watched = world.master.execute("SELECT schemaname, tablename FROM repl_tables WHERE status = 'OK'").fetchall()
+    assert watched == [("public", "t")]
 
 
 def test_two_tables_that_swap_their_names_are_told_apart(polled):
@@ -114,7 +115,7 @@ def test_a_table_takes_the_name_of_one_that_was_dropped(polled):
     world = polled("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
     world.master.execute("INSERT INTO b VALUES (1); DROP TABLE b; ALTER TABLE a RENAME TO b; INSERT INTO b VALUES (2)")
     assert sorted(published(world)) == ["A", "I", "I", "X"]
-    assert world.master.execute("SELECT tablename FROM repl_tables").fetchall() == [("b",)]
+    assert world.master.execute("SELECT tablename FROM repl_tables WHERE status = 'OK'").fetchall() == [("b",)]
 
 
 def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(polled):

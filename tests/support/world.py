@@ -208,7 +208,11 @@ class World:
     def differences(self) -> dict[tuple[str, str], tuple[Rows, Rows]]:
         """Which tables of which slaves are not what the master's are: (missing, extra) rows."""
         found = {}
-        for schema, table in self.context.config.source(SOURCE).watched:
+        there = "SELECT to_regclass(format('%%I.%%I', %s::text, %s::text)) IS NOT NULL"
+        named = self.context.config.source(SOURCE).watched
+        for schema, table in (
+            name for name in named if self.reader("master").execute(there, name).fetchone() == (True,)
+        ):
             ours = self.rows("master", f"{schema}.{table}")
             for slave in self.slaves:
                 theirs = self.rows(slave, f"{schema}.{table}")

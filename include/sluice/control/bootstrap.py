@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sluice.context import Context
-from sluice.control import leases, replications, sharing, updates
+from sluice.control import leases, replications, sharing, unwatched, updates
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
@@ -31,6 +31,7 @@ def bootstrap(
         "removed": [str(name) for name in installed.removed],
         "order": [str(name) for stage in installed.stages for name in stage],
         "cycles": [[str(name) for name in cycle] for cycle in installed.cycles],
+        "unwatched": {str(one.name): unwatched.fact(one) for one in installed.unwatched},
     }
 
 
@@ -61,7 +62,10 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
         if installed and (silenced := database.silenced()):
             make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
         notice = _notice if context.config.source(source).bootstrap_warnings else None
-        return database.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
+        done = database.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
+        for one in done.unwatched:
+            event("not watched", source=source, table=one.name, why=unwatched.fact(one))
+        return done
     finally:
         database.close()
 

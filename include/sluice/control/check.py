@@ -14,6 +14,7 @@ from sluice.changelog.files import expect_place
 from sluice.config import at_home
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
+from sluice.control import unwatched
 from sluice.control.airflow_api import AirflowApi
 from sluice.errors import SluiceError
 from sluice.initial_update.courtesy import active
@@ -145,10 +146,10 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     try:
         can = source.capabilities()
         installed = source.is_installed()
+        left = [unwatched.fact(one) for one in source.unwatched(context.wanted(name).named)]
     finally:
         source.close()
     master = masters[name] = MasterTables.of_source(context, name)
-    master.expect_there()
     ddl = (
         "DDL is seen as it happens"
         if can.event_triggers
@@ -156,7 +157,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         f"{commands.sluice('grants', name)}"
     )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
-    return "; ".join(["answers", f"DbResources {made}", ddl, *master.remarks])
+    return "; ".join(["answers", f"DbResources {made}", ddl, *left, *master.remarks])
 
 
 def _activity(context: Context, name: str) -> Iterator[Finding]:

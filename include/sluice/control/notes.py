@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 
 from sluice import commands
 from sluice.context import Context
-from sluice.control import leases, replications, updates
+from sluice.control import leases, replications, unwatched, updates
 from sluice.control.pause import Paused
 from sluice.control.replications import HoldNote
 from sluice.control.runs import RECEIVING, UPDATING
@@ -180,28 +181,52 @@ def of_tables(pair: Pair, skipped: Mapping[TableName, Skipped]) -> Iterator[str]
         )
 
 
-def of_source(context: Context, source: str) -> str:
-    """Why nothing of a source is published, if that is so: a slave without holdback may be old then."""
-    dag = context.config.dag_id("publish", source)
-    if paused := context.publish_switch(source).paused():
-        return (
-            f"nothing is published: the DAG {dag} is paused by {paused.actor or 'somebody'}.\n"
-            f"Changes wait in ITEMS, and fill the master's disk.\nHINT: {commands.unpause_publish(source)}"
-        )
+@dataclass(frozen=True)
+class SourceNotes:
+    """What is said of a source.
+
+    Attributes:
+        publishing: why nothing of it is published, if that is so: a slave without holdback may be old then.
+        unwatched: tables that are to be watched and are not.
+        loses: one of these has rows that no slave gets.
+    """
+
+    publishing: str = ""
+    unwatched: tuple[str, ...] = ()
+    loses: bool = False
+
+
+def of_source(context: Context, source: str) -> SourceNotes:
+    """What is said of a source."""
+    paused = context.publish_switch(source).paused()
     try:
         database = context.source(source)
         try:
             waiting = database.is_installed() and database.queued()
+            found = database.unwatched(context.wanted(source).named)
         finally:
             database.close()
     except SluiceError as error:
-        return f"nothing is published: the source cannot be read. Changes wait in ITEMS.\n{error}"
-    if waiting and (ended := _silent(context, source)):
-        return (
+        unread = f"nothing is published: the source cannot be read. Changes wait in ITEMS.\n{error}"
+        return SourceNotes(_paused(context, source, paused) if paused else unread)
+    publishing, dag = "", context.config.dag_id("publish", source)
+    if paused:
+        publishing = _paused(context, source, paused)
+    elif waiting and (ended := _silent(context, source)):
+        publishing = (
             f"nothing was published since {_at(ended)}. Changes wait in ITEMS.\n"
             f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
-    return ""
+    loses = any(one.reason.loses for one in found)
+    return SourceNotes(publishing, tuple(unwatched.note(context, source, one) for one in found), loses)
+
+
+def _paused(context: Context, source: str, by: Paused) -> str:
+    return (
+        f"nothing is published: the DAG {context.config.dag_id('publish', source)} is paused by "
+        f"{by.actor or 'somebody'}.\n"
+        f"Changes wait in ITEMS, and fill the master's disk.\nHINT: {commands.unpause_publish(source)}"
+    )
 
 
 def _silent(context: Context, source: str) -> datetime | None:

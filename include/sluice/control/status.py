@@ -31,6 +31,8 @@ class Standing:
     Attributes:
         why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
         publishing: the same of its source.
+        unwatched: tables that its source is to watch and does not, each with its reason and what to type.
+        complete: none of these has rows that no slave gets.
         odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
         loading: how far it is in being filled, if it is.
@@ -55,6 +57,8 @@ class Standing:
     compared: int | None
     different: int | None
     publishing: str = ""
+    unwatched: Sequence[str] = ()
+    complete: bool = True
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stuck: Stuck | None = None
     loading: Progress | None = None
@@ -67,7 +71,7 @@ class Standing:
     def well(self) -> bool:
         """Whether it gets all that it is to get."""
         active = (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE)
-        return active and self.answers and not self.skipped
+        return active and self.answers and self.complete and not self.skipped
 
 
 def standings(context: Context, *pairs: Pair) -> list[Standing]:
@@ -75,14 +79,14 @@ def standings(context: Context, *pairs: Pair) -> list[Standing]:
     for pair in pairs:
         context.config.replication(pair.source, pair.slave)
     pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
-    publishing = {name: notes.of_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
+    sources = {name: notes.of_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = absence.unanswered(context, pairs)
-    return [_standing(context, pair, publishing[pair.source], absent.get(pair)) for pair in pairs]
+    return [_standing(context, pair, sources[pair.source], absent.get(pair)) for pair in pairs]
 
 
 def brief(context: Context, pair: Pair) -> str:
     """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
-    row = _standing(context, pair, "", None)
+    row = _standing(context, pair, notes.SourceNotes(), None)
     head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
     return "\n".join(filter(None, [head, row.why]))
 
@@ -112,13 +116,14 @@ def as_table(rows: Sequence[Standing]) -> str:
     widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
     said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
+    said |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
     said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
     said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
 
 
-def _standing(context: Context, pair: Pair, publishing: str, absent: TransientError | None) -> Standing:
+def _standing(context: Context, pair: Pair, source: notes.SourceNotes, absent: TransientError | None) -> Standing:
     known = replications.get(context.store, pair)
     held = replications.holds(context.store, pair)
     odd = replications.odd(context.store, pair)
@@ -160,7 +165,9 @@ def _standing(context: Context, pair: Pair, publishing: str, absent: TransientEr
         excluded=context.config.slave(pair.slave).mapper.exclusions,
         compared=compared,
         different=different,
-        publishing=publishing,
+        publishing=source.publishing,
+        unwatched=source.unwatched,
+        complete=not source.loses,
         answers=absent is None,
         resting=notes.of_rest(context, pair, holdback) if known.status in DELIVERING and not (kinds or absent) else "",
     )

@@ -41,9 +41,9 @@ def told(
     # What is not captured, or does not reach the slave, the log does not say.
     if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
         return set()
-    watched, entry = context.watched(source), mapper.entry
+    watched, meant, entry = context.watched(source), context.present(source), mapper.entry
     ours = [one for one in tables if not (entry(one.name).exclude or entry(one.name).chooses)]
-    whole = [one for one in ours if set(watched[one.name].actions) == _ALL]
+    whole = [one for one in ours if one.name in meant and set(watched[meant[one.name]].actions) == _ALL]
     return merging(whole)
 
 

@@ -18,7 +18,7 @@ from sluice.control.bootstrap import reconcile
 from sluice.control.leases import Lease
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update import joining
+from sluice.initial_update import drops, joining
 from sluice.initial_update.copying import Dumped, Load, Target, copy, each
 from sluice.initial_update.external import External
 from sluice.initial_update.job import OfMaster
@@ -184,6 +184,8 @@ def _copied(
     snapshot = stack.enter_context(
         database.dump_snapshot(stages, context.manifest(source).end, at, settings.yields_after_s)
     )
+    if not asked.only:
+        snapshot.expect_complete()
     event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
     dumped = Dumped(
         snapshot.definitions(),
@@ -199,6 +201,9 @@ def _copied(
     )
     for target in (*targets, *files):
         stack.callback(target.tables.close)
+    if not asked.only:
+        names = {one.name for one in dumped.definitions}
+        targets = each(targets, lambda target: drops.carry_out(context, target, snapshot, names), failed)
     later = Later(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
     going_on: list[Target] = []
     if later:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from sluice import commands
@@ -19,6 +19,7 @@ from sluice.control import (
     updates,
     versions,
 )
+from sluice.control.unwatched import expect_present
 from sluice.errors import ConfigError, Lossy, SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.courtesy import active
@@ -62,11 +63,11 @@ def inhibit(
 
     Raises:
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
-            hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-195
-            and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them, SLC-230 if it
-            would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-225, SLC-224 and SLC-099
-            if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go together; whatever else would
-            stop the update and can be known, see `expect_possible`. All are left as they were.
+            hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-040,
+            SLC-195 and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them,
+            SLC-230 if it would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-225, SLC-224
+            and SLC-099 if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go together; whatever else
+            would stop the update and can be known, see `expect_possible`. All are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:
@@ -80,7 +81,8 @@ def inhibit(
     between = _between(keys, tables, mode)
     if mode == MARKERS:
         active(context, source)
-    only = _some(context, source, tables, between)
+    present = context.present(source)
+    only = _some(context, source, present, [*tables, *(one.table for one in between)], whole=not keys)
     older = versions.asked(context, source, version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = cascades.parsed(context, cascade)
@@ -172,16 +174,18 @@ def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> lis
         ) from None
 
 
-def _some(context: Context, source: str, tables: Sequence[TableName], keys: Sequence[Between]) -> frozenset[TableName]:
-    """The tables that are named, if they are not all, or not all of their rows."""
-    only, watched = frozenset([*tables, *(one.table for one in keys)]), context.watched(source).keys()
-    if strange := sorted(only - watched):
+def _some(
+    context: Context, source: str, present: Mapping[TableName, TableName], named: Sequence[TableName], *, whole: bool
+) -> frozenset[TableName]:
+    """The tables that are named, if they are not all of those that exist, or not all of their rows."""
+    if strange := sorted(set(named) - present.keys()):
+        expect_present(context, source, present, strange)
         raise SluiceError(
             195,
             f"{', '.join(map(str, strange))}: no table that is watched on {source}",
-            f"name the tables as the master calls them: {', '.join(map(str, sorted(watched)))}",
+            f"name the tables as the master calls them: {', '.join(map(str, sorted(present)))}",
         )
-    return frozenset() if only == watched and not keys else only
+    return frozenset() if present.keys() == set(named) and whole else frozenset(named)
 
 
 def _refuse_excluded(context: Context, pair: Pair, only: frozenset[TableName]) -> None:

@@ -49,7 +49,8 @@ class Later:
         keys: Sequence[Between] = (),
     ) -> None:
         entries = context.config.source(source).patterns
-        watched = {name: chosen(entries, name) for name in context.watched(source)}
+        dumped = {one.name for one in definitions}
+        watched = {name: chosen(entries, meant) for name, meant in context.present(source).items() if name in dumped}
         in_blocks = (name for name, entry in watched.items() if entry and entries[entry].in_blocks)
         self.tables = frozenset((one.table for one in keys) if keys else in_blocks)
         self._context = context

@@ -18,7 +18,7 @@ from sluice.config import at_home
 from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.control import losses, sharing, shelf
-from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.copying import given
 from sluice.initial_update.external import expect_exportable, expect_importable
 from sluice.initial_update.keeping import kept_for
@@ -31,7 +31,7 @@ from sluice.log import event
 from sluice.model.between import Between
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
-from sluice.model.wanted import Watch, spelled_alike
+from sluice.model.wanted import spelled_alike
 from sluice.parts import Outgoing
 from sluice.vendors.dumping import TableDefinition
 from sluice.vendors.protocol import SlaveDatabase
@@ -68,18 +68,13 @@ class Choices:
 
 @dataclass(frozen=True)
 class MasterTables:
-    """What a source has of the tables that are watched there.
+    """What a source has of the tables that are watched there and exist, by what they are called today.
 
     Attributes:
-        missing: those that are not there, each with what it is called now if it was renamed.
-        definitions, columns: of those that are.
         without_old: those whose updates say nothing of what a row was if its key stayed.
         remarks: what is worth knowing of them.
     """
 
-    source: str
-    watched: Mapping[TableName, Watch]
-    missing: Mapping[TableName, TableName | None]
     columns: Mapping[TableName, Sequence[Column]]
     definitions: Sequence[TableDefinition]
     without_old: Sequence[Layout]
@@ -89,26 +84,14 @@ class MasterTables:
     def of_source(cls, context: Context, source: str) -> MasterTables:
         """Ask a source. Raises what `sluice.vendors.protocol.SourceDatabase.dumpable` does."""
         with closing(context.source(source)) as database:
-            watched = context.watched(source)
-            columns = {name: known for name, known in database.columns(list(watched)).items() if known}
-            there = {name: watched[name] for name in columns}
+            configured = context.watched(source)
+            watched = {name: configured[meant] for name, meant in database.present(list(configured)).items()}
             return cls(
-                source,
-                watched,
-                database.missing(list(watched)),
-                columns,
-                database.dumpable(there),
-                database.without_old(there),
-                database.remarks(there),
+                database.columns(list(watched)),
+                database.dumpable(watched),
+                database.without_old(watched),
+                database.remarks(watched),
             )
-
-    def expect_there(self) -> None:
-        """See that no watched table is missing. Raises ConfigError SLC-040."""
-        if self.missing:
-            names = ", ".join(
-                f"{old} (it is called {now} now)" if now else str(old) for old, now in self.missing.items()
-            )
-            raise ConfigError(40, f"watched tables are missing: {names}", "mend `tables` in the configuration")
 
 
 class Refused(SluiceError):
@@ -145,7 +128,6 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
     try:
         with ExitStack() as stack:
             master = MasterTables.of_source(context, source)
-            master.expect_there()
             for remark in master.remarks:
                 event("worth knowing", source=source, remark=remark)
             later = None

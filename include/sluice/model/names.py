@@ -53,6 +53,7 @@ RESOURCES = (
     "adopt",
     "wants",
     "wanted",
+    "list_wanted",
     "settings",
     "table_definition",
     "described",

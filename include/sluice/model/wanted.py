@@ -56,6 +56,11 @@ class Wanted:
     appearance: Appearance = field(default_factory=Appearance)
     drained_into: bool = False
 
+    @property
+    def named(self) -> list[TableName]:
+        """The tables that entries name."""
+        return [TableName(one.schema, one.table) for one in self.entries if not (one.wildcard or one.excluded)]
+
 
 def chosen(patterns: Iterable[Pattern], name: TableName) -> Pattern | None:
     """The entry that a table is watched by: one that names it, else an exclusion, else the longest wildcard."""

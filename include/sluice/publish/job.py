@@ -8,12 +8,13 @@ from datetime import timedelta
 from functools import partial
 
 from sluice.context import Context
-from sluice.control import answers, leases, statements
+from sluice.control import answers, leases, statements, unwatched
 from sluice.control.bootstrap import heal, make_inconsistent, reconcile
 from sluice.control.drain_runs import DrainRuns
 from sluice.control.leases import Lease
 from sluice.errors import SluiceError
 from sluice.log import event
+from sluice.model.unwatched import Unwatched
 from sluice.parts import Messages
 from sluice.publish.genuine import Genuine
 from sluice.publish.outgoing import Outgoing
@@ -92,6 +93,8 @@ class _Run:
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
         self._reclaimed = 0
         self._looked_again = False
+        self._unwatched: frozenset[Unwatched] = frozenset()
+        self._reported = float("-inf")
         self.transactions = self.changes = self.segments = 0
 
     def until(self, end: float, poll_s: float) -> None:
@@ -100,6 +103,7 @@ class _Run:
         while True:
             self._heal()
             self._database.poll_ddl()
+            self._report()
             more = self._swept(bound)
             self._keep_up()
             if more:
@@ -156,6 +160,16 @@ class _Run:
         if now - self._healed > _HEAL_S:
             self._healed = now
             heal(self._context, self._source, self._database)
+
+    def _report(self) -> None:
+        """Log tables that are named and not watched: once each, and again if the reason is another one."""
+        now = time.monotonic()
+        if now - self._reported > _HEAL_S:
+            self._reported = now
+            found = frozenset(self._database.unwatched(self._context.wanted(self._source).named))
+            for one in sorted(found - self._unwatched, key=lambda one: one.name):
+                event("not watched", source=self._source, table=one.name, why=unwatched.fact(one))
+            self._unwatched = found
 
     def _reclaim(self) -> None:
         began = time.monotonic()

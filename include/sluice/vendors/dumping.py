@@ -93,6 +93,9 @@ class DumpSnapshot(Protocol):
             TransientError: SLC-030, they are locked no more.
         """
 
+    def expect_complete(self) -> None:
+        """See that no watched table is missing in it. Raises TransientError SLC-265: one was made at this moment."""
+
     def definitions(self) -> Sequence[TableDefinition]:
         """The tables."""
 
@@ -101,6 +104,9 @@ class DumpSnapshot(Protocol):
 
     def published(self) -> bool:
         """Whether the change log has everything that the snapshot shows."""
+
+    def dropped(self) -> list[str]:
+        """The DROPs that it shows and that are not published yet, in order: the texts that they carry."""
 
     def filled(self) -> set[TableName]:
         """The tables that have rows in it."""

@@ -19,6 +19,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Fate, Statement, Traced
 from sluice.model.tolerance import Tolerated
+from sluice.model.unwatched import Unwatched
 from sluice.model.wanted import Wanted, Watch
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import At, DumpSnapshot, Fit, SlaveTables
@@ -45,12 +46,14 @@ class Installed:
     Attributes:
         stages: the watched tables in the order in which they are loaded; those of a stage bear one sequence number.
         cycles: tables that refer to each other in a circle, so that none of them can come first.
+        unwatched: tables that are named and not watched, most of them because they are still to be made.
     """
 
     added: tuple[TableName, ...] = ()
     removed: tuple[TableName, ...] = ()
     stages: tuple[tuple[TableName, ...], ...] = ()
     cycles: tuple[tuple[TableName, ...], ...] = ()
+    unwatched: tuple[Unwatched, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,11 @@ class SourceDatabase(Protocol):
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""
 
-    def missing(self, tables: Sequence[TableName]) -> dict[TableName, TableName | None]:
-        """Which of these are no tables of the source, each with what it is called now if it was renamed."""
+    def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
+        """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
+
+    def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
+        """Those of these tables, and of those that somebody registered by hand, that are not watched, and why."""
 
     def dumpable(self, watched: Mapping[TableName, Watch]) -> Sequence[Any]:
         """See that tables, which are there, can be watched and read; their definitions. Nothing is written or locked.
@@ -190,8 +196,9 @@ class SourceDatabase(Protocol):
                 statement of others has waited so long for one of the tables; None or 0: never.
         """
 
-    def shape(self, snapshot_id: str, name: TableName) -> Layout:
-        """The columns of a table and its primary key, as an exported snapshot shows them."""
+    def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
+        """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched
+        there."""
 
     def close(self) -> None:
         """End the sessions."""

@@ -15,12 +15,14 @@ from sluice.context import Context
 from sluice.control import cascades, replications, standby, stops, transfers, updates
 from sluice.control.replications import Replication
 from sluice.control.tables import comparison
+from sluice.control.unwatched import expect_present
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import Filled
+from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
-from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
+from sluice.vendors.protocol import SlaveDatabase
 from sluice.vendors.registry import vendor
 from sluice.verify import points
 from sluice.verify.compare import Difference
@@ -58,10 +60,11 @@ def verify(
 
     Raises:
         SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
-            Others were compared (R8).
+            Others were compared (R8). SLC-040 if one of `tables` does not exist; then nothing was.
         TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
             and its first changes do not come: somebody paused its drain, or it is not there yet.
     """
+    expect_present(context, request.source, context.present(request.source), request.tables)
     known, refused = _ready(context, request)
     ready = list(known)
     late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
@@ -170,9 +173,7 @@ def _compare(
     late: dict[str, SluiceError],
 ) -> dict[str, dict[str, Difference]]:
     settings = context.config.source(request.source)
-    database = context.source(request.source)
-    names = request.tables or _called(request.source, tuple(context.watched(request.source)), database)
-    shapes = {name: database.shape(point.snapshot_id, name) for name in names}
+    shapes = _shapes(context, request, point)
     jobs: list[Comparison] = []
     with ExitStack() as stack:
         with ThreadPoolExecutor(len(slaves)) as pool:
@@ -184,7 +185,7 @@ def _compare(
                 continue
             port, snapshot_id = found
             skipped = stops.left_out(context.store, port.pair)
-            for name in [name for name in names if not (name in skipped or port.mapper.excludes(name))]:
+            for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
                 jobs.append(
                     Comparison(
@@ -245,6 +246,8 @@ def _differences(
     compare_all: CompareAll, jobs: list[Comparison], late: dict[str, SluiceError]
 ) -> list[tuple[Comparison, Difference]]:
     """What was found; a slave that cannot be read keeps nobody else from being compared (R8)."""
+    if not jobs:
+        return []
     try:
         return list(zip(jobs, compare_all(jobs), strict=True))
     except SluiceError as error:
@@ -256,12 +259,18 @@ def _differences(
     return [one for some in each for one in _differences(compare_all, some, late)]
 
 
-def _called(source: str, names: Sequence[TableName], database: SourceDatabase) -> list[TableName]:
-    """What these are called by now; one that the master has no more is no reason to compare nothing."""
-    others = database.missing(names)
-    for name in sorted(name for name, called in others.items() if called is None):
-        event("left out", source=source, table=name, why="the master has no such table")
-    return [called for name in names if (called := others.get(name, name))]
+def _shapes(context: Context, request: Request, point: Point) -> dict[TableName, Layout]:
+    """The tables to be compared, as the point shows them: one that was made, dropped or renamed since is left out."""
+    watched, present = context.watched(request.source), context.present(request.source)
+    database = context.source(request.source)
+    try:
+        found = {name: database.shape(point.snapshot_id, name) for name in request.tables or present}
+    finally:
+        database.close()
+    gone = [] if request.tables else sorted(watched.keys() - set(present.values()))
+    for name in (*gone, *(name for name, shape in found.items() if shape is None)):
+        event("left out", source=request.source, table=name, why="the point does not show it as a watched table")
+    return {name: shape for name, shape in found.items() if shape}
 
 
 def _record(context: Context, source: str, number: int, results: dict[str, dict[str, Difference]]) -> None:

@@ -1,13 +1,15 @@
--- A watched table is gone: its DROP goes into the stream, it is watched no more, and its function goes with it.
+-- A watched table is gone: its DROP goes into the stream, it is watched no more, and its function goes with it. One that the
+-- configuration names is watched again when it is made again.
 CREATE OR REPLACE FUNCTION {forget}(relation oid, statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $forget$
 DECLARE
+    known    {current_tables};
     function text := format('%I.%I', {schema_name}, {capture_name} || relation);
 BEGIN
-    PERFORM {command}('X', relation, known.definition, NULL, statement) FROM {current_tables} AS known
-    WHERE known.relid = relation;
-    DELETE FROM {current_tables} AS known WHERE known.relid = relation;
+    DELETE FROM {current_tables} AS was WHERE was.relid = relation RETURNING * INTO known;
+    PERFORM {command}('X', relation, known.definition, NULL, statement) WHERE known.relid IS NOT NULL;
     DELETE FROM {tables} AS entry WHERE entry.relid = relation;
+    PERFORM {list_wanted}(known.schemaname, known.relname);
     IF to_regproc(function) IS NOT NULL THEN
         BEGIN
             EXECUTE format('DROP FUNCTION %s()', function);

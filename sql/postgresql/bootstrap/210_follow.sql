@@ -29,8 +29,11 @@ BEGIN
         -- The name may still be that of an entry whose table was renamed or dropped as well: its own turn comes.
         UPDATE {tables} AS other SET tablename = format('(%s)', other.relid)
         WHERE (other.schemaname, other.tablename) = (now ->> 'schema', now ->> 'table') AND other.relid <> relation;
+        DELETE FROM {tables} AS other
+        WHERE (other.schemaname, other.tablename, other.status) = (now ->> 'schema', now ->> 'table', 'WANTED');
         UPDATE {tables} AS registered SET schemaname = now ->> 'schema', tablename = now ->> 'table'
         WHERE registered.relid = relation;
+        PERFORM {list_wanted}(known.schemaname, known.relname);
         PERFORM {command}(
             'A', relation, known.definition, {described}(relation, known.definition, now, again), statement);
     END IF;

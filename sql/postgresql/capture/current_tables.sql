@@ -6,6 +6,7 @@ WITH entry AS (
     FROM {tables} AS entry
     JOIN pg_namespace AS namespace ON namespace.nspname = entry.schemaname
     JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = entry.tablename
+    WHERE entry.status <> 'WANTED'
 ), found AS (
     UPDATE {tables} AS known SET relid = entry.relid
     FROM entry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from psycopg import sql
 
@@ -10,7 +11,16 @@ from sluice import sqlfiles
 from sluice.apply.order import cycles, loading_order
 from sluice.model.names import RESOURCES, Resources, TableName
 from sluice.model.wanted import Wanted, Watch
-from sluice.vendors.postgresql import appearance, catalog, detection, registry, storing, triggers, upgrading
+from sluice.vendors.postgresql import (
+    appearance,
+    catalog,
+    detection,
+    registry,
+    storing,
+    triggers,
+    unwatched,
+    upgrading,
+)
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.registry import Entry
 from sluice.vendors.postgresql.session import PRINTED, Connection, composed
@@ -58,26 +68,30 @@ def install(
             since none of them tells under which columns it was written.
 
     Raises:
-        ConfigError: SLC-040 if a watched table is missing or is none, SLC-041 if a trigger's name would break R1.
-        ConfigError: SLC-059 if a newer Sluice made what is there.
-        TransientError: SLC-036 if a table stays locked; nothing was changed then.
+        ConfigError: SLC-041 if a trigger's name would break R1, SLC-059 if a newer Sluice made what is there.
+        TransientError: SLC-036 if a table stays locked, SLC-265 if one is dropped meanwhile; nothing was changed then.
     """
     parts = {**parts_of(resources), **appearance.parts_of(wanted.appearance)}
     execute = connection.execute
     found = _found(connection, resources, parts)
     _make(connection, resources, parts, wanted)
-    again = watched if recreate else {*unreadable, *triggers.silenced(connection, parts)}
+    meant = unwatched.present(connection, parts, watched)
+    present = {name: watched[configured] for name, configured in meant.items()}
+    again = present if recreate else {*unreadable, *triggers.silenced(connection, parts)}
     with detection.unheard(connection, parts):
-        installed = _reconcile(connection, resources, parts, watched, again, later=found is not None)
-    forgotten = list(registry.relations(connection, parts, unreadable).values())
+        installed = _reconcile(connection, resources, parts, present, again, later=found is not None)
+        absent = {name: watch for name, watch in watched.items() if name not in present}
+        registry.list_wanted(connection, resources, parts, absent)
+    forgotten = list(registry.relations(connection, parts, unwatched.present(connection, parts, unreadable)).values())
     execute(composed("capture/current_tables", **parts), {"anew": forgotten})
     for relation in forgotten:
         execute(composed("capture/forget_images", **parts), {"relation": relation})
+    left = tuple(unwatched.among(connection, parts, wanted.named))
     connection.commit()
     storing.key(connection, resources, parts, wanted=wanted.drained_into)
     storing.keep_uncompressed(connection, resources, parts)
     storing.keep_actions(connection, resources, parts)
-    return installed
+    return replace(installed, unwatched=left)
 
 
 def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> None:
@@ -123,7 +137,7 @@ def _reconcile(
     *,
     later: bool,
 ) -> Installed:
-    known = registry.registered(connection, parts)
+    known, listed = registry.registered(connection, parts), registry.listed(connection, parts)
     parents = catalog.parents(connection)
     stages = loading_order({name: watch.sequence for name, watch in watched.items()}, parents)
     order = [name for stage in stages for name in stage]
@@ -155,6 +169,10 @@ def _reconcile(
         triggers.drop(connection, parts, relations[name], names)
     for entry in added:
         relation = relations[entry.name]
+        if entry.name in listed:
+            # It was made meanwhile: its rows follow, as when a look of the publisher finds it.
+            connection.execute(sql.SQL("SELECT {}(%s, NULL)").format(parts["adopt"]), [relation])
+            continue
         registry.begin(connection, parts, entry, relation)
         capture = sql.SQL("SELECT {}(%s, %s, %s, %s)").format(parts["capture_table"])
         connection.execute(capture, [relation, entry.actions, entry.trigger, entry.debug])

@@ -26,10 +26,14 @@ from sluice.verify.points import Waiting
 _EXPECTED = TableName("pg_temp", "sluice_expected")
 
 
-def shape(info: ConnectionInfo, snapshot_id: str, name: TableName) -> Layout:
-    """The columns of a master's table and its key, as a snapshot shows them."""
+def shape(
+    info: ConnectionInfo, parts: Mapping[str, sql.Composable], snapshot_id: str, name: TableName
+) -> Layout | None:
+    """The columns of a master's table and its key, as a snapshot shows them; None if it is not watched there."""
     with translated("reading the catalog"), _reading(info, snapshot_id) as session:
-        return definition.read(session, name).layout
+        named = {"schema": name.schema, "table": name.table}
+        watched = session.execute(composed("verify/watched", **parts), named).fetchone()
+        return definition.read(session, name).layout if watched is not None else None
 
 
 @contextmanager

@@ -192,26 +192,6 @@ def _made(connection: Connection, resources: Resources) -> dict[str, _Made]:
     return {functions[called]: _Made(*row) for called, *row in rows}
 
 
-def missing(
-    connection: Connection, parts: Mapping[str, sql.Composable] | None, tables: Collection[TableName]
-) -> dict[TableName, TableName | None]:
-    """Which of these are no tables of the source, each with what it is called now if it was renamed.
-
-    Args:
-        parts: None where the DbResources are not there.
-    """
-    there = catalog.there(connection, tables)
-    return {name: called_now(connection, parts, name) if parts else None for name in tables if name not in there}
-
-
-def called_now(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> TableName | None:
-    """What a table that was watched under this name is called today, if its name is free and it has another."""
-    row = connection.execute(
-        composed("capture/called_now", **parts), {"schema": name.schema, "table": name.table}
-    ).fetchone()
-    return TableName(*row) if row else None
-
-
 def wants(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> bool:
     """Whether the configuration wants a table, and it is there."""
     query = composed("capture/wanted_now", **parts, living=composed("catalog/eligible"))

@@ -1,4 +1,5 @@
-"""The registry TABLES: what is wanted of each table, what was made of it, and in which order they are loaded."""
+"""The registry TABLES: what is wanted of each table, what was made of it, in which order they are loaded; and tables
+that are to be watched once they are made."""
 
 from __future__ import annotations
 
@@ -10,11 +11,13 @@ from psycopg import sql
 from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Watch
-from sluice.vendors.postgresql import catalog, detection, triggers
+from sluice.vendors.postgresql import catalog, triggers, unwatched
 from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.polling import LOOK_WAIT_MS
 from sluice.vendors.postgresql.session import Connection, composed
 
 _OK = "OK"
+_WANTED = sql.Literal("WANTED")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ def wanted(
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
 ) -> dict[TableName, Entry]:
-    """What TABLES is to say of the watched tables. Raises ConfigError SLC-040 or SLC-041."""
+    """What TABLES is to say of watched tables, which all exist. Raises ConfigError SLC-041, SLC-069 or SLC-130."""
     numbers = relations(connection, parts, watched)
     _refuse_twice(connection, numbers)
     refuse_foreign(connection, watched)
@@ -47,7 +50,7 @@ def wanted(
 
 
 def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, Entry]:
-    """What TABLES says now."""
+    """What TABLES says now of tables that exist, or existed."""
     rows = connection.execute(composed("capture/registry", **parts))
     return {TableName(schema, table): Entry(TableName(schema, table), *said) for schema, table, *said in rows}
 
@@ -65,6 +68,34 @@ def end(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entr
 def remove(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
     """The table is watched no more."""
     connection.execute(composed("capture/unregister", **parts), _values(entry))
+
+
+def listed(connection: Connection, parts: Mapping[str, sql.Composable]) -> set[TableName]:
+    """The tables that are to be watched once they are made."""
+    query = sql.SQL("SELECT schemaname, tablename FROM {} WHERE status = {}").format(parts["tables"], _WANTED)
+    return {TableName(*row) for row in connection.execute(query)}
+
+
+def list_wanted(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    watched: Mapping[TableName, Watch],
+) -> None:
+    """Let the registry list the tables that the configuration names and that do not exist, and no others.
+
+    Who makes one at this moment changes its entry, too, and is not waited for (R9).
+
+    Raises:
+        ConfigError: SLC-041 if the name of a trigger could not be given to one of them.
+        TransientError: SLC-036 if somebody makes one at this moment.
+    """
+    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+    connection.execute(composed("capture/unlist", **parts))
+    for name, watch in watched.items():
+        triggers.name_for(resources, 0, name, watch.trigger)
+        connection.execute(sql.SQL("SELECT {}(%s, %s)").format(parts["list_wanted"]), [name.schema, name.table])
+    connection.execute("SET LOCAL lock_timeout = 0")
 
 
 def keep_order(connection: Connection, parts: Mapping[str, sql.Composable], order: Sequence[TableName]) -> None:
@@ -100,18 +131,11 @@ def _values(entry: Entry) -> dict[str, str | int]:
 def relations(
     connection: Connection, parts: Mapping[str, sql.Composable], names: Iterable[TableName]
 ) -> dict[TableName, int]:
-    """The numbers of watched tables. Raises ConfigError SLC-040 if one is missing, or is no table."""
+    """The numbers of tables that were seen before. Raises TransientError SLC-265 if one was dropped since."""
     wanted = list(names)
+    if gone := unwatched.missing(connection, parts, wanted):
+        raise unwatched.changing(", ".join(map(str, gone)))
     found = catalog.there(connection, wanted)
-    for name in wanted:
-        if name not in found or found[name][1] not in "rp":
-            now = detection.called_now(connection, parts, name)
-            what = "is not a table" if name in found else "does not exist"
-            raise ConfigError(
-                40,
-                f"the watched table {name} {what} on the source{f': it is called {now} now' if now else ''}",
-                "mend `tables` in the configuration, nothing was changed",
-            )
     return {name: found[name][0] for name in wanted}
 
 

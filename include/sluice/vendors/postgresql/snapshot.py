@@ -23,6 +23,7 @@ from sluice.vendors.postgresql.giving_way import GivingWay
 from sluice.vendors.postgresql.locking import TableLocks
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, translated
 from sluice.vendors.postgresql.tracing import beside, flush
+from sluice.vendors.postgresql.unwatched import changing
 
 # Of a table that is cut into parts.
 _BLOCKS_A_PART = 100
@@ -63,7 +64,10 @@ class DumpSnapshot:
         ):
             # A rewriting ALTER that commits after our snapshot would empty the table in it.
             locking = opened.enter_context(closing(connect(self._info, "locks", autocommit=True)))
-            self._locks = TableLocks(locking, self._parts, self._stages)
+            try:
+                self._locks = TableLocks(locking, self._parts, self._stages)
+            except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+                raise changing(str(error.diag.message_primary)) from error
             self._session = opened.enter_context(closing(connect(self._info, "snapshot", autocommit=True)))
             self._session.execute("SET lock_timeout = '10s'")
             self._session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -89,6 +93,14 @@ class DumpSnapshot:
         """Unlock tables of which no row is to be read any more, as far as the order of the locks allows."""
         self._locks.keep(unread)
 
+    def expect_complete(self) -> None:
+        """See that it shows no watched table but those it was taken for: what happened to another up to here would be
+        taken for loaded. Raises TransientError SLC-265."""
+        with self._reading("looking at the registry") as session:
+            watched = {TableName(*row) for row in session.execute(composed("publish/watched", **self._parts))}
+        if others := watched - set(self._tables):
+            raise changing(", ".join(map(str, sorted(others))))
+
     def definitions(self) -> list[TableDefinition]:
         """The tables, as the snapshot's catalog has them."""
         with self._reading("reading the catalog") as session:
@@ -108,6 +120,11 @@ class DumpSnapshot:
         showing = composed("publish/showing", **self._parts)
         with translated("looking at ITEMS"), connect(self._info, "dump") as session:
             return session.execute(showing, {"snapshot": self.snapshot.text}).fetchone() == (False,)
+
+    def dropped(self) -> list[str]:
+        """The DROPs that it shows and that are not published yet, in order: the texts that they carry."""
+        with self._reading("looking at ITEMS") as session:
+            return [text for (text,) in session.execute(composed("publish/dropped", **self._parts))]
 
     def filled(self) -> set[TableName]:
         """Those of the tables that have rows in it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
@@ -14,6 +15,7 @@ from sluice.model.names import TableName
 from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Statement, Traced
+from sluice.model.unwatched import Unwatched
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.dumping import At
 from sluice.vendors.postgresql import (
@@ -31,6 +33,7 @@ from sluice.vendors.postgresql import (
     storing,
     tracing,
     triggers,
+    unwatched,
     upgrading,
 )
 from sluice.vendors.postgresql.backlog import Backlog
@@ -158,11 +161,17 @@ class PostgresSource:
         with translated("looking for tables that wildcards take"):
             return detection.eligible(self._publisher(), schemas)
 
-    def missing(self, tables: Sequence[TableName]) -> dict[TableName, TableName | None]:
-        """Which of these are no tables of the source, each with what it is called now if it was renamed."""
-        known = self.is_installed()
+    def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
+        """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
+        known = self._known()
         with translated("looking for the watched tables"):
-            return detection.missing(self._publisher(), self.parts if known else None, tables)
+            return unwatched.present(self._publisher(), known, tables)
+
+    def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
+        """Those of these tables, and of those that somebody registered by hand, that are not watched, and why."""
+        known = self._known()
+        with translated("looking for tables that are not watched"):
+            return unwatched.among(self._publisher(), known, tables)
 
     def dumpable(self, watched: Mapping[TableName, Watch]) -> list[TableDefinition]:
         """See that tables, which are there, can be watched and read; their definitions."""
@@ -287,9 +296,10 @@ class PostgresSource:
         """The snapshot of a dump; taken when its block begins."""
         return DumpSnapshot(self.info, self.parts, stages, at or (lambda: (log_end(), None)), yields_after_s)
 
-    def shape(self, snapshot_id: str, name: TableName) -> Layout:
-        """The columns of a table and its primary key, as an exported snapshot shows them."""
-        return shape(self.info, snapshot_id, name)
+    def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
+        """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched
+        there."""
+        return shape(self.info, self.parts, snapshot_id, name)
 
     def close(self) -> None:
         """End the sessions."""
@@ -297,6 +307,10 @@ class PostgresSource:
             if session is not None:
                 session.close()
         self._backlog = self._session = self._beside = None
+
+    def _known(self) -> Mapping[str, sql.Composable] | None:
+        """The parts of statements about DbResources, if these are there."""
+        return self.parts if self.is_installed() else None
 
     def _publisher(self) -> Connection:
         if self._session is None or self._session.closed:
