@@ -14,6 +14,8 @@ BEGIN
         ) AS wide ON wide.name = live.attname
         WHERE live.attrelid = {tables_name}::pg_catalog.regclass AND live.atttypmod - 4 < wide.width
     LOOP
+        -- It reads these columns, and is made again further on.
+        DROP VIEW IF EXISTS {cols_view};
         EXECUTE format('ALTER TABLE %s ALTER COLUMN %I TYPE varchar(%s)', {tables_name}, narrow.attname, narrow.width);
     END LOOP;
 END
