@@ -66,7 +66,9 @@ def parser() -> argparse.ArgumentParser:
     check.set_defaults(run=_check)
 
     connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
-    connect.add_argument("id", metavar="ID", help="as the configuration names it")
+    connect.add_argument(
+        "id", nargs="?", metavar="ID", help="as the configuration names it (default: ask for all that are missing)"
+    )
     connect.add_argument(
         "address",
         nargs="?",
@@ -227,6 +229,8 @@ def _check(_: argparse.Namespace) -> int:
 def _connect(options: argparse.Namespace) -> int:
     from sluice import shell_airflow
 
+    if options.id is None:
+        return shell_airflow.connect_missing()
     return shell_airflow.connect(options.id, options.address, options.password_env)
 
 

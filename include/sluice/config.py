@@ -39,7 +39,7 @@ from sluice.parts import (
     WipeOut,
     maybe_empty,
 )
-from sluice.spelling import DagPrefix, Identifier, Location, Name, Prefix
+from sluice.spelling import DagPrefix, Identifier, Location, Name, Prefix, nearest
 from sluice.yamlfile import StrictLoader, place, reason
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -245,8 +245,13 @@ class Config(Part):
         for pair in self.replications:
             if (pair.source, pair.slave) == (source, slave):
                 return pair
+        self.source(source)
+        near = nearest(slave, self.slaves_of(source))
         raise ConfigError(
-            3, f"no replication of source {source} to slave {slave} is configured", "add it under `replications`"
+            3,
+            f"no replication of source {source} to slave {slave} is configured; its slaves: "
+            f"{', '.join(self.slaves_of(source)) or 'none'}",
+            f"did you mean {near}? Nothing was changed" if near else "add it under `replications`; nothing was changed",
         )
 
     def slaves_of(self, source: str) -> list[str]:
@@ -308,8 +313,11 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
     try:
         return known[name]
     except KeyError:
+        near = nearest(name, known)
         raise ConfigError(
-            3, f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}", "mend the name"
+            3,
+            f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
+            f"did you mean {near}? Nothing was changed" if near else "mend the name; nothing was changed",
         ) from None
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from sluice import commands
+from sluice import commands, spelling
 from sluice import config as configuration
 from sluice.config import Config
 from sluice.context import Context
@@ -33,7 +33,7 @@ def airflow(words: Sequence[str]) -> int:
 
 
 def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> int:
-    """Start a run of a DAG; with `wait` until it has ended. 0 unless it failed.
+    """Start a run of a DAG; with `wait` until it has ended. 0 unless it failed, 130 if the waiting was interrupted.
 
     Args:
         words: choices of its form, as NAME=VALUE.
@@ -51,9 +51,13 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
     run = dags.trigger(dag, given | dags.conf(dag, words))
     print(f"triggered: {run}")
     if wait:
-        with Progress().step(dag) as step:
-            note = dags.wait(dag, run, step.update)
-        print(note or "success")
+        try:
+            with Progress().step(dag) as step:
+                note = dags.wait(dag, run, step.update)
+        except KeyboardInterrupt:
+            print(f"\nThe run goes on in Airflow. To see how far it is, type: {commands.status()}", file=sys.stderr)
+            return 130
+        print(note or f"success: {run}")
     return 0
 
 
@@ -79,6 +83,16 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
     return 0
 
 
+def connect_missing() -> int:
+    """Ask for every connection of a source or a slave that Airflow lacks, and try each. 0 if all answer."""
+    context = _context()
+    settings = context.config
+    ids = [conn_id for conn_id in _databases(settings) if conn_id not in context.connections]
+    if not ids:
+        print("Airflow has all connections that the configuration names. To replace one, name it.")
+    return max([connect(conn_id, None, None) for conn_id in ids], default=0)
+
+
 def connect(conn_id: str, address: str | None, password_variable: str | None) -> int:
     """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
     settings = _context().config
@@ -98,8 +112,12 @@ def connect(conn_id: str, address: str | None, password_variable: str | None) ->
     }
     _store(settings, entry)
     print(f"stored: the Airflow connection {conn_id}, of type {found.conn_type}")
-    if conn_id not in connection_ids(settings):
-        print(f"The configuration does not name it, so it was not tried: {configuration.path()}")
+    if conn_id not in (known := connection_ids(settings)):
+        near = spelling.nearest(conn_id, known)
+        print(
+            f"The configuration {configuration.path()} does not name it, so it was not tried. It names "
+            f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
+        )
         return 0
     return _try(_context(), entry)
 
@@ -108,10 +126,16 @@ def _said(dag: str, paused: bool, meanwhile: str, again: str) -> str:
     return f"paused: {dag}; {meanwhile}. To go on, type: {again}" if paused else f"unpaused: {dag}"
 
 
+def _databases(settings: Config) -> list[str]:
+    """The connections of sources and slaves; the others are the deployment's."""
+    deployment = (settings.control, settings.airflow_api, settings.spark)
+    return [conn_id for conn_id in connection_ids(settings) if conn_id not in deployment]
+
+
 def _asked(conn_id: str) -> str:
-    """The address, from a person at a terminal."""
+    """The address, from a person at a terminal, or a line of stdin."""
     if not sys.stdin.isatty():
-        return ""
+        return sys.stdin.readline().strip()
     print(f"The address of {conn_id}, without a password, is one of\n  " + "\n  ".join(addresses.EXAMPLES))
     return input("Address: ")
 

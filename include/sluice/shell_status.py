@@ -13,7 +13,8 @@ _LEAST_S = 0.1
 
 
 def show_status(*, as_json: bool, every_s: float | None = None) -> int:
-    """Print where every replication stands. 0 if all are NORMAL, active and answer, and no table is left out.
+    """Print where every replication stands. 0 if all are NORMAL, active and answer, their sources are published,
+    no table is left out, and the last comparison found nothing different.
 
     Args:
         every_s: print it again after so many seconds, without end.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -14,6 +16,11 @@ _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 _DAG_PREFIX = re.compile(r"[A-Za-z0-9_]{0,60}", re.ASCII)
 # user:password@, or an option that is one.
 _KEY = re.compile(r"://[^/?]*:[^/?]*@|[?&][^=]*(secret|token|password|sig)[^=]*=", re.IGNORECASE)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant; empty if none is near."""
+    return next(iter(difflib.get_close_matches(name, list(known), 1)), "")
 
 
 def _name(value: str) -> str:

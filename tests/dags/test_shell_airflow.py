@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from datetime import UTC, datetime
 from importlib import metadata
 from threading import Thread
 
@@ -107,14 +108,35 @@ def test_pausing_names_the_way_back(sluice):
     [
         (["pause", "flights"], "SLC-252: it is not said which DAG is meant"),
         (["pause", "flights", "bern"], "SLC-003: no replication of source flights to slave bern"),
+        (["pause", "flights", "zurch"], "HINT: did you mean zurich?"),
+        (["pause", "fligths", "zurich"], "HINT: did you mean flights?"),
         (["trigger", "verify", "slave=zurich"], "SLC-914: 'slave=zurich' is no choice of verify"),
         (["trigger", "verify", "sample=most"], "SLC-914: 'sample=most' is no choice of verify"),
-        (["trigger", "verify", "sample=101"], "SLC-915: Airflow refused"),
+        (["trigger", "verify", "slaves=zurich", "sample=101"], "SLC-915: Airflow refused a run of verify: "),
+        (
+            ["trigger", "verify", "slaves=zurch"],
+            "'zurch' is not one of ['zurich', 'geneva']\nHINT: nothing was changed; type "
+            "./sluice trigger verify NAME=VALUE ..., with these names: source (flights), slaves (zurich, geneva)",
+        ),
+        (["trigger", "verify"], "Invalid input for param slaves"),
         (["trigger", "verify", "--conf", "[1]"], "SLC-914: no choice of verify can be read in '[1]'"),
         (["trigger", "verfy"], "SLC-913: Airflow knows no DAG verfy\nHINT: name one of these: administer, "),
         (["trigger", "drain__flights__zurich"], "SLC-919: drain__flights__zurich is paused: its runs would wait"),
     ],
-    ids=["no DAG", "no slave", "no name", "no number", "a value", "no object", "unknown DAG", "paused DAG"],
+    ids=[
+        "no DAG",
+        "no slave",
+        "a slave misspelt",
+        "a source misspelt",
+        "no name",
+        "no number",
+        "a value",
+        "a choice misspelt",
+        "a choice missing",
+        "no object",
+        "unknown DAG",
+        "paused DAG",
+    ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_changed(sluice, words, fault):
     sluice("pause", "flights", "zurich")
@@ -142,7 +164,7 @@ def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, 
     code, said = sluice("connect", "shop", "postgresql://eva@db1/shop?sslmode=require", stdin=f"{CANARY}\n")
     assert code == 0
     assert "stored: the Airflow connection shop, of type postgres" in said
-    assert "The configuration does not name it" in said
+    assert "does not name it, so it was not tried. It names test_master, test_zurich, test_geneva" in said
     assert stored("shop") == ("postgres", "db1", 5432, "shop", "eva", CANARY, {"sslmode": "require"})
     assert CANARY not in said
     monkeypatch.setenv("TOKEN", "t")
@@ -159,9 +181,36 @@ def test_a_connection_that_a_secrets_backend_has_is_not_what_was_stored(sluice, 
     assert "SLC-251: Airflow hands out another connection test_zurich than the one that was stored" in said
 
 
+def test_all_connections_that_are_missing_are_asked_for(sluice, monkeypatch):
+    monkeypatch.delenv(SEALED_ENV)
+    for name in ("MASTER", "GENEVA"):
+        monkeypatch.delenv(f"AIRFLOW_CONN_TEST_{name}")
+    lines = ["postgresql://eva@127.0.0.1:1/shop", CANARY, "postgresql://eva@127.0.0.1:1/copy", CANARY]
+    code, said = sluice("connect", stdin="\n".join(lines) + "\n")
+    assert code == 1
+    assert "FAIL source flights: SLC-030" in said
+    assert "FAIL slave geneva: SLC-030" in said
+    assert "test_zurich" not in said, "Airflow has it"
+    assert stored("test_geneva") == ("postgres", "127.0.0.1", 1, "copy", "eva", CANARY, {})
+    code, said = sluice("connect")
+    assert (code, said) == (0, "Airflow has all connections that the configuration names. To replace one, name it.\n")
+
+
+def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
+    from airflow.models.errors import ParseImportError
+    from airflow.utils.session import create_session
+
+    trace = "Traceback:\nsluice.errors.ConfigError: SLC-002: the file is broken\nHINT: mend it"
+    with create_session() as session:
+        broken = {"filename": "dags/verify.py", "bundle_name": "dags-folder", "timestamp": datetime.now(UTC)}
+        session.add(ParseImportError(**broken, stacktrace=trace))
+    said = sluice("trigger", "verfy")[1]
+    assert "SLC-913: Airflow knows no DAG verfy. A DAG file cannot be read: SLC-002: the file is broken" in said
+
+
 def test_a_connection_says_whether_it_answers(sluice, monkeypatch):
     monkeypatch.delenv(SEALED_ENV)
-    monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER")
+    monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER", raising=False)
     code, said = sluice("connect", "test_master", "postgresql://eva@127.0.0.1:1/shop")
     assert code == 1
     assert "FAIL source flights: SLC-030" in said

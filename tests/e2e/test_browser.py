@@ -44,8 +44,8 @@ def a_command(form: TriggerForm) -> None:
 
 # What a person fills in, how the run ends, and what its note says.
 FORMS: dict[str, tuple[Fill, str, str]] = {
-    "initial_update": (some_tables_and_blanks, "Success", ""),
-    "verify": (a_sample, "Success", ""),
+    "initial_update": (some_tables_and_blanks, "Success", "verify: zurich: "),
+    "verify": (a_sample, "Success", "geneva: "),
     "bootstrap": (lambda form: form.switch("recreate_triggers"), "Success", ""),
     "cancel_update": (lambda form: form.pick("slaves", "geneva"), "Success", ""),
     "administer": (a_transaction, "Failed", "SLC-170: "),

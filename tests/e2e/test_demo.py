@@ -57,6 +57,13 @@ def test_the_line_that_changes_the_master_can_be_pasted_and_the_status_is_quick(
     (line,) = [line for line in shown.stdout.splitlines() if line.startswith("Change something: ")]
     pasted = subprocess.run(line.partition(": ")[2], shell=True, capture_output=True, text=True, env=clean())
     assert pasted.stdout.strip() == "UPDATE 1", pasted.stderr
+    looks = [line.partition(": ")[2] for line in shown.stdout.splitlines() if line.startswith("See it on ")]
+    assert len(looks) == 2
+
+    def seen(look: str) -> str:
+        return subprocess.run(look, shell=True, capture_output=True, text=True, env=clean()).stdout
+
+    wait_until(lambda: all("Sluice Air" in seen(look) for look in looks), "the change on both slaves")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert sluice("status").returncode in (0, 1)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -71,8 +78,8 @@ def test_no_minute_passes_in_silence(shown):
 
 
 def test_the_master_was_changed_all_the_while(shown):
-    (counted,) = re.findall(r"committed=(\d+), rolled_back=(\d+)", shown.stderr)
-    committed, rolled_back = map(int, counted)
+    (counted,) = re.findall(r"committed ([\d,]+) transactions and rolled ([\d,]+) back", shown.stderr)
+    committed, rolled_back = (int(text.replace(",", "")) for text in counted)
     assert committed > 500
     assert rolled_back > 0
 
@@ -135,6 +142,13 @@ def test_check_finds_nothing_wrong(runtime):
     assert checked.returncode == 0, checked.stdout + checked.stderr
     subjects = ("control store", "Airflow's REST API", "Spark", "source flights", "slave zurich", "slave geneva")
     assert not [subject for subject in subjects if f"ok   {subject}" not in checked.stdout]
+
+
+def test_a_run_that_was_waited_for_tells_what_it_found(runtime):
+    waited = sluice("trigger", "verify", "source=flights", "slaves=zurich,geneva", "--wait")
+    assert waited.returncode == 0, waited.stdout + waited.stderr
+    found = re.findall(r"(zurich|geneva): ([\d,]+) rows compared, 0 different", waited.stdout)
+    assert sorted(slave for slave, _ in found) == ["geneva", "zurich"]
 
 
 def test_pausing_a_drain_is_standby_and_the_slave_catches_up_though_the_source_is_idle(runtime, api):

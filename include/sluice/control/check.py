@@ -196,7 +196,11 @@ def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) ->
     slave = context.slave(pair)
     try:
         can = slave.capabilities()
-        quiet = "its own triggers and cascades " + ("stay silent" if can.silent_triggers else "are none")
+        quiet = (
+            "its own triggers and cascades stay silent"
+            if can.silent_triggers
+            else "its tables may have no triggers and cascades of their own, which the role cannot silence"
+        )
         try:
             master = masters.get(pair.source) or MasterTables.of_source(context, pair.source)
         except SluiceError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import urllib.error
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +14,15 @@ from urllib.parse import quote
 from sluice import commands
 from sluice.context import Context
 from sluice.control.airflow_api import AirflowApi, detail
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 
 _LOOK_S = 0.5
+# So long a run that is waited for may not be asked about: an Airflow that is busy does not answer for a while.
+_SILENT_S = 120.0
+_OURS = re.compile(r"SLC-\d{3}: .*")
+
+
+_DOING = {"GET": "to show", "POST": "a run of", "PATCH": "to change"}
 
 
 class Dags:
@@ -64,25 +71,35 @@ class Dags:
             SluiceError: SLC-913, Airflow knows no such DAG; SLC-919, it is paused; SLC-915, Airflow refuses.
         """
         dag = self._config.dag_id(name)
-        if self._ask(dag)["is_paused"]:
+        details = self._ask(dag, "/details")
+        if details["is_paused"]:
             unpause = commands.airflow("dags", "unpause", dag)
             raise SluiceError(
                 919, f"{dag} is paused: its runs would wait", f"nothing was changed; unpause it: {unpause}"
             )
         body = {"logical_date": None, "conf": dict(conf)}
-        return str(self._ask(dag, "/dagRuns", "POST", body)["dag_run_id"])
+        return str(self._ask(dag, "/dagRuns", "POST", body, _choices(name, details["params"]))["dag_run_id"])
 
     def wait(self, name: str, run: str, tell: Callable[[str], None], patience_s: float = float("inf")) -> str:
         """Wait for a run's end, telling its tasks' states; its note.
 
         Raises:
-            SluiceError: SLC-952, it failed, with its note, or did not end in time.
+            SluiceError: SLC-952, it failed, with its note, or did not end in time; SLC-916, Airflow has not answered
+                for two minutes.
         """
         deadline = time.monotonic() + patience_s
+        answered = time.monotonic()
         dag, path = self._config.dag_id(name), f"/dagRuns/{quote(run)}"
         while True:
-            found = self._ask(dag, path)
-            tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
+            try:
+                found = self._ask(dag, path)
+                tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
+            except TransientError:
+                if time.monotonic() > answered + _SILENT_S:
+                    raise
+                time.sleep(_LOOK_S)
+                continue
+            answered = time.monotonic()
             at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
             tell(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
             note = str(found["note"] or "")
@@ -92,23 +109,23 @@ class Dags:
                 raise SluiceError(
                     952,
                     "\n".join(filter(None, [f"the run {run} of {dag} is {found['state']}", note])),
-                    "mend what it says, here or in the log of its task in the Airflow UI; then trigger it again",
+                    "the log of its task in the Airflow UI has more. When the cause is mended, trigger it again",
                 )
             time.sleep(_LOOK_S)
 
-    def _ask(self, dag: str, path: str = "", method: str = "GET", body: object = None) -> Any:
+    def _ask(
+        self, dag: str, path: str = "", method: str = "GET", body: object = None, hint: str = "nothing was changed"
+    ) -> Any:
         try:
             return self._api.ask(f"/api/v2/dags/{quote(dag)}{path}", method, body)
         except urllib.error.HTTPError as error:
             if error.code == 404 and not path.startswith("/dagRuns/"):
                 raise self._unknown(dag) from None
-            raise SluiceError(
-                915,
-                f"Airflow refused {method} {dag}{path}: {error}{detail(error)}",
-                "mend that; nothing was changed",
-            ) from None
+            # What follows an empty line is the text of a schema.
+            why = f"{error}{detail(error)}".partition("\n\n")[0]
+            raise SluiceError(915, f"Airflow refused {_DOING[method]} {dag}: {why}", hint) from None
         except (OSError, ValueError, KeyError) as error:
-            raise SluiceError(
+            raise TransientError(
                 916,
                 f"Airflow's REST API does not answer: {error}",
                 f"start Airflow (embedded: ./sluice up), or mend its connection: "
@@ -124,13 +141,26 @@ class Dags:
             names = sorted(one["dag_id"].removeprefix(self._config.dag_prefix) for one in known)
         with suppress(OSError, KeyError, ValueError, IndexError):
             (broken,) = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]
-            why = f". A DAG file cannot be read: {broken['stack_trace'].strip().splitlines()[-1]}"
+            ours = _OURS.findall(broken["stack_trace"])
+            said = ours[-1] if ours else broken["stack_trace"].strip().splitlines()[-1]
+            why = f". A DAG file cannot be read: {said}"
         return SluiceError(
             913,
             f"Airflow knows no DAG {dag}{why}",
             f"name one of these: {', '.join(names) or 'it knows none of ours yet'}; it takes Airflow up to a minute to "
             "read what was added to the configuration",
         )
+
+
+def _choices(dag: str, params: Mapping[str, Any]) -> str:
+    """What may be chosen of a DAG's form, as a HINT."""
+    typed = f"nothing was changed; type {commands.sluice('trigger', dag)} NAME=VALUE ..., with these names: "
+    return typed + ", ".join(f"{name}{_offered(param['schema'])}" for name, param in params.items())
+
+
+def _offered(schema: Mapping[str, Any]) -> str:
+    values = schema.get("enum") or schema.get("examples") or schema.get("items", {}).get("enum") or ()
+    return f" ({', '.join(map(str, values))})" if values else ""
 
 
 def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object]:
@@ -144,8 +174,5 @@ def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object
         with suppress(ValueError):
             return name, json.loads(value)
     raise SluiceError(
-        914,
-        f"{word!r} is no choice of {dag}",
-        f"write NAME=VALUE, with one of these names: {', '.join(params)}. A list is written as one,other. Nothing was "
-        "changed",
+        914, f"{word!r} is no choice of {dag}", f"{_choices(dag, params)}. A list is written as one,other"
     )

@@ -69,9 +69,10 @@ class Standing:
 
     @property
     def well(self) -> bool:
-        """Whether it gets all that it is to get."""
+        """Whether it gets all that it is to get, and was equal when it was compared last."""
         active = (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE)
-        return active and self.answers and self.complete and not self.skipped
+        lacking = self.skipped or self.different or self.publishing
+        return active and self.answers and self.complete and not lacking
 
 
 def standings(context: Context, *pairs: Pair) -> list[Standing]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from sluice.control.status import Standing
 from sluice.demo import carrying
 from sluice.demo.data import load_flights
 from sluice.demo.writer import Writer
-from sluice.errors import SluiceError
+from sluice.errors import ConfigError, SluiceError
 from sluice.runtime.handle import Runtime
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.progress import Progress
@@ -27,6 +28,8 @@ from sluice.runtime.up import down, up
 from sluice.state.replication import Status
 
 SOURCE = "flights"
+# Where each slave keeps the tables.
+SLAVES = {"zurich": "public", "geneva": "branch"}
 WRITE_ON_S = 8.0
 # What somebody may try in the master when the demo is over.
 CHANGE = "UPDATE airlines SET name = 'Sluice Air' WHERE carrier = 'AA'"
@@ -52,20 +55,41 @@ def run(*, once: bool, files: bool = False) -> int:
         files: the initial data is stored in files and carried to the slaves.
     """
     progress = Progress()
+    _expect_own_configuration()
     try:
         runtime = up(progress, lambda cluster: _load(cluster, progress))
         outcome = _show(runtime, progress, files=files)
         print(status.as_table(outcome.rows))
         if not once:
+            looks = [f'See it on {one}: {runtime.psql(one)} -c "{_look(schema)}"' for one, schema in SLAVES.items()]
             print(
                 f"\nAirflow: {runtime.ui_url}   login {runtime.login}   password {runtime.password}\n"
                 f'Change something: {runtime.psql("master")} -c "{CHANGE}"\n'
-                "Everything stays up: ./sluice status, ./sluice check, ./sluice down"
+                + "\n".join(looks)
+                + "\nEverything stays up: ./sluice status, ./sluice check, ./sluice down"
             )
+    except KeyboardInterrupt:
+        if not once:
+            print("\nWhat was started stays up: ./sluice down stops it; ./sluice demo goes on.", file=sys.stderr)
+        raise
     finally:
         if once:
             down(progress)
     return 0 if outcome.proved else 1
+
+
+def _look(schema: str) -> str:
+    return f"SELECT name FROM {schema}.airlines WHERE carrier = 'AA'"
+
+
+def _expect_own_configuration() -> None:
+    """See that the configuration has the demo's source. Raises ConfigError SLC-954."""
+    if SOURCE not in configuration.load().sources:
+        raise ConfigError(
+            954,
+            f"the demo needs its own configuration, and {configuration.CONFIG_ENV} names {configuration.path()}",
+            f"type: unset {configuration.CONFIG_ENV}; then ./sluice down and ./sluice demo. Nothing was changed",
+        )
 
 
 def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
@@ -95,7 +119,8 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
             time.sleep(WRITE_ON_S)
     finally:
         writer.stop()
-    progress.note(f"the writer committed {writer.counts()}")
+    counts = writer.counts()
+    progress.note(f"the writer committed {counts.committed:,} transactions and rolled {counts.rolled_back:,} back")
     with progress.step("letting the drains catch up") as step:
         _catch_up(context, runtime, step.update)
     with progress.step("verifying value by value at one point of the stream") as step:

@@ -48,7 +48,8 @@ class Runtime:
         elif (ours := config.path().resolve()) != self.configuration:
             raise SluiceError(
                 253,
-                f"Sluice runs with the configuration {self.configuration}, and {config.CONFIG_ENV} names {ours}",
+                f"Sluice runs with the configuration {self.configuration}, and {config.CONFIG_ENV} names {ours}"
+                + ("" if ours.exists() else ", which does not exist"),
                 f"to go on with what runs: unset {config.CONFIG_ENV}; to change over, which loses nothing: "
                 "./sluice down && ./sluice up",
             )

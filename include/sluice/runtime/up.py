@@ -69,11 +69,14 @@ def down(progress: Progress | None = None) -> None:
     progress = progress or Progress()
     layout = Layout.of_environment()
     if not layout.home.exists():
+        progress.note(f"nothing runs; there is no {layout.home}")
         return
     layout.make()
     with alone(layout, progress):
-        ending.end_all(layout, State(layout), progress)
-        cluster = _cluster(layout)
+        state, cluster = State(layout), _cluster(layout)
+        if not state.services and not cluster.service():
+            progress.note(f"nothing runs of {layout.home}")
+        ending.end_all(layout, state, progress)
         if cluster.service():
             with progress.step("stopping PostgreSQL"):
                 cluster.stop()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import starmap
 
 from sluice import commands
 from sluice.apply.view import view
@@ -90,6 +91,7 @@ def verify(
     for error in [*passing, *late.values()]:
         raise error
     return {
+        "note": "; ".join(starmap(_outcome, results.items())),
         "slaves": {
             slave: {
                 "compared": sum(one.compared for one in tables.values()),
@@ -99,8 +101,13 @@ def verify(
                 "left_out": [str(table) for table in stops.left_out(context.store, Pair(request.source, slave))],
             }
             for slave, tables in results.items()
-        }
+        },
     }
+
+
+def _outcome(slave: str, tables: Mapping[str, Difference]) -> str:
+    compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
+    return f"{slave}: {compared:,} rows compared, {different:,} different"
 
 
 def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], dict[str, Status]]:

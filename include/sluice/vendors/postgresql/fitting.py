@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from psycopg import sql
+
 from sluice.apply.view import TableView
 from sluice.errors import Unfit
 from sluice.model.layout import Column, Layout
@@ -29,12 +31,14 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
     there = {column.name: column for column in catalog.columns(connection, name)}
     if not there:
         return there
-    missing = [column.name for column in columns if column.name not in there]
+    missing = [column for column in columns if column.name not in there]
     if missing:
         raise Unfit(
             71,
-            f"the slave's table {name} lacks the column {', '.join(missing)}",
-            "add it there: ALTER TABLE ... ADD COLUMN; nothing is lost",
+            f"the slave's table {name} lacks the column {', '.join(one.name for one in missing)}",
+            f"nothing of it was written; type on the slave: {_adding(connection, name, missing, names)}. Then unpause "
+            "its drain. Rows that it has already lack the values of the column: trigger initial_update with `tables` "
+            "naming this table, or verify finds them different",
         )
     wrong = [*_unfit(columns, there, names), *_in_the_way(connection, name, columns)]
     if wrong:
@@ -45,6 +49,15 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
             "what a column would lose by a cast in `compute` of its table, see expressions.md",
         )
     return there
+
+
+def _adding(connection: Connection, name: TableName, columns: Sequence[Column], names: SlaveNames) -> str:
+    """The statement that gives a table these columns."""
+    added = (
+        sql.SQL("ADD COLUMN {} {}").format(sql.Identifier(one.name), sql.SQL(names.within(one.type))) for one in columns
+    )
+    table = sql.Identifier(name.schema, name.table)
+    return sql.SQL("ALTER TABLE {} {}").format(table, sql.SQL(", ").join(added)).as_string(connection)
 
 
 def other_types(layout: Layout, there: Mapping[str, Column], names: SlaveNames) -> bool:

@@ -81,7 +81,8 @@ _STATES: dict[str, tuple[int, bool, str]] = {
     "42501": (
         33,
         False,
-        f"grant the role what is missing: `{commands.sluice('grants', 'SOURCE')}` prints it, and for a slave "
+        f"grant the role what is missing. `{commands.sluice('grants', 'SOURCE')}` prints a script that does, with the "
+        "name of the source; a superuser of that database runs it. For a slave: "
         f"`{commands.sluice('grants', 'SLAVE', '--slave')}`",
     ),
 }
