@@ -11,6 +11,7 @@ from support.waiting import until
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
+from sluice.control.status import standings
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
 from sluice.state.replication import Status
@@ -123,6 +124,7 @@ def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
     assert f"{table} on zurich: {missing} missing, {extra} extra, {changed} changed, first " in caught.value.fact
     assert " on geneva" not in caught.value.fact
     assert "initial_update" in caught.value.hint
+    assert [one.well for one in standings(world.context)] == [False, True]
     found = recorded(world)
     other = KEYED if table == HEAP else HEAP
     assert found[str(table), "zurich"][0] == sum(counts)

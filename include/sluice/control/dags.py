@@ -155,7 +155,8 @@ class Dags:
 def _choices(dag: str, params: Mapping[str, Any]) -> str:
     """What may be chosen of a DAG's form, as a HINT."""
     typed = f"nothing was changed; type {commands.sluice('trigger', dag)} NAME=VALUE ..., with these names: "
-    return typed + ", ".join(f"{name}{_offered(param['schema'])}" for name, param in params.items())
+    named = ", ".join(f"{name}{_offered(param['schema'])}" for name, param in params.items())
+    return f"{typed}{named}. A list is written as one,other"
 
 
 def _offered(schema: Mapping[str, Any]) -> str:
@@ -173,6 +174,4 @@ def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object
             return name, value
         with suppress(ValueError):
             return name, json.loads(value)
-    raise SluiceError(
-        914, f"{word!r} is no choice of {dag}", f"{_choices(dag, params)}. A list is written as one,other"
-    )
+    raise SluiceError(914, f"{word!r} is no choice of {dag}", _choices(dag, params))
