@@ -13,8 +13,8 @@ SELECT
     NULL::text AS db_catalog,
     layout.schemaname AS db_schema,
     CASE WHEN queue.db_action::pg_catalog."char" IN ('N', 'A', 'X', 'S') THEN queue.content
-         ELSE {col2xml}(layout.columns, queue.content) END AS content,
-    {col2xml}(layout.columns, queue.oldcontent) AS oldcontent,
+         ELSE {col2xml}(layout.columns::jsonb, queue.content::text) END AS content,
+    {col2xml}(layout.columns::jsonb, queue.oldcontent::text) AS oldcontent,
     {version}::text AS version
 FROM {queue} AS queue
 LEFT JOIN LATERAL (

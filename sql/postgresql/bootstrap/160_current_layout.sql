@@ -8,7 +8,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $current_layout$
         WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
     )
     SELECT
-        {listed}(relation),
+        {listed}(relation::oid),
         coalesce((
             SELECT jsonb_agg(live.place ORDER BY part.n)
             FROM pg_constraint AS c

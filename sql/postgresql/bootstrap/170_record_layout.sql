@@ -4,10 +4,10 @@ CREATE OR REPLACE FUNCTION {record_layout}(root oid) RETURNS bigint
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $record_layout$
     WITH now AS (
         SELECT tree.relid, namespace.nspname, class.relname, layout.*
-        FROM {tree}(root) AS tree (relid)
+        FROM {tree}(root::oid) AS tree (relid)
         CROSS JOIN (SELECT relname, relnamespace FROM pg_class WHERE oid = root) AS class
         JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
-        CROSS JOIN LATERAL {current_layout}(tree.relid) AS layout
+        CROSS JOIN LATERAL {current_layout}(tree.relid::oid) AS layout
     ), written AS (
         INSERT INTO {layouts} (repl_key, relid, schemaname, tablename, columns, key, deferred)
         SELECT nextval({seq_name}::regclass), now.relid, now.nspname, now.relname, now.columns, now.key, now.deferred

@@ -6,6 +6,6 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $clones$
         SELECT made.oid
         FROM {tables} AS entry
         JOIN pg_trigger AS made ON made.tgname = entry.trigger_name AND made.tgparentid <> 0
-        WHERE entry.relid = relation AND made.tgrelid = ANY ({partitions}(relation))
+        WHERE entry.relid = relation AND made.tgrelid = ANY ({partitions}(relation::oid))
         ORDER BY made.oid)
 $clones$

@@ -9,8 +9,8 @@ CREATE OR REPLACE FUNCTION {capture_function}(relation oid, debug integer) RETUR
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_function$
 DECLARE
     function text := format('%I.%I', {schema_name}, {capture_name} || relation);
-    seen     boolean := EXISTS (SELECT FROM pg_event_trigger WHERE evtfoid = to_regproc({altered_name}) AND evtenabled <> 'D');
-    every    boolean := NOT seen OR 'search_path' IN (SELECT {printed_under}(relation));
+    seen     boolean := EXISTS (SELECT FROM pg_event_trigger WHERE evtfoid = to_regprocedure({altered_name}) AND evtenabled <> 'D');
+    every    boolean := NOT seen OR 'search_path' IN (SELECT {printed_under}(relation::oid));
     pinned   text;
     keys     text;
     image    text := 'pg_catalog.textin(pg_catalog.record_out(OLD))';
@@ -25,14 +25,14 @@ BEGIN
         ('extra_float_digits', '1'),
         ('bytea_output', '''hex'''),
         ('lc_monetary', '''C''')) AS pin (setting, value)
-    WHERE every OR setting IN (SELECT {printed_under}(relation));
+    WHERE every OR setting IN (SELECT {printed_under}(relation::oid));
     SELECT format('ROW(%s), ROW(%s)', string_agg(format('OLD.%I', a.attname), ', ' ORDER BY a.attnum),
                   string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum)) INTO keys
     FROM {tables} AS entry
     JOIN pg_constraint AS c ON c.conrelid = entry.relid AND c.contype = 'p'
     JOIN pg_attribute AS a ON a.attrelid = entry.relid AND a.attnum = ANY (c.conkey)
     WHERE entry.relid = relation AND entry.old_images = 'key' AND seen
-      AND NOT EXISTS (SELECT FROM {checked_late}(relation))
+      AND NOT EXISTS (SELECT FROM {checked_late}(relation::oid))
     GROUP BY entry.relid;
     EXECUTE format(
         'CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER %s AS %L', function, pinned, $body$
@@ -52,7 +52,7 @@ BEGIN
     END;$key$, keys, image) END || $body$
     INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP, content, oldcontent);$body$
-        || {capture_late}(relation, seen)
+        || {capture_late}(relation::oid, seen::boolean)
         || CASE WHEN debug > 0 THEN $debug$
     INSERT INTO {debug_table} (repl_key, line)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass),

@@ -3,6 +3,6 @@
 CREATE OR REPLACE FUNCTION {checked_late}(root oid) RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $checked_late$
     SELECT member
-    FROM unnest({partitions}(root) || root) AS member
+    FROM unnest({partitions}(root::oid) || root) AS member
     WHERE member IN (SELECT unnest(ARRAY[conrelid, confrelid]) FROM pg_constraint WHERE condeferrable AND contype <> 't')
 $checked_late$

@@ -5,8 +5,9 @@
 -- unless it bears the command of it: then its own change is still to come. Of a row that the transaction had made itself
 -- the command cannot be told; what bears its key in another partition is taken for the row itself, which moved.
 -- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application.
--- A key is looked up with the operators of its index, unless the table was renamed or its key altered, and no event trigger
--- saw it: then the changes that followed are moved, as without a key. Columns may bear the names of our variables, which say so
+-- A key is looked up with the operators of its index, both sides cast to the type that they take: for a domain a stranger may
+-- have made others of the same names. Not so if the table was renamed or its key altered, and no event
+-- trigger saw it: then the changes that followed are moved, as without a key. Columns may bear the names of our variables, which say so
 -- where a table is read. What a TRUNCATE leaves in the table was brought by a trigger
 -- that fired before ours, of this table or of another one that the statement names: it follows. Nothing of it may fail the
 -- user's statement (R9), nor names that have changed meanwhile. They are looked at for each row that is gone where DDL is not `seen`.
@@ -24,12 +25,12 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
         BEGIN
             IF TG_OP OPERATOR(pg_catalog.=) 'TRUNCATE' THEN
                 BEGIN
-                    PERFORM {capture_rows}(entry.relid, 'I') FROM {tables} AS entry
+                    PERFORM {capture_rows}(entry.relid::pg_catalog.oid, 'I'::pg_catalog."char") FROM {tables} AS entry
                     WHERE entry.relid OPERATOR(pg_catalog.=) TG_RELID
                       AND pg_catalog.strpos(coalesce(entry.actions, 'IUD'), 'I') OPERATOR(pg_catalog.>) 0
                       -- Of an empty one nothing is read, which we may perhaps not.
                       AND EXISTS (
-                        SELECT FROM pg_catalog.unnest({partitions}(TG_RELID) OPERATOR(pg_catalog.||) TG_RELID) AS leaf
+                        SELECT FROM pg_catalog.unnest({partitions}(TG_RELID::pg_catalog.oid) OPERATOR(pg_catalog.||) TG_RELID) AS leaf
                         WHERE pg_catalog.pg_relation_size(leaf::pg_catalog.regclass) OPERATOR(pg_catalog.>) 0);
                 EXCEPTION WHEN OTHERS THEN
                     RAISE WARNING 'rows of % could not be recorded for replication: %',
@@ -77,7 +78,10 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                         END IF;
                     END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN 'again' ELSE 'true' END, moved) END || format($body$
                     IF again OR heir IS NOT NULL THEN
-                        PERFORM {overtaken}(TG_RELID, own, content, oldcontent, keyed, bearer_leaf, bearer, heir_leaf, heir);
+                        PERFORM {overtaken}(
+                            TG_RELID::pg_catalog.oid, own::pg_catalog.tid, content::pg_catalog.text,
+                            oldcontent::pg_catalog.text, keyed::pg_catalog.bool, bearer_leaf::pg_catalog.oid,
+                            bearer::pg_catalog.tid, heir_leaf::pg_catalog.oid, heir::pg_catalog.tid);
                     END IF;
                 EXCEPTION WHEN OTHERS THEN
                     -- Names and rights may be gone, unseen: then nobody can tell of a deleted row. Most keys are nobody's.
@@ -100,12 +104,17 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
         FROM pg_class AS class WHERE class.oid = relation
     ) AS named
     CROSS JOIN LATERAL (
-        SELECT string_agg(format('there.%1$I OPERATOR(%2$s) NEW.%1$I', part.name, part.equal), ' AND ') AS bears,
-               string_agg(format('there.%1$I OPERATOR(%2$s) OLD.%1$I', part.name, part.equal), ' AND ') AS bore,
+        SELECT string_agg(format('there.%1$I%2$s OPERATOR(%3$s) NEW.%1$I%2$s', part.name, part.as_type, part.equal), ' AND ') AS bears,
+               string_agg(format('there.%1$I%2$s OPERATOR(%3$s) OLD.%1$I%2$s', part.name, part.as_type, part.equal), ' AND ') AS bore,
                array_agg(part.name::text ORDER BY part.attnum) AS names
         FROM (
-            SELECT a.attname AS name, a.attnum, coalesce((
-                SELECT format('%I.%s', namespace.nspname, operator.oprname)
+            SELECT a.attname AS name, a.attnum, coalesce(known.equal, 'pg_catalog.=') AS equal, coalesce(known.as_type, '') AS as_type
+            FROM pg_constraint AS c
+            CROSS JOIN LATERAL unnest(c.conkey) WITH ORDINALITY AS key (attnum, n)
+            JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = key.attnum
+            LEFT JOIN LATERAL (
+                SELECT format('%I.%s', namespace.nspname, operator.oprname) AS equal,
+                       CASE WHEN input.typtype <> 'p' THEN format('::%I.%I', input_schema.nspname, input.typname) END AS as_type
                 FROM pg_index AS i
                 JOIN pg_opclass AS opclass ON opclass.oid = i.indclass[key.n - 1]
                 JOIN pg_am AS method ON method.oid = opclass.opcmethod AND method.amname = 'btree'
@@ -113,11 +122,12 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                     AND member.amoplefttype = opclass.opcintype AND member.amoprighttype = opclass.opcintype
                 JOIN pg_operator AS operator ON operator.oid = member.amopopr
                 JOIN pg_namespace AS namespace ON namespace.oid = operator.oprnamespace
-                WHERE i.indexrelid = c.conindid), 'pg_catalog.=') AS equal
-            FROM pg_constraint AS c
-            CROSS JOIN LATERAL unnest(c.conkey) WITH ORDINALITY AS key (attnum, n)
-            JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = key.attnum
+                JOIN pg_type AS input ON input.oid = opclass.opcintype
+                JOIN pg_namespace AS input_schema ON input_schema.oid = input.typnamespace
+                -- A polymorphic type is none that both sides could be cast to.
+                WHERE i.indexrelid = c.conindid AND (input.typtype <> 'p' OR operator.oprnamespace = 'pg_catalog'::regnamespace)
+            ) AS known ON true
             WHERE c.conrelid = relation AND c.contype = 'p'
-              AND NOT EXISTS (SELECT FROM {checked_late}(relation))) AS part
+              AND NOT EXISTS (SELECT FROM {checked_late}(relation::oid))) AS part
     ) AS key
 $capture_late$

@@ -5,17 +5,19 @@
 CREATE OR REPLACE FUNCTION {truncating}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $truncating$
 DECLARE
-    whole oid[] := {noted}('truncating');
+    whole oid[] := {noted}('truncating'::text);
 BEGIN
     IF (SELECT relkind FROM pg_class WHERE oid = TG_RELID) = 'p' THEN
         IF TG_RELID IN (SELECT relid FROM {tables}) THEN
-            PERFORM {note}('truncating', CASE TG_WHEN WHEN 'BEFORE' THEN whole || TG_RELID ELSE array_remove(whole, TG_RELID) END);
+            PERFORM {note}(
+                'truncating'::text,
+                (CASE TG_WHEN WHEN 'BEFORE' THEN whole || TG_RELID ELSE array_remove(whole, TG_RELID) END)::oid[]);
         END IF;
     ELSIF EXISTS (SELECT FROM pg_partition_ancestors(TG_RELID) JOIN {tables} USING (relid))
         AND NOT EXISTS (SELECT FROM pg_partition_ancestors(TG_RELID) WHERE relid = ANY (whole))
     THEN
         BEGIN
-            PERFORM {capture_rows}(TG_RELID, 'D');
+            PERFORM {capture_rows}(TG_RELID::oid, 'D'::"char");
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'rows of % could not be recorded for replication: %', TG_RELID::regclass, SQLERRM;
             UPDATE {tables} AS entry SET status = 'LOST'

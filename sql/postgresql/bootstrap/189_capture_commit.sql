@@ -4,13 +4,15 @@
 CREATE OR REPLACE FUNCTION {capture_commit}(relation oid, trigger_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_commit$
 DECLARE
-    late   oid[] := ARRAY(SELECT {checked_late}(relation));
+    late   oid[] := ARRAY(SELECT {checked_late}(relation::oid));
     called text := 'W_' || trigger_name;
     target regclass;
 BEGIN
     IF relation = ANY (late) THEN
         IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = relation AND tgname = called) THEN
-            FOR target IN SELECT tgrelid FROM pg_trigger WHERE tgrelid = ANY ({partitions}(relation)) AND tgname = called LOOP
+            FOR target IN
+                SELECT tgrelid FROM pg_trigger WHERE tgrelid = ANY ({partitions}(relation::oid)) AND tgname = called
+            LOOP
                 EXECUTE format('DROP TRIGGER %I ON %s', called, target);
             END LOOP;
         END IF;

@@ -7,7 +7,7 @@ BEGIN
     FOR made IN
         SELECT at.relid::regclass AS target, trigger_name || at.suffix AS name, at.moment
         FROM (
-            SELECT leaf, '_t', 'BEFORE' FROM unnest({partitions}(relation)) AS leaf
+            SELECT leaf, '_t', 'BEFORE' FROM unnest({partitions}(relation::oid)) AS leaf
             UNION ALL
             SELECT class.oid, ends.suffix, ends.moment
             FROM pg_class AS class

@@ -10,11 +10,11 @@ DECLARE
         CASE WHEN strpos(actions, 'U') > 0 THEN 'UPDATE' END,
         CASE WHEN strpos(actions, 'D') > 0 THEN 'DELETE' END], ' OR ');
 BEGIN
-    PERFORM {record_layout}(relation);
+    PERFORM {record_layout}(relation::oid);
     IF events = '' THEN
         RETURN;
     END IF;
-    function := {capture_function}(relation, debug);
+    function := {capture_function}(relation::oid, debug::integer);
     EXECUTE format('CREATE OR REPLACE TRIGGER %I AFTER %s ON %s FOR EACH ROW EXECUTE FUNCTION %s()',
                    trigger_name, events, target, function);
     EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', target, trigger_name);
@@ -22,9 +22,9 @@ BEGIN
         EXECUTE format('CREATE OR REPLACE TRIGGER %I AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s()',
                        trigger_name || '_t', target, function);
         EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', target, trigger_name || '_t');
-        PERFORM {capture_partitions}(relation, trigger_name);
+        PERFORM {capture_partitions}(relation::oid, trigger_name::text);
     END IF;
-    PERFORM {capture_commit}(relation, trigger_name);
-    UPDATE {current_tables} AS known SET clones = {clones}(relation) WHERE known.relid = relation;
+    PERFORM {capture_commit}(relation::oid, trigger_name::text);
+    UPDATE {current_tables} AS known SET clones = {clones}(relation::oid) WHERE known.relid = relation;
 END
 $capture_table$

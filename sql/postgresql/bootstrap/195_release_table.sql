@@ -7,7 +7,7 @@ BEGIN
     FOR found IN
         SELECT tgrelid::regclass AS target, tgname
         FROM pg_trigger
-        WHERE tgrelid = ANY ({partitions}(relation) || relation)
+        WHERE tgrelid = ANY ({partitions}(relation::oid) || relation)
           AND tgparentid = 0
           AND tgname = ANY (ARRAY[trigger_name, trigger_name || '_t', 'W_' || trigger_name, trigger_name || '_b',
                                   trigger_name || '_e', 'V_' || trigger_name, trigger_name || '_c'])

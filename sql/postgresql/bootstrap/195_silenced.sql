@@ -14,17 +14,17 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
       AND EXISTS (
         SELECT FROM (
             SELECT member.oid AS relid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END AS name
-            FROM {tree}(entry.relid) AS tree (relid)
+            FROM {tree}(entry.relid::oid) AS tree (relid)
             JOIN pg_class AS member ON member.oid = tree.relid
             UNION ALL
-            SELECT member, entry.trigger_name || '_t' FROM unnest({partitions}(entry.relid) || entry.relid) AS member
+            SELECT member, entry.trigger_name || '_t' FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
             WHERE wanted.actions LIKE '%D%'
               AND (member = entry.relid OR member IN (
                 SELECT unnest(known.partitions) FROM {current_tables} AS known WHERE known.relid = entry.relid))
             UNION ALL
             SELECT entry.relid, entry.trigger_name || unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
             UNION ALL
-            SELECT member, 'W_' || entry.trigger_name FROM unnest({partitions}(entry.relid) || entry.relid) AS member
+            SELECT member, 'W_' || entry.trigger_name FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
             WHERE member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
         ) AS needed
         WHERE NOT EXISTS (

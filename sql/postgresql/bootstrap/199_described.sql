@@ -21,7 +21,7 @@ AS $described$
             SELECT CASE WHEN part.attmissingval::text LIKE '{{"%' THEN part.attmissingval::text
                         ELSE regexp_replace(part.attmissingval::text, '^\{{(.*)\}}$', '{{"\1"}}') END AS it
             FROM pg_attribute AS part
-            WHERE part.attrelid = ANY ({partitions}(relation) || relation) AND part.attname = a.attname AND part.atthasmissing
+            WHERE part.attrelid = ANY ({partitions}(relation::oid) || relation) AND part.attname = a.attname AND part.atthasmissing
             LIMIT 1
         ) AS made ON before IS NOT NULL AND old.said IS NULL
     )

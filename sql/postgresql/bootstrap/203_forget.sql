@@ -7,10 +7,11 @@ DECLARE
     function text := format('%I.%I', {schema_name}, {capture_name} || relation);
 BEGIN
     DELETE FROM {current_tables} AS was WHERE was.relid = relation RETURNING * INTO known;
-    PERFORM {command}('X', relation, known.definition, NULL, statement) WHERE known.relid IS NOT NULL;
+    PERFORM {command}('X'::"char", relation::oid, known.definition::jsonb, NULL::jsonb, statement::text)
+    WHERE known.relid IS NOT NULL;
     DELETE FROM {tables} AS entry WHERE entry.relid = relation;
-    PERFORM {list_wanted}(known.schemaname, known.relname);
-    IF to_regproc(function) IS NOT NULL THEN
+    PERFORM {list_wanted}(known.schemaname::text, known.relname::text);
+    IF to_regprocedure(function || '()') IS NOT NULL THEN
         BEGIN
             EXECUTE format('DROP FUNCTION %s()', function);
         EXCEPTION WHEN dependent_objects_still_exist THEN

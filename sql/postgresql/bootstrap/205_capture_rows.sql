@@ -10,7 +10,7 @@ DECLARE
     leaf   oid;
     side   text := CASE action WHEN 'D' THEN 'oldcontent' ELSE 'content' END;
 BEGIN
-    FOREACH leaf IN ARRAY {partitions}(relation) || ARRAY(SELECT oid FROM pg_class WHERE oid = relation AND relkind = 'r')
+    FOREACH leaf IN ARRAY {partitions}(relation::oid) || ARRAY(SELECT oid FROM pg_class WHERE oid = relation AND relkind = 'r')
     LOOP
         EXECUTE $insert$INSERT INTO {queue} (repl_key, relid, db_action, $insert$ || side || $insert$)
             SELECT nextval({seq_name}::regclass), $1, $2, textin(record_out(sluice_row.*)) FROM ONLY $insert$

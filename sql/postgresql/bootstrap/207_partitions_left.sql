@@ -12,19 +12,19 @@ DECLARE
 BEGIN
     SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
     deletes := coalesce(entry.actions, 'IUD') LIKE '%D%';
-    follows := coalesce(entry.actions, 'IUD') LIKE '%U%' AND relation = ANY ({noted}('rewritten'));
+    follows := coalesce(entry.actions, 'IUD') LIKE '%U%' AND relation = ANY ({noted}('rewritten'::text));
     FOREACH leaf IN ARRAY gone LOOP
         IF EXISTS (SELECT FROM pg_class WHERE oid = leaf) THEN
             BEGIN
-                PERFORM {release_table}(leaf, entry.trigger_name);
+                PERFORM {release_table}(leaf::oid, entry.trigger_name::text);
             EXCEPTION WHEN lock_not_available THEN
                 NULL;
             END;
             IF deletes AND NOT follows THEN
-                PERFORM {capture_rows}(leaf, 'D');
+                PERFORM {capture_rows}(leaf::oid, 'D'::"char");
             END IF;
-            PERFORM {adopt}(leaf, statement);
-        ELSIF deletes AND leaf <> ALL ({noted}('dropping')) THEN
+            PERFORM {adopt}(leaf::oid, statement::text);
+        ELSIF deletes AND leaf <> ALL ({noted}('dropping'::text)) THEN
             RAISE EXCEPTION 'the rows of a dropped partition of % are not known', relation::regclass;
         END IF;
     END LOOP;

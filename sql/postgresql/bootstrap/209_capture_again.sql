@@ -3,14 +3,14 @@
 CREATE OR REPLACE FUNCTION {capture_again}(relation oid) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_again$
 BEGIN
-    IF {noted}('rewritten') && (
-        SELECT {partitions}(relation) || relation
+    IF {noted}('rewritten'::text) && (
+        SELECT {partitions}(relation::oid) || relation
         FROM {tables} AS entry
         JOIN {current_tables} AS known USING (relid)
         WHERE entry.relid = relation AND coalesce(entry.actions, 'IUD') LIKE '%U%')
     THEN
         INSERT INTO {queue} (repl_key, relid, db_action) VALUES (nextval({seq_name}::regclass), relation, 'T');
-        PERFORM {capture_rows}(relation, 'I');
+        PERFORM {capture_rows}(relation::oid, 'I'::"char");
     END IF;
 END
 $capture_again$

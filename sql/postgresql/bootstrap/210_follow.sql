@@ -6,8 +6,8 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $follow$
 DECLARE
     known    {current_tables};
     entry    {tables};
-    now      jsonb := {table_definition}(relation);
-    parts    oid[] := {partitions}(relation);
+    now      jsonb := {table_definition}(relation::oid);
+    parts    oid[] := {partitions}(relation::oid);
     actions  text;
     again    boolean;
 BEGIN
@@ -18,12 +18,14 @@ BEGIN
     END IF;
     SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
     actions := coalesce(entry.actions, 'IUD');
-    again := actions LIKE '%U%' AND (parts || relation) && {noted}('rewritten');
-    PERFORM {partitions_left}(relation, ARRAY(SELECT unnest(known.partitions) EXCEPT SELECT unnest(parts)), statement);
-    PERFORM {partitions_join}(relation, ARRAY(SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions)), statement);
-    IF {record_layout}(relation) > 0 AND actions <> '' THEN
-        PERFORM {capture_function}(relation, entry.debug);
-        PERFORM {capture_commit}(relation, entry.trigger_name);
+    again := actions LIKE '%U%' AND (parts || relation) && {noted}('rewritten'::text);
+    PERFORM {partitions_left}(
+        relation::oid, ARRAY(SELECT unnest(known.partitions) EXCEPT SELECT unnest(parts))::oid[], statement::text);
+    PERFORM {partitions_join}(
+        relation::oid, ARRAY(SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions))::oid[], statement::text);
+    IF {record_layout}(relation::oid) > 0 AND actions <> '' THEN
+        PERFORM {capture_function}(relation::oid, entry.debug::integer);
+        PERFORM {capture_commit}(relation::oid, entry.trigger_name::text);
     END IF;
     IF known.definition <> now THEN
         -- The name may still be that of an entry whose table was renamed or dropped as well: its own turn comes.
@@ -35,17 +37,18 @@ BEGIN
         WHERE registered.relid = relation;
         PERFORM {list_wanted}(known.schemaname, known.relname);
         PERFORM {command}(
-            'A', relation, known.definition, {described}(relation, known.definition, now, again), statement);
+            'A'::"char", relation::oid, known.definition::jsonb,
+            {described}(relation::oid, known.definition::jsonb, now::jsonb, again::boolean)::jsonb, statement::text);
     END IF;
     UPDATE {current_tables} AS was
     SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts,
-        clones = {clones}(relation)
+        clones = {clones}(relation::oid)
     WHERE was.relid = relation;
     IF actions LIKE '%I%' THEN
-        PERFORM {capture_rows}(leaf, 'I') FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);
+        PERFORM {capture_rows}(leaf::oid, 'I'::"char") FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);
     END IF;
     IF actions LIKE '%D%' THEN
-        PERFORM {capture_partitions}(relation, entry.trigger_name);
+        PERFORM {capture_partitions}(relation::oid, entry.trigger_name::text);
     END IF;
     UPDATE {tables} AS registered SET status = 'LOST'
     WHERE registered.relid = relation AND registered.status = 'OK' AND registered.relid IN (SELECT {silenced}());

@@ -12,7 +12,7 @@ BEGIN
     FROM pg_class AS class
     JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
     WHERE class.oid = relation AND class.relkind IN ('r', 'p') AND class.relpersistence <> 't';
-    SELECT * INTO entry FROM {wants}(name.schemaname, name.relname);
+    SELECT * INTO entry FROM {wants}(name.schemaname::text, name.relname::text);
     IF entry IS NULL
         OR entry.wildcard AND NOT (SELECT detection FROM {settings})
         OR entry.wildcard AND NOT EXISTS (SELECT FROM ({eligible}) AS living WHERE living.relid = relation)
@@ -29,15 +29,16 @@ BEGIN
     INSERT INTO {tables} (schemaname, tablename, actions, repl_key, trigger_name, debug, relid, old_images)
     VALUES (name.schemaname, name.relname, entry.actions, nextval({seq_name}::regclass), called, entry.debug, relation,
             entry.old_images);
-    PERFORM {capture_table}(relation, entry.actions, called, entry.debug);
+    PERFORM {capture_table}(relation::oid, entry.actions::text, called::text, entry.debug::integer);
     INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
-    VALUES (relation, name.schemaname, name.relname, {table_definition}(relation), {partitions}(relation),
-            {clones}(relation));
+    VALUES (relation, name.schemaname, name.relname, {table_definition}(relation::oid), {partitions}(relation::oid),
+            {clones}(relation::oid));
     UPDATE {tables} SET status = 'OK' WHERE relid = relation;
     PERFORM {command}(
-        'N', relation, NULL, {described}(relation, NULL, {table_definition}(relation), false), statement);
+        'N'::"char", relation::oid, NULL::jsonb,
+        {described}(relation::oid, NULL::jsonb, {table_definition}(relation::oid)::jsonb, false)::jsonb, statement::text);
     IF (SELECT initial_content FROM {settings}) THEN
-        PERFORM {capture_rows}(relation, 'I');
+        PERFORM {capture_rows}(relation::oid, 'I'::"char");
     END IF;
 END
 $adopt$

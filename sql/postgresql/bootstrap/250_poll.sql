@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION {poll}(relation oid) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $poll$
 DECLARE
     known  {current_tables};
-    now    jsonb := {table_definition}(relation);
+    now    jsonb := {table_definition}(relation::oid);
     parts  oid[];
     leaf   oid;
     begins jsonb := '{{ }}';
@@ -17,15 +17,15 @@ DECLARE
 BEGIN
     SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
     IF known IS NULL THEN
-        PERFORM {adopt}(relation, NULL);
+        PERFORM {adopt}(relation::oid, NULL::text);
         RETURN true;
     ELSIF now IS NULL THEN
-        PERFORM {forget}(relation, NULL);
+        PERFORM {forget}(relation::oid, NULL::text);
         RETURN true;
     END IF;
-    parts := {partitions}(relation);
+    parts := {partitions}(relation::oid);
     FOREACH leaf IN ARRAY parts || relation LOOP
-        SELECT * INTO told FROM {first_image}(leaf, relation, known.definition, now);
+        SELECT * INTO told FROM {first_image}(leaf::oid, relation::oid, known.definition::jsonb, now::jsonb);
         IF NOT told.certain THEN
             RETURN false;
         END IF;
@@ -44,18 +44,18 @@ BEGIN
         ORDER BY part.place
     ) || (side -> 'constraints' -> 0 ->> 1 LIKE '%DEFERRABLE%')::text) INTO keys
     FROM unnest(ARRAY[known.definition, now]) AS side;
-    again := again OR NOT known.partitions <@ parts OR NOT known.clones <@ {clones}(relation)
+    again := again OR NOT known.partitions <@ parts OR NOT known.clones <@ {clones}(relation::oid)
         OR keys > 1 AND EXISTS (SELECT FROM {queue} AS change WHERE change.relid = ANY (parts || relation));
     FOR leaf IN SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions) LOOP
         EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s)', leaf::regclass) INTO rows;
         again := again OR rows;
     END LOOP;
-    PERFORM {note}('dropping', known.partitions);
-    PERFORM {note}('rewritten', CASE WHEN again THEN ARRAY[relation] ELSE '{{ }}' END);
-    PERFORM {follow}(relation, NULL);
-    PERFORM {note}('dropping', '{{ }}');
-    PERFORM {capture_again}(relation);
-    PERFORM {note}('rewritten', '{{ }}');
+    PERFORM {note}('dropping'::text, known.partitions::oid[]);
+    PERFORM {note}('rewritten'::text, (CASE WHEN again THEN ARRAY[relation] ELSE '{{ }}' END)::oid[]);
+    PERFORM {follow}(relation::oid, NULL::text);
+    PERFORM {note}('dropping'::text, '{{ }}'::oid[]);
+    PERFORM {capture_again}(relation::oid);
+    PERFORM {note}('rewritten'::text, '{{ }}'::oid[]);
     UPDATE {layouts} AS layout SET repl_key = (begins ->> layout.relid::text)::bigint
     WHERE begins ->> layout.relid::text IS NOT NULL
       AND layout.repl_key = (SELECT max(newest.repl_key) FROM {layouts} AS newest WHERE newest.relid = layout.relid);

@@ -5,16 +5,17 @@
 CREATE OR REPLACE FUNCTION {registering}() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $registering$
 BEGIN
-    IF {noted}('installing') <> '{{ }}' OR TG_OP = 'INSERT' AND NEW.status NOT IN ('CREATING', 'WANTED') THEN
+    IF {noted}('installing'::text) <> '{{ }}' OR TG_OP = 'INSERT' AND NEW.status NOT IN ('CREATING', 'WANTED') THEN
         RETURN NEW;
     END IF;
     IF TG_WHEN = 'AFTER' AND NEW.relid IS NULL THEN
         RETURN NEW;
     ELSIF TG_WHEN = 'AFTER' THEN
         -- The command is read by the table's columns (R7).
-        PERFORM {record_layout}(NEW.relid);
+        PERFORM {record_layout}(NEW.relid::oid);
         PERFORM {command}(
-            'N', NEW.relid, NULL, {described}(NEW.relid, NULL, {table_definition}(NEW.relid), false), NULL);
+            'N'::"char", NEW.relid::oid, NULL::jsonb,
+            {described}(NEW.relid::oid, NULL::jsonb, {table_definition}(NEW.relid::oid)::jsonb, false)::jsonb, NULL::text);
         RETURN NEW;
     END IF;
     NEW.actions := upper(replace(NEW.actions, ' ', ''));

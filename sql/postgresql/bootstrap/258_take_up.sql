@@ -11,15 +11,16 @@ BEGIN
         UPDATE {tables} SET status = 'LOST' WHERE relid = relation;
         RETURN;
     END IF;
-    PERFORM {release_table}(relation, entry.trigger_name);
-    PERFORM {capture_table}(relation, rtrim(coalesce(entry.actions, 'IUD')), entry.trigger_name, entry.debug);
+    PERFORM {release_table}(relation::oid, entry.trigger_name::text);
+    PERFORM {capture_table}(
+        relation::oid, rtrim(coalesce(entry.actions, 'IUD'))::text, entry.trigger_name::text, entry.debug::integer);
     UPDATE {tables} SET status = 'OK' WHERE relid = relation;
     IF NOT known THEN
         INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
-        VALUES (relation, entry.schemaname, entry.tablename, {table_definition}(relation), {partitions}(relation),
-                {clones}(relation));
+        VALUES (relation, entry.schemaname, entry.tablename, {table_definition}(relation::oid), {partitions}(relation::oid),
+                {clones}(relation::oid));
         IF (SELECT detection AND initial_content FROM {settings}) THEN
-            PERFORM {capture_rows}(relation, 'I');
+            PERFORM {capture_rows}(relation::oid, 'I'::"char");
         END IF;
     END IF;
 END

@@ -8,7 +8,7 @@ DECLARE
     touched record;
     begun   boolean := false;
 BEGIN
-    IF {noted}('installing') <> '{{ }}' THEN
+    IF {noted}('installing'::text) <> '{{ }}' THEN
         RETURN;
     END IF;
     FOR touched IN
@@ -40,28 +40,28 @@ BEGIN
         ORDER BY watched DESC, family.relid
     LOOP
         IF NOT begun THEN
-            PERFORM {note}('installing', '{{0}}');
+            PERFORM {note}('installing'::text, '{{0}}'::oid[]);
             begun := true;
         END IF;
         BEGIN
             -- Perhaps no more: it may have become a partition of the one before.
             IF EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = touched.relid) THEN
-                PERFORM {follow}(touched.relid, current_query());
+                PERFORM {follow}(touched.relid::oid, current_query()::text);
             ELSE
-                PERFORM {adopt}(touched.relid, current_query());
+                PERFORM {adopt}(touched.relid::oid, current_query()::text);
             END IF;
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a change of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;
             INSERT INTO {notes} (note, relid) VALUES ('unrecorded', touched.relid);
         END;
         BEGIN
-            PERFORM {capture_again}(touched.relid);
+            PERFORM {capture_again}(touched.relid::oid);
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'rows of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;
             UPDATE {tables} SET status = 'LOST' WHERE status = 'OK' AND relid = touched.relid;
         END;
     END LOOP;
-    PERFORM {note}('installing', '{{ }}'), {note}('rewritten', '{{ }}');
+    PERFORM {note}('installing'::text, '{{ }}'::oid[]), {note}('rewritten'::text, '{{ }}'::oid[]);
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING 'what changed could not be recorded for replication: %', SQLERRM;
 END

@@ -18,7 +18,7 @@ WITH entry AS (
       AND NOT EXISTS (SELECT FROM entry WHERE entry.relid = known.relid)
 )
 INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
-SELECT relid, schemaname, tablename, {table_definition}(relid), {partitions}(relid), {clones}(relid) FROM entry
+SELECT relid, schemaname, tablename, {table_definition}(relid::oid), {partitions}(relid::oid), {clones}(relid::oid) FROM entry
 WHERE %(anew)s::oid[] IS NULL OR relid = ANY (%(anew)s)
    OR NOT EXISTS (SELECT FROM {current_tables} AS known WHERE known.relid = entry.relid)
 ON CONFLICT (relid) DO UPDATE

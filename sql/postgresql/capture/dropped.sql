@@ -7,7 +7,7 @@ DECLARE
     gone  record;
     begun boolean := false;
 BEGIN
-    IF {noted}('installing') <> '{{ }}' THEN
+    IF {noted}('installing'::text) <> '{{ }}' THEN
         RETURN;
     END IF;
     FOR gone IN
@@ -22,21 +22,21 @@ BEGIN
         ORDER BY whole, max(object.ordinality) DESC
     LOOP
         IF NOT begun THEN
-            PERFORM {note}('installing', '{{0}}');
+            PERFORM {note}('installing'::text, '{{0}}'::oid[]);
             begun := true;
         END IF;
         BEGIN
             IF gone.whole THEN
-                PERFORM {forget}(gone.relid, current_query());
+                PERFORM {forget}(gone.relid::oid, current_query()::text);
             ELSE
-                PERFORM {follow}(gone.relid, current_query());
+                PERFORM {follow}(gone.relid::oid, current_query()::text);
             END IF;
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a drop could not be recorded for replication: %', SQLERRM;
             INSERT INTO {notes} (note, relid) VALUES ('unrecorded', gone.relid);
         END;
     END LOOP;
-    PERFORM {note}('installing', '{{ }}');
+    PERFORM {note}('installing'::text, '{{ }}'::oid[]);
     IF EXISTS (SELECT FROM pg_event_trigger_dropped_objects() WHERE classid = 'pg_trigger'::regclass) THEN
         UPDATE {tables} SET status = 'LOST' WHERE status = 'OK' AND relid IN (SELECT {silenced}());
     END IF;

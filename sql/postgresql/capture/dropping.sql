@@ -15,10 +15,10 @@ BEGIN
         SELECT DISTINCT below.oid::regclass AS relid, known.relid AS root
         FROM {current_tables} AS known
         JOIN {tables} AS entry ON entry.relid = known.relid AND coalesce(entry.actions, 'IUD') LIKE '%D%'
-        CROSS JOIN LATERAL {tree}(known.relid) AS tree (relid)
+        CROSS JOIN LATERAL {tree}(known.relid::oid) AS tree (relid)
         JOIN pg_class AS named ON named.oid = tree.relid AND named.oid <> known.relid
         JOIN pg_namespace AS namespace ON namespace.oid = named.relnamespace
-        CROSS JOIN LATERAL {tree}(named.oid) AS under (relid)
+        CROSS JOIN LATERAL {tree}(named.oid::oid) AS under (relid)
         JOIN pg_class AS below ON below.oid = under.relid AND below.relkind = 'r'
         WHERE known.partitions <> '{{ }}'
           AND (pg_has_role(current_setting('sluice.dropper', true), named.relowner, 'USAGE')
@@ -29,7 +29,7 @@ BEGIN
     LOOP
         EXECUTE format('LOCK TABLE ONLY %s, %s IN ACCESS EXCLUSIVE MODE', leaf.root::regclass, leaf.relid);
         INSERT INTO {notes} (note, relid, repl_key) VALUES ('dropping', leaf.relid, began);
-        PERFORM {capture_rows}(leaf.relid, 'D');
+        PERFORM {capture_rows}(leaf.relid::oid, 'D'::"char");
     END LOOP;
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING 'rows of a partition could not be recorded for replication: %', SQLERRM;

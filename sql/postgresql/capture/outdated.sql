@@ -11,8 +11,8 @@ WITH entry AS (
 ), changed (relid) AS MATERIALIZED (
     SELECT entry.relid
     FROM entry
-    CROSS JOIN LATERAL {tree}(entry.relid) AS tree (relid)
-    CROSS JOIN LATERAL {current_layout}(tree.relid) AS now
+    CROSS JOIN LATERAL {tree}(entry.relid::oid) AS tree (relid)
+    CROSS JOIN LATERAL {current_layout}(tree.relid::oid) AS now
     LEFT JOIN recorded ON recorded.relid = tree.relid
     WHERE (recorded.schemaname, recorded.tablename, recorded.columns, recorded.key)
         IS DISTINCT FROM (entry.nspname::text, entry.relname::text, now.columns, now.key)
@@ -20,6 +20,6 @@ WITH entry AS (
     SELECT entry.relid
     FROM entry
     JOIN {current_tables} AS known ON known.relid = entry.relid
-    WHERE known.partitions <> {partitions}(entry.relid)
+    WHERE known.partitions <> {partitions}(entry.relid::oid)
 )
-DELETE FROM {layouts} WHERE relid IN (SELECT tree.relid FROM changed CROSS JOIN LATERAL {tree}(changed.relid) AS tree (relid))
+DELETE FROM {layouts} WHERE relid IN (SELECT tree.relid FROM changed CROSS JOIN LATERAL {tree}(changed.relid::oid) AS tree (relid))

@@ -7,7 +7,7 @@ SELECT wanted.n, namespace.nspname, class.relname,
            SELECT string_agg(tgenabled::text || pg_trigger.oid, ' ' ORDER BY pg_trigger.oid)
            FROM pg_trigger WHERE tgrelid = class.oid AND NOT tgisinternal))
 FROM unnest(%(relations)s::text[]::regclass[]) WITH ORDINALITY AS wanted (relid, n)
-CROSS JOIN LATERAL {tree}(wanted.relid) AS t (relid)
+CROSS JOIN LATERAL {tree}(wanted.relid::oid) AS t (relid)
 JOIN pg_class AS class ON class.oid = t.relid AND class.relkind = 'r'
 JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 ORDER BY wanted.n, class.oid

@@ -6,12 +6,12 @@ WITH recorded AS MATERIALIZED (
 SELECT DISTINCT entry.schemaname, entry.tablename
 FROM {tables} AS entry
 JOIN pg_class AS class ON class.oid = entry.relid
-CROSS JOIN LATERAL {tree}(class.oid) AS tree (relid)
+CROSS JOIN LATERAL {tree}(class.oid::oid) AS tree (relid)
 LEFT JOIN recorded ON recorded.relid = tree.relid
-WHERE entry.status = 'OK' AND recorded.columns IS DISTINCT FROM {listed}(tree.relid)
+WHERE entry.status = 'OK' AND recorded.columns IS DISTINCT FROM {listed}(tree.relid::oid)
 UNION
 SELECT entry.schemaname, entry.tablename
 FROM {current_tables} AS known
 JOIN {tables} AS entry USING (relid)
 JOIN pg_class AS class ON class.oid = entry.relid
-WHERE known.partitions <> {partitions}(entry.relid)
+WHERE known.partitions <> {partitions}(entry.relid::oid)

@@ -15,9 +15,9 @@ JOIN {current_tables} AS known USING (relid)
 LEFT JOIN pg_class AS class ON class.oid = entry.relid
 LEFT JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 WHERE entry.status = 'OK'
-  AND (known.definition IS DISTINCT FROM {table_definition}(entry.relid)
-       OR class.relkind = 'p' AND known.partitions <> {partitions}(entry.relid)
-       OR class.relkind = 'p' AND NOT known.clones <@ {clones}(entry.relid)
+  AND (known.definition IS DISTINCT FROM {table_definition}(entry.relid::oid)
+       OR class.relkind = 'p' AND known.partitions <> {partitions}(entry.relid::oid)
+       OR class.relkind = 'p' AND NOT known.clones <@ {clones}(entry.relid::oid)
        OR entry.relid IN (SELECT relid FROM differing)
-       OR class.relkind = 'p' AND EXISTS (SELECT FROM {tree}(entry.relid) AS tree (relid) JOIN differing USING (relid)))
+       OR class.relkind = 'p' AND EXISTS (SELECT FROM {tree}(entry.relid::oid) AS tree (relid) JOIN differing USING (relid)))
 ORDER BY class.oid IS NULL, CASE WHEN class.oid IS NULL THEN -entry.repl_key ELSE entry.repl_key END

@@ -1,6 +1,6 @@
 -- Tables that are wanted, all or those named, are watched from the transaction on that made them: this one, which is still
 -- in progress. Those that others made bring rows of theirs into the stream, and are left to the publisher.
-SELECT {adopt}(living.relid, NULL)
+SELECT {adopt}(living.relid::oid, NULL::text)
 FROM {cols_view} AS living
 JOIN pg_catalog.pg_class AS class ON class.oid = living.relid
 WHERE pg_catalog.pg_has_role(class.relowner, 'USAGE')

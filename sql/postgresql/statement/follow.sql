@@ -3,9 +3,9 @@
 WITH here (relid) AS MATERIALIZED (
     {altered_here}
 )
-SELECT {follow}(entry.relid, NULL)
+SELECT {follow}(entry.relid::oid, NULL::text)
 FROM {current_tables} AS entry
 JOIN pg_catalog.pg_class AS class ON class.oid = entry.relid
-WHERE EXISTS (SELECT FROM {tree}(entry.relid) AS tree (relid) JOIN here USING (relid))
+WHERE EXISTS (SELECT FROM {tree}(entry.relid::oid) AS tree (relid) JOIN here USING (relid))
   AND (%(names)s::text[] IS NULL
        OR class.oid IN (SELECT pg_catalog.to_regclass(name) FROM pg_catalog.unnest(%(names)s::text[]) AS name))

@@ -42,6 +42,7 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     }
     names = {name: regclass(TableName(resources.schema, resources.name(name))) for name in _NAMED}
     names |= {"schema": resources.schema, "capture": resources.name("capture_"), "trigger": triggers.made(resources)}
+    names["altered"] += "()"
     literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
     catalogs = {name: composed(f"catalog/{name}") for name in ("eligible", "definition")}
     catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
@@ -174,7 +175,7 @@ def _reconcile(
             connection.execute(sql.SQL("SELECT {}(%s, NULL)").format(parts["adopt"]), [relation])
             continue
         registry.begin(connection, parts, entry, relation)
-        capture = sql.SQL("SELECT {}(%s, %s, %s, %s)").format(parts["capture_table"])
+        capture = sql.SQL("SELECT {}(%s::oid, %s::text, %s::text, %s::integer)").format(parts["capture_table"])
         connection.execute(capture, [relation, entry.actions, entry.trigger, entry.debug])
         registry.end(connection, parts, entry)
         # Nobody follows a source that is installed for the first time.

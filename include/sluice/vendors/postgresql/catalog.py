@@ -13,20 +13,41 @@ from sluice.vendors.postgresql.session import Connection, composed
 
 
 @dataclass(frozen=True)
+class Operator:
+    """An operator that says whether two values are alike.
+
+    Attributes:
+        schema: where it is; in `pg_catalog` nobody else can make one.
+        input: the type of its arguments, qualified and quoted.
+    """
+
+    schema: str = "pg_catalog"
+    name: str = "="
+    input: str = ""
+
+    def between(self, one: sql.Composable, other: sql.Composable) -> sql.Composed:
+        """The condition. Outside `pg_catalog` both sides are cast: a stranger may have made an operator of that name that
+        fits the domain of a column better."""
+        cast = sql.SQL("" if self.schema == "pg_catalog" else f"::{self.input}")
+        operator = sql.SQL("OPERATOR({}.{})").format(sql.Identifier(self.schema), sql.SQL(self.name))
+        return sql.SQL("{}{} {} {}{}").format(one, cast, operator, other, cast)
+
+
+@dataclass(frozen=True)
 class TargetColumn:
     """A column that is written to.
 
     Attributes:
         type: beneath its domains, which check a value when it is written and not while it waits.
         numbered: GENERATED ALWAYS AS IDENTITY, which an UPDATE cannot set.
-        equality: schema and name of the operator that keys of this type are found with.
+        equality: the operator that keys of this type are found with.
     """
 
     name: str
     type: str
     generated: bool
     numbered: bool
-    equality: tuple[str, str]
+    equality: Operator
 
 
 @dataclass(frozen=True)
@@ -34,11 +55,11 @@ class LateKey:
     """A unique or an exclusion constraint that is checked late.
 
     Attributes:
-        columns: each with schema and name of the operator by which two rows are alike; None is an expression.
+        columns: each with the operator by which two rows are alike; None is an expression.
     """
 
     name: str
-    columns: tuple[tuple[str | None, str, str], ...]
+    columns: tuple[tuple[str | None, Operator], ...]
 
 
 @dataclass(frozen=True)
@@ -87,8 +108,8 @@ def target_columns(connection: Connection, name: TableName) -> dict[str, TargetC
     """The columns of a slave's table by name; none if there is no such table."""
     rows = connection.execute(composed("catalog/target_columns"), {"schema": name.schema, "table": name.table})
     return {
-        column: TargetColumn(column, type_, generated, numbered, (schema or "pg_catalog", operator or "="))
-        for column, type_, generated, numbered, schema, operator in rows
+        column: TargetColumn(column, type_, generated, numbered, Operator(*equality) if equality[0] else Operator())
+        for column, type_, generated, numbered, *equality in rows
     }
 
 
@@ -172,7 +193,10 @@ def enforced(connection: Connection, name: TableName, key: Sequence[str]) -> boo
 def late_keys(connection: Connection, name: TableName) -> list[LateKey]:
     """The constraints of a table that are checked later than their statement."""
     rows = connection.execute(composed("catalog/late_keys"), {"schema": name.schema, "table": name.table})
-    return [LateKey(constraint, tuple(zip(*alike, strict=True))) for constraint, *alike in rows]
+    return [
+        LateKey(constraint, tuple((name, Operator(*alike)) for name, *alike in zip(*columns, strict=True)))
+        for constraint, *columns in rows
+    ]
 
 
 def acting(connection: Connection, name: TableName) -> list[Acting]:

@@ -91,7 +91,7 @@ def deafen(connection: Connection, resources: Resources) -> None:
 @contextmanager
 def unheard(connection: Connection, parts: Mapping[str, sql.Composable]) -> Iterator[None]:
     """A part of a transaction of ours: what it does to tables is no DDL of the application."""
-    note = sql.SQL("SELECT {}('installing', %s::oid[])").format(parts["note"])
+    note = sql.SQL("SELECT {}('installing'::text, %s::oid[])").format(parts["note"])
     connection.execute(note, [[0]])
     yield
     connection.execute(note, [[]])

@@ -13,6 +13,10 @@ from sluice.vendors.postgresql.session import composed
 from sluice.vendors.postgresql.upgrading import IN_SLAVE
 
 
+# A superuser runs the script in a session of his own: no name in it may lead to a function that somebody else has made.
+LOOKED_UP = sql.SQL("SET search_path = pg_catalog, pg_temp")
+
+
 def role(login: str, schemas: Collection[str], tables: Collection[TableName]) -> sql.Composed:
     """What gives a role its rights in schemas, where it makes things, and on tables, as far as they are there."""
     return composed(
@@ -35,7 +39,7 @@ def for_slave(
         silent: let it keep triggers and foreign keys of the slave from acting.
     """
     ours = [TableName(schema, name) for name in IN_SLAVE]
-    statements = [role(info.login, {schema, *schemas}, [*ours, *sorted(tables)])]
+    statements = [LOOKED_UP, role(info.login, {schema, *schemas}, [*ours, *sorted(tables)])]
     if silent:
         statements.append(composed("grants/silent", role=info.login))
     return ";\n\n".join(one.as_string() for one in statements)

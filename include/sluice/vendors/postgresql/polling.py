@@ -48,7 +48,7 @@ def poll(connection: Connection, parts: Mapping[str, sql.Composable], unchanged:
         unchanged.is_fine()
     for relation, *names in _in_order(unseen):
         name = TableName(*names[:2]) if names[0] else None
-        if not _told(connection, parts, sql.SQL("{}(%s)").format(parts["poll"]), relation, name, _MODE):
+        if not _told(connection, parts, sql.SQL("{}(%s::oid)").format(parts["poll"]), relation, name, _MODE):
             poll(connection, parts, unchanged)
             return
 
@@ -112,7 +112,7 @@ class Newcomers:
                 continue
             name = TableName(schema, table)
             try:
-                adopt = sql.SQL("{}(%s, NULL)").format(parts["adopt"])
+                adopt = sql.SQL("{}(%s::oid, NULL::text)").format(parts["adopt"])
                 _told(connection, parts, adopt, relation, name, _MODE, _TRIES)
             except (psycopg.Error, TransientError) as error:
                 if connection.closed:
@@ -127,7 +127,7 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
     for relation, schema, table in connection.execute(composed("publish/registered", **parts)).fetchall():
         name = TableName(schema, table)
         try:
-            function = sql.SQL("{}(%s)").format(parts["take_up"])
+            function = sql.SQL("{}(%s::oid)").format(parts["take_up"])
             _told(connection, parts, function, relation, name, "ACCESS EXCLUSIVE", _TRIES)
         except (psycopg.Error, TransientError) as error:
             if connection.closed:
@@ -156,7 +156,7 @@ def pin(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
         return False
     with connection.transaction():
         for table in unpinned:
-            connection.execute(sql.SQL("SELECT {}(%s, %s)").format(parts["capture_function"]), table)
+            connection.execute(sql.SQL("SELECT {}(%s::oid, %s::integer)").format(parts["capture_function"]), table)
     return True
 
 

@@ -17,7 +17,6 @@ from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.manners import Manner
 from sluice.model.tolerance import Oddity, Tolerated, Way
-from sluice.vendors.postgresql.catalog import TargetColumn
 from sluice.vendors.postgresql.pipelining import Pipeline, Sent
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.staging import Target
@@ -183,10 +182,11 @@ class Prepared:
         if not self.target.searched:
             return composed("slave/replay_alike", **parts)
         found = (
-            sql.SQL("({own} {equal} {value} OR {own} IS NULL AND {value} IS NULL)").format(
-                own=sql.Identifier("alike", columns[place].name), equal=_equal(columns[place]), value=values[place]
+            sql.SQL("({equal} OR {own} IS NULL AND {value} IS NULL)").format(
+                equal=columns[place].equality.between(own, values[place]), own=own, value=values[place]
             )
             for place in self.target.searched
+            for own in [sql.Identifier("alike", columns[place].name)]
         )
         return composed("slave/replay_searched", **parts, searched=sql.SQL(" AND ").join(found))
 
@@ -194,7 +194,7 @@ class Prepared:
         """What tells the rows that bear the key of these values."""
         columns = [self.target.columns[place] for place in self.target.key]
         return sql.SQL(" AND ").join(
-            sql.SQL("{} {} {}").format(sql.Identifier(alias, column.name), _equal(column), value)
+            column.equality.between(sql.Identifier(alias, column.name), value)
             for column, value in zip(columns, values, strict=False)
         )
 
@@ -241,11 +241,6 @@ def _ambiguous(target: Target) -> SluiceError:
         f"several rows of {target.name} have the same {columns}, and none of them looks like the one that changed",
         "put them right there, or let `searchable` name columns that tell them apart; nothing is lost",
     )
-
-
-def _equal(column: TargetColumn) -> sql.Composed:
-    schema, operator = column.equality
-    return sql.SQL("OPERATOR({}.{})").format(sql.Identifier(schema), sql.SQL(operator))
 
 
 def _at(image: Image, place: int) -> bytes | None:

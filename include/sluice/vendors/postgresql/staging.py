@@ -168,13 +168,11 @@ def _late(
     """Those that writing may break: not those on columns that it does not write, nor those that the key implies."""
     staged = {columns[place].name: sql.Identifier("stage", f"c{place}") for place in written}
     for one in keys:
-        names = [name for name, _, _ in one.columns if name in staged]
+        names = [name for name, _ in one.columns if name in staged]
         if len(names) == len(one.columns) and not (key and set(key) <= set(names)):
             alike = (
-                sql.SQL("{} OPERATOR({}.{}) {}").format(
-                    sql.Identifier("target", name), sql.Identifier(schema), sql.SQL(operator), staged[name]
-                )
-                for name, schema, operator in one.columns
+                operator.between(sql.Identifier("target", name), staged[name])
+                for name, operator in one.columns
                 if name
             )
             yield one.name, sql.SQL(" AND ").join(alike)
@@ -202,10 +200,8 @@ def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Seque
         return sql.SQL(", ").join(sql.Identifier(columns[place].name) for place in places)
 
     def same(place: int) -> sql.Composable:
-        schema, operator = columns[place].equality
-        return sql.SQL("target.{} OPERATOR({}.{}) stage.{}").format(
-            sql.Identifier(columns[place].name), sql.Identifier(schema), sql.SQL(operator), staged[place]
-        )
+        target, stage = sql.Identifier("target", columns[place].name), sql.SQL("stage.{}").format(staged[place])
+        return columns[place].equality.between(target, stage)
 
     return {
         "columns": named(written),

@@ -69,6 +69,7 @@ def issue(
             answer = _run(connection, statement.sql, statement.max_rows, reads=parsed.reads)
             # What its constraints and their triggers still have to do belongs to it.
             connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            _look_up_in_catalog(connection)
         except psycopg.errors.ActiveSqlTransaction as error:
             raise parsing.cannot_be_in_a_transaction(str(error).partition(" cannot")[0]) from None
         except psycopg.Error as error:
@@ -121,7 +122,7 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes
         outcome = Outcome(False, str(error).partition("\n")[0])
     else:
         outcome = compared(statement.answer, answer)
-    connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(PINNED["search_path"])))
+    _look_up_in_catalog(connection)
     connection.execute("SET CONSTRAINTS ALL DEFERRED")
     if silent:
         connection.execute("SET LOCAL session_replication_role = replica")
@@ -137,6 +138,11 @@ def _altered(parsed: parsing.Parsed, schema: str) -> list[TableName]:
 def _look_up_in(connection: Connection, schema: str) -> None:
     # Last, for else our own temporary tables would come first.
     connection.execute(sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(schema)))
+
+
+def _look_up_in_catalog(connection: Connection) -> None:
+    # Names of ours must not be looked up where others may make functions.
+    connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(PINNED["search_path"])))
 
 
 def _run(connection: Connection, text: str, max_rows: int, *, reads: bool) -> Answer:

@@ -110,7 +110,7 @@ def silenced(
 def drop(connection: Connection, parts: Mapping[str, sql.Composable], relation: int, names: Iterable[str]) -> None:
     """Drop triggers of a table, and those that its partitions have beside them; the caller has locked it."""
     for trigger in names:
-        connection.execute(sql.SQL("SELECT {}(%s, %s)").format(parts["release_table"]), [relation, trigger])
+        connection.execute(sql.SQL("SELECT {}(%s::oid, %s::text)").format(parts["release_table"]), [relation, trigger])
 
 
 def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString, tries: int | None = None) -> None:
