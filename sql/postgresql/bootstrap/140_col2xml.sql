@@ -6,12 +6,12 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN (
         {col2xml}(
             (field.col ->> 0)::text,
             (field.col ->> 1)::text,
-            CASE
+            (CASE
                 WHEN field.raw = '' THEN NULL
                 WHEN field.raw LIKE '"%' THEN
                     replace(replace(substr(field.raw, 2, length(field.raw) - 2), '""', '"'), E'\\\\', E'\\')
                 ELSE field.raw
-            END::text),
+            END)::text),
         '' ORDER BY field.n)
     FROM (
         SELECT columns -> (split.n - 1)::int AS col, split.n, split.match[1] AS raw

@@ -1,0 +1,77 @@
+"""No statement of ours leaves it to the server whose function or operator it means: others make some that fit better."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from support.sqltext import inexact, signatures, tokens, unqualified
+
+from sluice.vendors.postgresql.session import PINNED
+
+PROJECT = Path(__file__).resolve().parents[2]
+SQL = PROJECT / "sql" / "postgresql"
+FILES = {str(file.relative_to(SQL).with_suffix("")): file.read_text(encoding="utf-8") for file in sorted(SQL.rglob("*.sql"))}
+KNOWN = signatures(list(FILES.values()))
+MAKING = [name for name, text in FILES.items() if "CREATE OR REPLACE FUNCTION" in text]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_arguments_are_cast_to_the_types_that_our_functions_declare(name):
+    assert inexact(FILES[name], KNOWN, lambda code, place: code[place].text) == []
+
+
+def test_statements_within_the_code_cast_their_arguments_too():
+    found = set()
+    for file in (PROJECT / "include" / "sluice" / "vendors" / "postgresql").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found |= {one[1] for one in re.finditer(r"\{\}\(([^()]*%s[^()]*)\)", node.value)}
+    assert found
+    assert not [call for call in found if not all("::" in argument for argument in call.split(","))]
+
+
+def test_sessions_of_ours_look_names_up_in_the_catalog_alone():
+    assert PINNED["search_path"] == "pg_catalog"
+
+
+@pytest.mark.parametrize("name", MAKING)
+def test_functions_look_names_up_in_the_catalog_alone_or_qualify_them(name):
+    """RETURN: what is no text is looked up when it is made."""
+    words = [token.text for token in tokens(FILES[name])]
+    pinned = " ".join(words).count("SET search_path = pg_catalog , pg_temp")
+    assert pinned or "RETURN" in words and "$" not in FILES[name] or not unqualified(FILES[name].partition(" AS $")[2])
+
+
+def test_operators_with_a_schema_are_those_of_the_catalog():
+    schemas = {schema for text in FILES.values() for schema in re.findall(r"OPERATOR\((\w+)\.", text)}
+    assert schemas == {"pg_catalog"}
+
+
+BAD = {
+    "a literal": "SELECT {note}('a', x::oid[])",
+    "another type": "SELECT {note}('a'::text, x::oid)",
+    "a cast of a part": "SELECT {note}('a' || b::text, x::oid[])",
+    "none": "SELECT {note}(a, x::oid[])",
+    "one too many": "SELECT {note}('a'::text, x::oid[], 1::integer)",
+}
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+def test_what_is_not_exact_is_found(text):
+    assert inexact(text, KNOWN, lambda code, place: code[place].text)
+
+
+LOOSE = ["a = b", "a OPERATOR(s.=) b", "a LIKE b", "f(a)", "a::text", "a IS DISTINCT FROM b", "a IN (1)", "n text;"]
+
+
+@pytest.mark.parametrize("text", LOOSE)
+def test_what_a_search_path_decides_is_found(text):
+    assert unqualified(text)
+
+
+@pytest.mark.parametrize("text", ["a.b::s.t OPERATOR(s.=) c.b::s.t", "pg_catalog.f(a) OPERATOR(pg_catalog.=) 'b'::pg_catalog.text"])
+def test_what_is_exact_is_let_through(text):
+    assert unqualified(text) == []
