@@ -1,4 +1,4 @@
-"""No statement of ours leaves it to the server whose function or operator it means: others make some that fit better."""
+"""No statement of ours leaves it to the server whose function or operator it means: others make some, too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from sluice.vendors.postgresql.session import PINNED
 
 PROJECT = Path(__file__).resolve().parents[2]
 SQL = PROJECT / "sql" / "postgresql"
-FILES = {str(file.relative_to(SQL).with_suffix("")): file.read_text(encoding="utf-8") for file in sorted(SQL.rglob("*.sql"))}
+FILES = {
+    str(file.relative_to(SQL).with_suffix("")): file.read_text(encoding="utf-8") for file in sorted(SQL.rglob("*.sql"))
+}
 KNOWN = signatures(list(FILES.values()))
 MAKING = [name for name, text in FILES.items() if "CREATE OR REPLACE FUNCTION" in text]
 
@@ -42,7 +44,9 @@ def test_functions_look_names_up_in_the_catalog_alone_or_qualify_them(name):
     """RETURN: what is no text is looked up when it is made."""
     words = [token.text for token in tokens(FILES[name])]
     pinned = " ".join(words).count("SET search_path = pg_catalog , pg_temp")
-    assert pinned or "RETURN" in words and "$" not in FILES[name] or not unqualified(FILES[name].partition(" AS $")[2])
+    assert (
+        pinned or ("RETURN" in words and "$" not in FILES[name]) or not unqualified(FILES[name].partition(" AS $")[2])
+    )
 
 
 def test_operators_with_a_schema_are_those_of_the_catalog():
@@ -72,6 +76,8 @@ def test_what_a_search_path_decides_is_found(text):
     assert unqualified(text)
 
 
-@pytest.mark.parametrize("text", ["a.b::s.t OPERATOR(s.=) c.b::s.t", "pg_catalog.f(a) OPERATOR(pg_catalog.=) 'b'::pg_catalog.text"])
+@pytest.mark.parametrize(
+    "text", ["a.b::s.t OPERATOR(s.=) c.b::s.t", "pg_catalog.f(a) OPERATOR(pg_catalog.=) 'b'::pg_catalog.text"]
+)
 def test_what_is_exact_is_let_through(text):
     assert unqualified(text) == []

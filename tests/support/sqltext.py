@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, repeat
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|--[^\n]*)|(?P<tag>\$\w*\$)|(?P<text>[Ee]?'(?:[^']|'')*')|(?P<mark>::|:=|[()\[\],;.])
@@ -13,7 +14,8 @@ _TOKEN = re.compile(
 )
 _OPENING, _CLOSING = ("(", "["), (")", "]")
 # Words that may stand before a parenthesis and call nothing.
-_WORDS = set("all and any array as coalesce exists from into not operator or returning row select values where".split())
+_WORDS = {"all", "and", "any", "array", "as", "coalesce", "exists", "from", "into", "not", "operator", "or"}
+_WORDS |= {"returning", "row", "select", "values", "where"}
 # Words that stand for an operator, which is looked up as one that is written.
 _COMPARING = {"between", "ilike", "in", "like", "nullif", "similar"}
 _SPELLINGS = {"bool": "boolean", "int": "integer", "int4": "integer", "int8": "bigint"}
@@ -76,15 +78,15 @@ def inexact(text: str, known: Signatures, name_at: Callable[[Sequence[Token], in
         if name not in names or code[place + 1].text != "(" or _is_defined(code, place):
             continue
         given = [one for one in _arguments(code, place + 2) if one]
-        for number, wanted in enumerate(known.get((name, len(given)), ["a call with as many arguments"] * 99)[: len(given)]):
-            if not _is_cast(given[number], wanted):
-                found.append(f"{token}: {' '.join(map(str, given[number]))} is not cast to {wanted}")
+        for argument, wanted in zip(given, known.get((name, len(given)), repeat("anything")), strict=False):
+            if not _is_cast(argument, wanted):
+                found.append(f"{token}: {' '.join(map(str, argument))} is not cast to {wanted}")
     return found
 
 
 def unqualified(text: str) -> list[str]:
-    """What a session's search_path decides about: operators, functions and types without a schema; and operators of other
-    schemas, unless both sides are cast."""
+    """What a session's search_path decides about: operators, functions and types without a schema; and operators of
+    other schemas, unless both sides are cast."""
     code, found = tokens(text), []
     for place, token in enumerate(code):
         before, after = code[place - 1].text if place else "", code[place + 1].text if place + 1 < len(code) else ""
@@ -100,9 +102,12 @@ def unqualified(text: str) -> list[str]:
             or (word == "distinct" and after.lower() == "from")
         ):  # fmt: skip
             found.append(token.text)
-        elif after in (":=", ";") and token.kind == "name" and before != "." and code[place - 1].kind == "name":
-            if before.lower() not in ("return", "end", "else"):
-                found.append(f"{before} {token}")
+        elif (
+            after in (":=", ";")
+            and token.kind == code[place - 1].kind == "name"
+            and before.lower() not in ("return", "end", "else")
+        ):
+            found.append(f"{before} {token}")
     return found
 
 
@@ -136,7 +141,7 @@ def _is_cast(argument: Sequence[Token], wanted: str) -> bool:
     if type_name(argument[outer[casts[-1]][0] + 1 :]) != wanted:
         return False
     kinds = [token.kind for _, token in outer]
-    return "operator" not in kinds and not any(one == other == "name" for one, other in zip(kinds, kinds[1:], strict=False))
+    return "operator" not in kinds and not any(one == other == "name" for one, other in pairwise(kinds))
 
 
 def _outside(argument: Sequence[Token]) -> Iterator[tuple[int, Token]]:

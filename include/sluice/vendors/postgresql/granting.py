@@ -12,7 +12,6 @@ from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import composed
 from sluice.vendors.postgresql.upgrading import IN_SLAVE
 
-
 # A superuser runs the script in a session of his own: no name in it may lead to a function that somebody else has made.
 LOOKED_UP = sql.SQL("SET search_path = pg_catalog, pg_temp")
 

@@ -171,9 +171,7 @@ def _late(
         names = [name for name, _ in one.columns if name in staged]
         if len(names) == len(one.columns) and not (key and set(key) <= set(names)):
             alike = (
-                operator.between(sql.Identifier("target", name), staged[name])
-                for name, operator in one.columns
-                if name
+                operator.between(sql.Identifier("target", name), staged[name]) for name, operator in one.columns if name
             )
             yield one.name, sql.SQL(" AND ").join(alike)
 
