@@ -70,7 +70,12 @@ class Source(Part):
     connection: str
     vendor: Literal["postgresql"] = "postgresql"
     prefix: Prefix = "REPL_"
-    schema_: Annotated[Identifier, Field(alias="schema", description="schema that holds the DbResources")] = "public"
+    schema_: Annotated[
+        Identifier | None,
+        Field(
+            alias="schema", description="schema that holds the DbResources; by default one of their own, by the prefix"
+        ),
+    ] = None
     tables: Annotated[
         dict[str, Annotated[WatchedTable, maybe_empty(WatchedTable | None)]],
         Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),

@@ -119,7 +119,12 @@ def test_two_prefixes_in_one_schema_do_not_see_each_other(build):
     world = build(PLAIN + "; CREATE TABLE other (id int PRIMARY KEY)", ["public.t"])
 
     def second(settings):
-        settings["sources"]["second"] = {"connection": "master", "prefix": "TWO_", "tables": {"public.other": {}}}
+        settings["sources"]["second"] = {
+            "connection": "master",
+            "prefix": "TWO_",
+            "schema": "repl",
+            "tables": {"public.other": {}},
+        }
 
     world.configure(second)
     bootstrap(world.context, "second")

@@ -39,7 +39,7 @@ def everything(world):
 def other(world, prefix):
     """One more source in the same schema of the same database; what it has made there."""
     before = everything(world)
-    settings = {"connection": "master", "prefix": prefix, "tables": {"public.parted": {}}}
+    settings = {"connection": "master", "prefix": prefix, "schema": "repl", "tables": {"public.parted": {}}}
     world.configure(lambda plain: plain["sources"].update(other=settings))
     bootstrap(world.context, "other")
     return everything(world) - before
@@ -69,7 +69,7 @@ def test_all_of_ours_goes_and_all_of_the_users_stays(build):
     left = everything(world)
     assert {name for name in left if "repl" in name} == MINE
     assert {"parted", "part", '"Odd one"."T 1"', "parted.zown", "part.zown"} <= left < before
-    assert "TABLE public.repl_queue" in dropped
+    assert "TABLE repl.repl_queue" in dropped
     assert world.status("zurich") is Status.INCONSISTENT
     assert cleanup(world.context, SOURCE) == []
 

@@ -221,7 +221,10 @@ def test_no_session_keeps_its_ddl_from_us(build, role):
     with session.transaction():
         session.execute("INSERT INTO repl_notes VALUES (pg_current_xact_id(), 'installing', 0)")
         session.execute("ALTER TABLE t RENAME v TO w")
-    for closed in ("SELECT repl_note('installing', ARRAY[0]::oid[])", "INSERT INTO public.repl_notes DEFAULT VALUES"):
+    for closed in (
+        "SELECT repl.repl_note('installing', ARRAY[0]::oid[])",
+        "INSERT INTO repl.repl_notes DEFAULT VALUES",
+    ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             session.execute(closed)
     session.execute("CREATE TEMP TABLE brief (v text); ALTER TABLE brief ALTER v TYPE int USING 1; DROP TABLE t")

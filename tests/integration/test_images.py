@@ -123,8 +123,8 @@ def test_a_session_that_puts_its_own_names_first_is_captured_as_every_other(buil
         """
     )
     world.master.execute("INSERT INTO public.t VALUES (1)")
-    assert world.master.execute("SELECT content FROM public.repl_queue").fetchall() == [("(1)",)]
-    (line,) = world.master.execute("SELECT line FROM public.repl_debug_table").fetchone()
+    assert world.master.execute("SELECT content FROM repl.repl_queue").fetchall() == [("(1)",)]
+    (line,) = world.master.execute("SELECT line FROM repl.repl_debug_table").fetchone()
     assert line.startswith("INSERT on public.t by transaction ")
 
 

@@ -63,8 +63,8 @@ CATALOG = [
     "format(text, text)", "format(text, name)", "format(text, oid)", "format(text, regclass)", "unnest(oid[])",
     "unnest(text[])", "unnest(name[])", "array_to_string(text[], varchar)", "concat(text)",
     "jsonb_build_array(name, text)", "to_jsonb(text)", "nextval(text)", "set_config(text, text, boolean, text)",
-    "replace(varchar, text, text)", "textin(tag)", "max(int8)", "translate(text, varchar, text)", "encode(bytea, varchar)", "to_regclass(varchar)",
-    "quote_ident(name)", "left(name, int)",
+    "replace(varchar, text, text)", "textin(tag)", "max(int8)", "translate(text, varchar, text)",
+    "encode(bytea, varchar)", "to_regclass(varchar)", "quote_ident(name)", "left(name, int)",
 ]  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def planted(updating, weak, request):
     superuser = request.param.startswith(BASE[:15])
     elsewhere = {} if superuser else {"master": weak, "zurich": weak}
     types = request.param + TYPES
-    world = updating(types + TABLES, WATCHED, {}, slaves=("zurich",), elsewhere=elsewhere)
+    world = updating(types + TABLES, WATCHED, {}, slaves=("zurich",), elsewhere=elsewhere, source={"schema": "public"})
     world.reader("zurich").execute(types)
     world.superuser = superuser
     world.ours = world.master.execute(OURS).fetchall()

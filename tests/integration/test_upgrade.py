@@ -52,7 +52,7 @@ def test_what_was_queued_before_an_upgrade_arrives_after_it(old, first):
     assert [change["action"] for change in old.log()][-3:] == ["I", "A", "I"]
     assert old.status("zurich") is Status.NORMAL
     names = {name for (name,) in old.master.execute("SELECT evtname FROM pg_event_trigger")}
-    assert names >= {"public.repl_altered", "public.repl_dropped"}
+    assert names >= {"repl.repl_altered", "repl.repl_dropped"}
     assert "public_repl_altered" not in names
 
 
@@ -146,9 +146,9 @@ def test_actions_of_the_registry_lose_their_blanks_unless_somebody_shows_them(bu
 def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
     world = build(DDL, ["public.t"])
     world.master.execute(
-        'DROP EVENT TRIGGER "public.repl_altered"; CREATE EVENT TRIGGER "public.repl_altered" ON ddl_command_end'
+        'DROP EVENT TRIGGER "repl.repl_altered"; CREATE EVENT TRIGGER "repl.repl_altered" ON ddl_command_end'
         " WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION repl_altered();"
-        'ALTER EVENT TRIGGER "public.repl_altered" ENABLE ALWAYS; UPDATE repl_state SET version = 6'
+        'ALTER EVENT TRIGGER "repl.repl_altered" ENABLE ALWAYS; UPDATE repl_state SET version = 6'
     )
     world.publish()
     world.master.execute("ALTER INDEX t RENAME TO u")

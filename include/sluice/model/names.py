@@ -120,10 +120,14 @@ class Resources:
     """The DbResources of one prefix: an ordinary prefix folds as the vendor folds, as the guide has it.
 
     `folded` is the prefix as the database stores it, so that ``SELECT * FROM REPL_ITEMS`` works in its shell.
+
+    Attributes:
+        is_home: whether the schema is named after the prefix, and for Sluice to make.
     """
 
     schema: str
     folded: str
+    is_home: bool = False
 
     def name(self, resource: str) -> str:
         """The stored name of a resource: ``items`` gives ``repl_items``."""
@@ -140,6 +144,13 @@ class Resources:
         """A name that both would give to something of theirs."""
         ours, theirs = ({(one.schema, one.name(name)) for name in RESOURCES} for one in (self, other))
         return min((name for _, name in ours & theirs), default=None)
+
+
+def home_of(folded: str) -> str:
+    """The schema of the DbResources of a prefix, unless another one is named: ``repl`` for ``repl_``."""
+    name = folded.rstrip("_")
+    # Servers keep such names for themselves.
+    return f"sluice_{name}" if name.startswith("pg_") or name in ("public", "information_schema") else name
 
 
 def _digest(name: str) -> str:

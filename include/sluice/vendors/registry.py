@@ -36,8 +36,8 @@ class Master:
         foresee: about how much is left of ranges of keys.
     """
 
-    source: Callable[[ConnectionInfo, str, str], SourceDatabase]
-    resources: Callable[[str, str], Resources]
+    source: Callable[[ConnectionInfo, str | None, str], SourceDatabase]
+    resources: Callable[[str | None, str], Resources]
     read: Callable[[ConnectionInfo, str], AbstractContextManager[Reading]]
     message_values: Callable[[str], Callable[[str], Cell] | None]
     definition: Callable[[Any], TableDefinition]

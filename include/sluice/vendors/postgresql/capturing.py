@@ -9,12 +9,13 @@ from psycopg import sql
 
 from sluice import sqlfiles
 from sluice.apply.order import cycles, loading_order
-from sluice.model.names import RESOURCES, Resources, TableName
+from sluice.model.names import RESOURCES, Resources, TableName, home_of
 from sluice.model.wanted import Wanted, Watch
 from sluice.vendors.postgresql import (
     appearance,
     catalog,
     detection,
+    ownership,
     registry,
     storing,
     triggers,
@@ -30,9 +31,14 @@ from sluice.vendors.protocol import Installed
 _NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered")
 
 
-def resources(schema: str, prefix: str) -> Resources:
-    """The DbResources of a schema and a prefix: names that nobody quotes are stored in lower case."""
-    return Resources(schema, prefix.lower())
+def resources(schema: str | None, prefix: str) -> Resources:
+    """The DbResources of a schema and a prefix: names that nobody quotes are stored in lower case.
+
+    Args:
+        schema: None: one that is named after the prefix.
+    """
+    folded = prefix.lower()
+    return Resources(schema or home_of(folded), folded, is_home=schema is None)
 
 
 def parts_of(resources: Resources) -> dict[str, sql.Composable]:
@@ -114,11 +120,13 @@ def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql
     """The version that is there. One bootstrap of a prefix at a time."""
     lock = "SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))"
     connection.execute(lock, [resources.name("")])
+    ownership.refuse_strange(connection, resources)
     return upgrading.version(connection, resources, parts)
 
 
 def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
     """All but what is of single tables."""
+    ownership.make_schema(connection, resources)
     upgrading.upgrade(connection, resources, parts)
     with connection.pipeline():
         for name in sqlfiles.names("postgresql", "bootstrap"):

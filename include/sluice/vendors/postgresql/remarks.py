@@ -9,7 +9,7 @@ from psycopg import sql
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Watch
-from sluice.vendors.postgresql import catalog, detection, registry, searching, triggers
+from sluice.vendors.postgresql import catalog, detection, ownership, registry, searching, triggers
 from sluice.vendors.postgresql.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -47,7 +47,7 @@ def of(
     if found := [name for (name,) in connection.execute(composed("catalog/superusers"))]:
         role = sql.Identifier(connection.info.user).as_string(connection)
         told.append(f"the role can become a superuser, by SET ROLE: REVOKE {', '.join(found)} FROM {role}")
-    return told
+    return [*told, *ownership.remarks(connection, resources)]
 
 
 def without_old(

@@ -9,7 +9,7 @@ from psycopg import sql
 
 from sluice.errors import SluiceError
 from sluice.model.names import RESOURCES, Resources, TableName
-from sluice.vendors.postgresql import triggers
+from sluice.vendors.postgresql import ownership, triggers
 from sluice.vendors.postgresql.session import Connection, composed
 
 
@@ -38,5 +38,6 @@ def remove(connection: Connection, resources: Resources, before: Callable[[], No
     before()
     found = [f"{kind} {identity}" for kind, identity in connection.execute(objects)]
     connection.execute(composed("cleanup/drop", objects=objects))
+    ownership.drop_schema(connection, resources)
     connection.commit()
     return found

@@ -25,7 +25,17 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.tolerance import Tolerated
 from sluice.parts import WipeOut
 from sluice.vendors.dumping import Fit
-from sluice.vendors.postgresql import catalog, commands, fencing, guarding, indexing, preflight, remarks, upgrading
+from sluice.vendors.postgresql import (
+    catalog,
+    commands,
+    fencing,
+    guarding,
+    indexing,
+    ownership,
+    preflight,
+    remarks,
+    upgrading,
+)
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.comparing import aligned
 from sluice.vendors.postgresql.definition import TableDefinition
@@ -133,6 +143,7 @@ class PostgresSlave:
         """Create the position's tables if they are missing, bring those of an older version up to this one."""
         with translated("installing the position's tables"):
             position = TableName(self._schema, "sluice_position")
+            ownership.refuse_strange_in_slave(self._open(), self._schema)
             upgrading.install_in_slave(self._open(), self.pair.slave, position, self.parts)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:

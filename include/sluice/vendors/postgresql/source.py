@@ -25,6 +25,7 @@ from sluice.vendors.postgresql import (
     detection,
     encoding,
     granting,
+    ownership,
     polling,
     registry,
     remarks,
@@ -51,7 +52,7 @@ from sluice.vendors.sweeping import Purge
 class PostgresSource:
     """See `sluice.vendors.protocol.SourceDatabase`."""
 
-    def __init__(self, info: ConnectionInfo, schema: str, prefix: str) -> None:
+    def __init__(self, info: ConnectionInfo, schema: str | None, prefix: str) -> None:
         self.info = info
         self.resources = capturing.resources(schema, prefix)
         self.parts = capturing.parts_of(self.resources)
@@ -70,7 +71,8 @@ class PostgresSource:
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
             refuse_standby(connection)
             encoding.expect_known(connection)
-            connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
+            if not self.resources.is_home:
+                connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             seen = detection.sees_ddl(connection, self.resources, self.parts)
             superuser = detection.may_watch_ddl(connection)
         return Capabilities(event_triggers=seen, transactional_ddl=True, silent_triggers=superuser)
@@ -266,6 +268,7 @@ class PostgresSource:
             tracing.beside(self.info) as beside,
             tracing.session(self.info, statement.id) as session,
         ):
+            ownership.refuse_strange(session, self.resources)
             incarnation = tracing.incarnation(session, self.parts)
 
             def last(done: Statement, trans_key: str) -> None:
@@ -314,6 +317,12 @@ class PostgresSource:
 
     def _publisher(self) -> Connection:
         if self._session is None or self._session.closed:
-            self._session = connect(self.info, "publish", autocommit=True)
-            self._session.execute("SET work_mem = '64MB'")
+            session = connect(self.info, "publish", autocommit=True)
+            try:
+                ownership.refuse_strange(session, self.resources)
+                session.execute("SET work_mem = '64MB'")
+            except BaseException:
+                session.close()
+                raise
+            self._session = session
         return self._session

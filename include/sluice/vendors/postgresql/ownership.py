@@ -1,0 +1,122 @@
+"""What is ours in other people's databases: a schema of our own, and nothing in it that somebody else could change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from psycopg import sql
+
+from sluice.errors import ConfigError, SluiceError
+from sluice.model.names import RESOURCES, Resources, TableName
+from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.upgrading import IN_SLAVE
+
+# Where the DbResources were before they had a schema of their own. Others may often make things there.
+SHARED = "public"
+
+
+def make_schema(connection: Connection, resources: Resources) -> None:
+    """Make the schema of the DbResources, if the configuration names none. Raises ConfigError SLC-290."""
+    if not _expect_here(connection, resources):
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(resources.schema)))
+
+
+def drop_schema(connection: Connection, resources: Resources) -> None:
+    """Drop the schema that `make_schema` made, if nothing else is in it."""
+    empty = "SELECT NOT EXISTS (SELECT FROM pg_depend WHERE refobjid = oid AND refclassid = 'pg_namespace'::regclass)"
+    query = f"{empty} FROM pg_namespace WHERE nspname = %s AND pg_has_role(nspowner, 'USAGE')"
+    if resources.is_home and connection.execute(query.encode(), [resources.schema]).fetchone() == (True,):
+        connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(resources.schema)))
+
+
+def refuse_strange(connection: Connection, resources: Resources) -> None:
+    """See that the DbResources are ours alone.
+
+    Raises:
+        ConfigError: SLC-290, they are in `public`, and the configuration does not say so.
+        SluiceError: SLC-291, one of them is somebody else's; SLC-292, others may make things beside them.
+    """
+    _expect_here(connection, resources)
+    names = [resources.name(name) for name in RESOURCES]
+    generated = f"^{re.escape(resources.name('capture_'))}[0-9]+$"
+    if found := _strange(connection, resources.schema, names, names, generated):
+        raise SluiceError(
+            291,
+            f"among the DbResources is what others can change: {'; '.join(what for what, _ in found)}",
+            f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is, and "
+            f"whether it has run; then let a superuser say: {'; '.join(ending for _, ending in found)}. "
+            "Then trigger the DAG bootstrap with `recreate_triggers`, which makes every function anew",
+        )
+    if resources.schema != SHARED and (others := _creators(connection, resources.schema)):
+        raise SluiceError(
+            292,
+            f"others may make things in the schema {resources.schema} of the DbResources: "
+            f"{', '.join(who for who, _ in others)}",
+            "nothing was done. Let its owner, or a superuser, say: "
+            f"{'; '.join(ending for _, ending in others)}. Or name another `schema` in the configuration of the source",
+        )
+
+
+def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
+    """See that what we keep in a slave is ours alone. Raises SluiceError SLC-293."""
+    if found := _strange(connection, schema, IN_SLAVE, (), "^$"):
+        raise SluiceError(
+            293,
+            f"among our tables in the slave is what others can change: {'; '.join(what for what, _ in found)}",
+            f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is; then let "
+            f"a superuser say: {'; '.join(ending for _, ending in found)}. A table of that name that Sluice never made "
+            "can be renamed instead",
+        )
+
+
+def remarks(connection: Connection, resources: Resources) -> list[str]:
+    """What is worth knowing of a schema that is shared with others."""
+    others = _creators(connection, resources.schema) if resources.schema == SHARED else []
+    if not others:
+        return []
+    return [
+        f"others may make things in the schema {SHARED} of the DbResources ({', '.join(who for who, _ in others)}): "
+        f"say {'; '.join(ending for _, ending in others)}"
+    ]
+
+
+def _expect_here(connection: Connection, resources: Resources) -> bool:
+    """Whether the schema is there, or is not for us to make."""
+    state = resources.name("state")
+    names = {"state_name": TableName(resources.schema, state), "public_state_name": TableName(SHARED, state)}
+    query = composed(
+        "owners/schemas",
+        schema_name=sql.Literal(resources.schema),
+        **{name: sql.Literal(regclass(table)) for name, table in names.items()},
+    )
+    there, here, shared = connection.execute(query).fetchone() or (False, False, False)
+    if resources.is_home and shared and not here:
+        raise ConfigError(
+            290,
+            f"the DbResources {resources.name('')} are in the schema {SHARED}, and the configuration names none: by "
+            f"default they are in {resources.schema} now",
+            f"nothing was changed, and nothing is lost: add `schema: {SHARED}` to the source in the configuration, and "
+            "all goes on as before. To move them, then trigger cleanup by `./sluice cleanup`, take the line out again, "
+            "trigger the DAG bootstrap, and fill the slaves by initial_update",
+        )
+    return bool(there) or not resources.is_home
+
+
+def _strange(
+    connection: Connection, schema: str, names: Collection[str], functions: Collection[str], generated: str
+) -> list[tuple[str, str]]:
+    query = composed(
+        "owners/strange",
+        schema_name=sql.Literal(schema),
+        names=sql.SQL("{}::text[]").format(sql.Literal(list(names))),
+        functions=sql.SQL("{}::text[]").format(sql.Literal(list(functions))),
+        generated=sql.Literal(generated),
+    )
+    return [(what, ending) for what, ending in connection.execute(query)]
+
+
+def _creators(connection: Connection, schema: str) -> list[tuple[str, str]]:
+    rows = connection.execute(composed("owners/creators", schema_name=sql.Literal(schema)))
+    return [(who, ending) for who, ending in rows]

@@ -1,0 +1,34 @@
+-- Things with names of ours in a schema that somebody else could change or have act, and the statement that ends it. Who is a
+-- member of our role, as every superuser is of each, could do as we do anyway.
+WITH ours AS (
+    SELECT class.oid, class.relkind, class.relowner, class.oid::regclass::text AS name
+    FROM pg_class AS class
+    JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
+    WHERE namespace.nspname = {schema_name} AND class.relname = ANY ({names}) AND class.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
+)
+SELECT format('%s belongs to %I', name, pg_get_userbyid(relowner)),
+       format('ALTER %s %s OWNER TO %I', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, name, current_user)
+FROM ours
+WHERE NOT pg_has_role(relowner, current_user, 'MEMBER')
+UNION ALL
+SELECT format('%s has a trigger %I', ours.name, made.tgname), format('DROP TRIGGER %I ON %s', made.tgname, ours.name)
+FROM ours
+JOIN pg_trigger AS made ON made.tgrelid = ours.oid AND NOT made.tgisinternal
+JOIN pg_proc AS function ON function.oid = made.tgfoid
+JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
+WHERE NOT (namespace.nspname = {schema_name} AND function.proname = ANY ({functions}))
+UNION ALL
+SELECT format('%s has a rule %I', ours.name, rule.rulename), format('DROP RULE %I ON %s', rule.rulename, ours.name)
+FROM ours
+JOIN pg_rewrite AS rule ON rule.ev_class = ours.oid AND NOT (ours.relkind IN ('v', 'm') AND rule.rulename = '_RETURN')
+UNION ALL
+SELECT format('%s belongs to %I', function.oid::regprocedure, pg_get_userbyid(function.proowner)),
+       -- What triggers or a view call cannot be dropped, and is made anew.
+       CASE WHEN EXISTS (SELECT FROM pg_depend WHERE refclassid = 'pg_proc'::regclass AND refobjid = function.oid)
+            THEN format('ALTER ROUTINE %s OWNER TO %I', function.oid::regprocedure, current_user)
+            ELSE format('DROP ROUTINE %s', function.oid::regprocedure) END
+FROM pg_proc AS function
+JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
+WHERE namespace.nspname = {schema_name} AND (function.proname = ANY ({functions}) OR function.proname ~ {generated})
+  AND NOT pg_has_role(function.proowner, current_user, 'MEMBER')
+ORDER BY 1
