@@ -50,7 +50,7 @@ class Server:
         role = sql.Identifier(name)
         self._admin.execute(sql.SQL("CREATE ROLE {} LOGIN {} PASSWORD {}").format(role, right, verifier))
         # Clients find the DbResources beside the tables of the application.
-        self._admin.execute(sql.SQL("ALTER ROLE {} SET search_path = public, repl").format(role))
+        self._admin.execute(sql.SQL("ALTER ROLE {} SET search_path = public, repl, two").format(role))
         # Files are copied as they are: without flushing that is cheaper than logging each of their pages.
         copy = sql.SQL("CREATE DATABASE {0} OWNER {0} TEMPLATE {1} STRATEGY file_copy")
         self._admin.execute(copy.format(role, sql.Identifier(template)))

@@ -274,7 +274,7 @@ def test_a_role_that_may_only_write_its_table_is_captured_and_cannot_touch_the_q
     world.master.execute("SET ROLE pg_monitor")
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        world.master.execute("DELETE FROM repl_queue")
+        world.master.execute("DELETE FROM repl.repl_queue")
     world.master.execute("RESET ROLE")
     assert actions(world) == ["INSERT"]
 

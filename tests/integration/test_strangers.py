@@ -17,7 +17,8 @@ PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 
 @pytest.fixture
 def world(build):
-    return build(PLAIN, ["public.t"])
+    # In a schema of their own nobody else could name them at all.
+    return build(PLAIN, ["public.t"], source={"schema": "public"})
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_what_a_table_sent_before_it_was_watched_is_not_its_content(world, stran
 
 
 def test_rows_of_a_partition_are_never_read_for_a_table_that_is_not_watched(world, stranger):
-    stranger.execute("CREATE TRIGGER z BEFORE TRUNCATE ON own.x EXECUTE FUNCTION repl.repl_truncating()")
+    stranger.execute("CREATE TRIGGER z BEFORE TRUNCATE ON own.x EXECUTE FUNCTION public.repl_truncating()")
     stranger.execute("INSERT INTO own.x VALUES (1, 2, 3); TRUNCATE own.x")
     assert world.queued() == set()
 

@@ -22,13 +22,15 @@ CREATE TABLE p (id int PRIMARY KEY, v text) PARTITION BY RANGE (id);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10); CREATE TABLE p2 PARTITION OF p DEFAULT
 """
 WRITTEN = "INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO s VALUES (1, 's'); INSERT INTO p VALUES (5, 'p')"
+# Where the DbResources were by default.
+PUBLIC = {"schema": "public"}
 EMPTY = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;"
 
 
 @pytest.fixture
 def old(build):
     """A master with the DbResources of before, and rows that wait in them."""
-    world = build(DDL, ["public.t"])
+    world = build(DDL, ["public.t"], source=PUBLIC)
     known = world.master.execute("SELECT incarnation, segment, sha256, epoch FROM repl_state").fetchone()
     world.master.execute(EMPTY + DDL)
     (relation,) = world.master.execute("SELECT 't'::regclass::oid::text").fetchone()
@@ -52,14 +54,14 @@ def test_what_was_queued_before_an_upgrade_arrives_after_it(old, first):
     assert [change["action"] for change in old.log()][-3:] == ["I", "A", "I"]
     assert old.status("zurich") is Status.NORMAL
     names = {name for (name,) in old.master.execute("SELECT evtname FROM pg_event_trigger")}
-    assert names >= {"repl.repl_altered", "repl.repl_dropped"}
+    assert names >= {"public.repl_altered", "public.repl_dropped"}
     assert "public_repl_altered" not in names
 
 
 def test_what_is_made_anew_has_the_shape_of_what_was_upgraded(old, build):
     bootstrap(old.context, SOURCE)
     assert bootstrap(old.context, SOURCE)["added"] == []
-    new = build(DDL, ["public.t"])
+    new = build(DDL, ["public.t"], source=PUBLIC)
     shape = """
         SELECT attrelid::regclass::text, attname, format_type(atttypid, NULL), attnotnull, attstorage, reloptions::text
         FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid

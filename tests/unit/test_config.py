@@ -32,7 +32,7 @@ replications:
 def test_the_example_is_read_with_its_defaults(read):
     found = read(EXAMPLE)
     source = found.source("flights")
-    assert (source.prefix, source.schema_, source.vendor) == ("REPL_", "public", "postgresql")
+    assert (source.prefix, source.schema_, source.vendor) == ("REPL_", None, "postgresql")
     assert source.watched[("public", "airlines")].actions == "IUD"
     assert source.watched[("public", "flights")].actions == "ID"
     assert found.slaves_of("flights") == ["zurich", "geneva"]
@@ -338,10 +338,10 @@ MEETING = {
 
 @pytest.mark.parametrize(("prefix", "same"), MEETING.values(), ids=MEETING)
 def test_two_sources_that_would_share_a_dbresource_are_refused_as_their_database_folds(read, prefix, same):
-    other = f"  other: {{connection: master, prefix: {prefix}, tables: {{a.b: {{}}}}}}\nslaves:\n"
+    other = f"  other: {{connection: master, prefix: {prefix}, schema: repl, tables: {{a.b: {{}}}}}}\nslaves:\n"
     context = Context(read(EXAMPLE.replace("slaves:\n", other, 1)), {"master": ConnectionInfo("postgres")})
     for one, two in (("flights", "other"), ("other", "flights")):
-        with pytest.raises(ConfigError, match=f"SLC-006: sources {one} and {two} would both have a public.{same}"):
+        with pytest.raises(ConfigError, match=f"SLC-006: sources {one} and {two} would both have a repl.{same}"):
             context.source(one)
     apart = other.replace(prefix, "TWO_")
     assert Context(read(EXAMPLE.replace("slaves:\n", apart, 1)), context.connections).source("other")

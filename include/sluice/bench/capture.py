@@ -108,7 +108,7 @@ def _prepared(server: Server, side: str, rows: int, progress: Progress) -> Conne
         elif side != "without":
             watch = Watch("IUD", old_images="key" if side == BY_KEY else "full")
             tables = (*pgbench.TABLES, "wide")
-            source = PostgresSource(info, "public", "REPL_")
+            source = PostgresSource(info, None, "REPL_")
             source.install({TableName("public", table): watch for table in tables}, Wanted())
         session.execute("VACUUM ANALYZE")
     return info
@@ -163,12 +163,12 @@ def _settled(server: Server, info: ConnectionInfo, *, running: bool = False) -> 
     """Both sides begin alike: what was captured is gone, as if published, and the disk has nothing left to do. The
     queue's file is empty, or as long as it was, as the publisher leaves it."""
     with server.connect(info) as session:
-        if session.execute("SELECT to_regclass('repl_queue') IS NOT NULL").fetchone() == (True,):
+        if session.execute("SELECT to_regclass('repl.repl_queue') IS NOT NULL").fetchone() == (True,):
             if running:
-                session.execute("DELETE FROM repl_queue")
-                with contextlib.closing(PostgresSource(info, "public", "REPL_")) as source:
+                session.execute("DELETE FROM repl.repl_queue")
+                with contextlib.closing(PostgresSource(info, None, "REPL_")) as source:
                     source.reclaim()
             else:
-                session.execute("TRUNCATE repl_queue")
+                session.execute("TRUNCATE repl.repl_queue")
         session.execute("VACUUM pgbench_branches, pgbench_tellers, wide")
         session.execute("CHECKPOINT")

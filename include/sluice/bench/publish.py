@@ -25,7 +25,7 @@ CHANGES_A_TRANSACTION = 5
 _STEADY = 20
 _TIMES = 20
 _IMAGES = """
-CREATE TABLE images AS SELECT row_number() OVER () AS number, relid, db_action, content, oldcontent FROM repl_queue;
+CREATE TABLE images AS SELECT row_number() OVER () AS number, relid, db_action, content, oldcontent FROM repl.repl_queue;
 CREATE UNIQUE INDEX ON images (number)
 """
 # What triggers captured once is queued again and again, in small transactions: capturing is not what is measured.
@@ -33,8 +33,8 @@ _QUEUE = """
 DO $$
 BEGIN
     FOR turn IN 0 .. {transactions} - 1 LOOP
-        INSERT INTO repl_queue (repl_key, relid, db_action, content, oldcontent)
-        SELECT nextval('repl_seq'), relid, db_action, content, oldcontent FROM images
+        INSERT INTO repl.repl_queue (repl_key, relid, db_action, content, oldcontent)
+        SELECT nextval('repl.repl_seq'), relid, db_action, content, oldcontent FROM images
         WHERE number > turn * {each} % {images} AND number <= turn * {each} % {images} + {each};
         COMMIT;
     END LOOP;
@@ -129,7 +129,7 @@ class _Backlog:
     def length_after(self, changes: int) -> int:
         """Bytes of the queue's file when so many more are published."""
         self.cost(changes)
-        ((length,),) = self._session.execute("SELECT pg_relation_size('repl_queue')").fetchall()
+        ((length,),) = self._session.execute("SELECT pg_relation_size('repl.repl_queue')").fetchall()
         return max(int(length), 1)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+from psycopg import sql
 
 from sluice import config as configuration
 from sluice.context import Context
@@ -143,10 +144,11 @@ def _load(cluster: Cluster, progress: Progress) -> None:
 
 def _catch_up(context: Context, runtime: Runtime, tell: Callable[[str], None]) -> None:
     deadline = time.monotonic() + CATCH_UP_S
-    queue = context.config.source(SOURCE).prefix.lower() + "queue"
+    resources = context.resources(SOURCE)
+    counted = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(resources.schema, resources.name("queue")))
     with _master(runtime) as session:
         while True:
-            (queued,) = session.execute(f'SELECT count(*) FROM public."{queue}"').fetchone() or (0,)
+            (queued,) = session.execute(counted).fetchone() or (0,)
             behind = sum(row.holdback for row in status.standings(context))
             tell(f"{queued} in ITEMS, {behind} held back")
             if not queued and not behind:
