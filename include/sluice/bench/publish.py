@@ -25,7 +25,8 @@ CHANGES_A_TRANSACTION = 5
 _STEADY = 20
 _TIMES = 20
 _IMAGES = """
-CREATE TABLE images AS SELECT row_number() OVER () AS number, relid, db_action, content, oldcontent FROM repl.repl_queue;
+CREATE TABLE images AS SELECT row_number() OVER () AS number, relid, db_action, content, oldcontent
+FROM repl.repl_queue;
 CREATE UNIQUE INDEX ON images (number)
 """
 # What triggers captured once is queued again and again, in small transactions: capturing is not what is measured.

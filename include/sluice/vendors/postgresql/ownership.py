@@ -99,8 +99,8 @@ def _expect_here(connection: Connection, resources: Resources) -> bool:
             f"the DbResources {resources.name('')} are in the schema {SHARED}, and the configuration names none: by "
             f"default they are in {resources.schema} now",
             f"nothing was changed, and nothing is lost: add `schema: {SHARED}` to the source in the configuration, and "
-            f"all goes on as before. To move them, then type `{commands.sluice('cleanup', 'SOURCE')}`, take the line out "
-            "again, trigger the DAG bootstrap, and fill the slaves by initial_update",
+            f"all goes on as before. To move them, then type `{commands.sluice('cleanup', 'SOURCE')}`, take the line "
+            "out again, trigger the DAG bootstrap, and fill the slaves by initial_update",
         )
     return bool(there) or not resources.is_home
 
