@@ -9,8 +9,7 @@ from psycopg import sql
 
 from sluice import commands
 from sluice.errors import ConfigError, SluiceError
-from sluice.model.names import RESOURCES, Resources, TableName
-from sluice.vendors.postgresql.definition import regclass
+from sluice.model.names import RESOURCES, Resources
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.upgrading import IN_SLAVE
 
@@ -85,12 +84,11 @@ def remarks(connection: Connection, resources: Resources) -> list[str]:
 
 def _expect_here(connection: Connection, resources: Resources) -> bool:
     """Whether the schema is there, or is not for us to make."""
-    state = resources.name("state")
-    names = {"state_name": TableName(resources.schema, state), "public_state_name": TableName(SHARED, state)}
     query = composed(
         "owners/schemas",
         schema_name=sql.Literal(resources.schema),
-        **{name: sql.Literal(regclass(table)) for name, table in names.items()},
+        shared_name=sql.Literal(SHARED),
+        state_name=sql.Literal(resources.name("state")),
     )
     there, here, shared = connection.execute(query).fetchone() or (False, False, False)
     if resources.is_home and shared and not here:
