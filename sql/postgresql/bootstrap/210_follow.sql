@@ -35,7 +35,7 @@ BEGIN
         WHERE (other.schemaname, other.tablename, other.status) = (now ->> 'schema', now ->> 'table', 'WANTED');
         UPDATE {tables} AS registered SET schemaname = now ->> 'schema', tablename = now ->> 'table'
         WHERE registered.relid = relation;
-        PERFORM {list_wanted}(known.schemaname, known.relname);
+        PERFORM {list_wanted}(known.schemaname::text, known.relname::text);
         PERFORM {command}(
             'A'::"char", relation::oid, known.definition::jsonb,
             {described}(relation::oid, known.definition::jsonb, now::jsonb, again::boolean)::jsonb, statement::text);

@@ -180,7 +180,7 @@ def _reconcile(
         relation = relations[entry.name]
         if entry.name in listed:
             # It was made meanwhile: its rows follow, as when a look of the publisher finds it.
-            connection.execute(sql.SQL("SELECT {}(%s, NULL)").format(parts["adopt"]), [relation])
+            connection.execute(sql.SQL("SELECT {}(%s::oid, NULL::text)").format(parts["adopt"]), [relation])
             continue
         registry.begin(connection, parts, entry, relation)
         capture = sql.SQL("SELECT {}(%s::oid, %s::text, %s::text, %s::integer)").format(parts["capture_table"])
