@@ -94,7 +94,9 @@ def list_wanted(
     connection.execute(composed("capture/unlist", **parts))
     for name, watch in watched.items():
         triggers.name_for(resources, 0, name, watch.trigger)
-        connection.execute(sql.SQL("SELECT {}(%s::text, %s::text)").format(parts["list_wanted"]), [name.schema, name.table])
+        connection.execute(
+            sql.SQL("SELECT {}(%s::text, %s::text)").format(parts["list_wanted"]), [name.schema, name.table]
+        )
     connection.execute("SET LOCAL lock_timeout = 0")
 
 
