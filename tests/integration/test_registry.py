@@ -110,8 +110,8 @@ def test_an_entry_that_somebody_adds_puts_a_create_into_items_and_is_taken_up(bu
 def test_an_entry_that_cannot_be_watched_is_not_taken(build):
     world = build(PLAIN, ["public.t"])
     for wrong in ("repl_items", "repl_queue"):
-        with pytest.raises(psycopg.errors.RaiseException, match=f"no table public.{wrong} that can be watched"):
-            world.master.execute("INSERT INTO repl_tables (schemaname, tablename) VALUES ('public', %s)", [wrong])
+        with pytest.raises(psycopg.errors.RaiseException, match=f"no table repl.{wrong} that can be watched"):
+            world.master.execute("INSERT INTO repl_tables (schemaname, tablename) VALUES ('repl', %s)", [wrong])
     assert statuses(world) == [("t", "OK")]
 
 
