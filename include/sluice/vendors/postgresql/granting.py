@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.definition import regclass
-from sluice.vendors.postgresql.session import composed
+from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.upgrading import IN_SLAVE
 
 # A superuser runs the script in a session of his own: no name in it may lead to a function that somebody else has made.
-LOOKED_UP = sql.SQL("SET search_path = pg_catalog, pg_temp")
+_EXACTLY = sql.SQL("SET search_path = pg_catalog, pg_temp")
+_AS_BEFORE = sql.SQL("RESET search_path")
+
+
+def script(statements: Iterable[sql.Composable], session: Connection | None = None) -> str:
+    """These statements for a superuser to run, whose session looks names up as before when it has run."""
+    return ";\n\n".join(one.as_string(session) for one in (_EXACTLY, *statements, _AS_BEFORE))
 
 
 def role(login: str, schemas: Collection[str], tables: Collection[TableName]) -> sql.Composed:
@@ -38,7 +44,7 @@ def for_slave(
         silent: let it keep triggers and foreign keys of the slave from acting.
     """
     ours = [TableName(schema, name) for name in IN_SLAVE]
-    statements = [LOOKED_UP, role(info.login, {schema, *schemas}, [*ours, *sorted(tables)])]
+    statements = [role(info.login, {schema, *schemas}, [*ours, *sorted(tables)])]
     if silent:
         statements.append(composed("grants/silent", role=info.login))
-    return ";\n\n".join(one.as_string() for one in statements)
+    return script(statements)

@@ -151,7 +151,7 @@ class PostgresSource:
             events = detection.for_another(session, self.resources, self.parts, self.info.login)
             rights = granting.role(self.info.login, [self.resources.schema], tables)
             more = [composed("grants/activity", role=self.info.login)] if activity else []
-            return ";\n\n".join(one.as_string(session) for one in [granting.LOOKED_UP, rights, *more, *events])
+            return granting.script([rights, *more, *events], session)
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""
