@@ -42,7 +42,7 @@ CREATE FUNCTION printed(image text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
     END IF;
     RETURN image; END $$;
 ALTER TABLE repl_queue RENAME TO kept;
-CREATE VIEW repl_queue AS
+CREATE VIEW repl.repl_queue AS
 SELECT ctid, repl_key, trans_key, relid, db_action, printed(content) AS content, oldcontent FROM kept
 """
 
@@ -57,7 +57,7 @@ def test_a_change_that_no_server_prints_is_named_with_what_to_type(build):
     world.master.execute(TOO_LONG)
     with pytest.raises(SluiceError, match=rf"SLC-234: the change {long} of public\.t in transaction {xid} ") as stopped:
         world.publish()
-    assert f'DELETE FROM "public"."repl_queue" WHERE repl_key = {long}' in stopped.value.hint
+    assert f'DELETE FROM "repl"."repl_queue" WHERE repl_key = {long}' in stopped.value.hint
     assert world.log() == []
     world.master.execute("DROP VIEW repl_queue; ALTER TABLE kept RENAME TO repl_queue")
     world.master.execute("DELETE FROM repl_queue WHERE repl_key = %s", [long])
