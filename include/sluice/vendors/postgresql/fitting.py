@@ -36,8 +36,8 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         raise Unfit(
             71,
             f"the slave's table {name} lacks the column {', '.join(one.name for one in missing)}",
-            f"nothing of it was written; type on the slave: {_adding(connection, name, missing, names)}. Rows that it "
-            "has already lack these values until an initial_update fills the table again",
+            f"nothing of it was written; type on the slave: {_adding(connection, name, missing, names)}. Rows that "
+            "it has already lack these values until an initial_update fills the table again",
         )
     wrong = [*_unfit(columns, there, names), *_in_the_way(connection, name, columns)]
     if wrong:
