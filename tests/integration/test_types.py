@@ -22,7 +22,8 @@ WITHOUT = "CREATE TABLE h{0} (v {1}, note int)"
 # What a writer's session prints has nothing to do with what is captured.
 ODD_SETTINGS = """
     SET datestyle = 'SQL, DMY'; SET intervalstyle = 'sql_standard'; SET timezone = 'Asia/Kolkata';
-    SET extra_float_digits = -15; SET bytea_output = 'escape'; SET xmloption = 'document'; SET search_path = public, repl
+    SET extra_float_digits = -15; SET bytea_output = 'escape'; SET xmloption = 'document';
+    SET search_path = public, repl
 """
 
 
