@@ -230,7 +230,7 @@ def _connect(options: argparse.Namespace) -> int:
     from sluice import shell_airflow
 
     if options.id is None:
-        return shell_airflow.connect_missing()
+        return shell_airflow.connect_missing(options.password_env)
     return shell_airflow.connect(options.id, options.address, options.password_env)
 
 

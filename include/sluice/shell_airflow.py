@@ -83,23 +83,27 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
     return 0
 
 
-def connect_missing() -> int:
+def connect_missing(password_variable: str | None) -> int:
     """Ask for every connection of a source or a slave that Airflow lacks, and try each. 0 if all answer."""
     context = _context()
     settings = context.config
     ids = [conn_id for conn_id in _databases(settings) if conn_id not in context.connections]
     if not ids:
         print("Airflow has all connections that the configuration names. To replace one, name it.")
-    return max([connect(conn_id, None, None) for conn_id in ids], default=0)
+    salts = _salts(settings)
+    asked = ((conn_id, None if conn_id in salts else _asked(conn_id)) for conn_id in ids)
+    return max([connect(conn_id, address, password_variable) for conn_id, address in asked], default=0)
 
 
 def connect(conn_id: str, address: str | None, password_variable: str | None) -> int:
     """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
     settings = _context().config
-    if address is None and any(slave.salt == conn_id for slave in settings.slaves.values()):
+    if address is None and conn_id in _salts(settings):
         found = addresses.SECRET
     else:
-        found = addresses.parsed(address if address is not None else _asked(conn_id))
+        # What is piped in is the password.
+        asking = address is None and sys.stdin.isatty()
+        found = addresses.parsed(_asked(conn_id) if asking else address or "")
     entry = {
         "conn_id": conn_id,
         "conn_type": found.conn_type,
@@ -130,6 +134,11 @@ def _databases(settings: Config) -> list[str]:
     """The connections of sources and slaves; the others are the deployment's."""
     deployment = (settings.control, settings.airflow_api, settings.spark)
     return [conn_id for conn_id in connection_ids(settings) if conn_id not in deployment]
+
+
+def _salts(settings: Config) -> set[str]:
+    """Those that are no more than a secret."""
+    return {slave.salt for slave in settings.slaves.values() if slave.salt}
 
 
 def _asked(conn_id: str) -> str:

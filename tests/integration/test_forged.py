@@ -83,7 +83,7 @@ def test_what_the_log_has_all_the_same_stops_one_slave_with_a_word(world):
 
 
 def test_a_role_that_was_granted_nothing_may_not_write_there(world):
-    world.master.execute("CREATE ROLE guest; GRANT INSERT ON t TO guest; GRANT USAGE ON SCHEMA public TO guest")
+    world.master.execute("CREATE ROLE guest; GRANT INSERT ON t TO guest; GRANT USAGE ON SCHEMA public, repl TO guest")
     guest = world.session()
     guest.execute("SET ROLE guest; INSERT INTO t VALUES (2, 2, 'b')")
     with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -12,6 +12,7 @@ from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
 from sluice.control.cleanup import cleanup
 from sluice.errors import SluiceError
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -125,10 +126,11 @@ def test_a_source_that_was_installed_in_public_is_told_what_to_write(build):
     world = build(DDL, ["public.t"], source={"schema": "public"})
     world.master.execute("INSERT INTO t VALUES (1)")
     world.configure(lambda plain: plain["sources"][SOURCE].pop("schema"))
-    for job in (world.publish, lambda: bootstrap(world.context, SOURCE)):
+    for job in (world.publish, lambda: bootstrap(world.context, SOURCE), lambda: cleanup(world.context, SOURCE)):
         with pytest.raises(SluiceError, match="in the schema public") as refused:
             job()
         assert refused.value.code == 290
+    assert world.status("zurich") is Status.NORMAL
     assert world.master.execute("SELECT to_regnamespace('repl')").fetchone() == (None,)
     world.configure(lambda plain: plain["sources"][SOURCE].update(schema="public"))
     world.catch_up()

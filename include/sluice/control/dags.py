@@ -121,16 +121,21 @@ class Dags:
         except urllib.error.HTTPError as error:
             if error.code == 404 and not path.startswith("/dagRuns/"):
                 raise self._unknown(dag) from None
+            if error.code >= 500:
+                raise self._silent(error) from None
             # What follows an empty line is the text of a schema.
             why = f"{error}{detail(error)}".partition("\n\n")[0]
             raise SluiceError(915, f"Airflow refused {_DOING[method]} {dag}: {why}", hint) from None
         except (OSError, ValueError, KeyError) as error:
-            raise TransientError(
-                916,
-                f"Airflow's REST API does not answer: {error}",
-                f"start Airflow (embedded: ./sluice up), or mend its connection: "
-                f"{commands.connect(self._config.airflow_api)}",
-            ) from None
+            raise self._silent(error) from None
+
+    def _silent(self, error: Exception) -> TransientError:
+        return TransientError(
+            916,
+            f"Airflow's REST API does not answer: {error}",
+            f"runs that began go on; start Airflow (embedded: ./sluice up), or mend its connection: "
+            f"{commands.connect(self._config.airflow_api)}",
+        )
 
     def _unknown(self, dag: str) -> SluiceError:
         names: list[str] = []

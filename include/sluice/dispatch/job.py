@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from sluice import hooks
 from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.control import (
@@ -160,6 +161,9 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, times: _Ti
     except TransientError:
         raise
     except SluiceError as error:
+        if hooks.leaving.is_set():
+            # A signal interrupted whatever was at work: that says nothing of the slave.
+            raise
         updating = replications.get(context.store, pair).status is Status.TRANSITION
         stuck = drain_.stuck if drain_ else None
         remedies.of_drain(error, pair, stuck, updating=updating)

@@ -3,7 +3,7 @@ nothing of tables that are gone. So they are carried out before the tables are f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,16 +18,16 @@ from sluice.model.action import Action, Command, Policy
 from sluice.model.ddl import TableChange
 from sluice.model.names import TableName
 from sluice.model.position import Position
-from sluice.vendors.dumping import DumpSnapshot
 
 _ACTIONS = pa.schema([CHANGES.field(name) for name in ("ordinal", "action")])
 
 
-def carry_out(context: Context, target: Target, shown: DumpSnapshot, dumped: Collection[TableName]) -> None:
+def carry_out(context: Context, target: Target, queued: Sequence[str], dumped: Collection[TableName]) -> None:
     """Carry out the DROPs between a slave's position and the snapshot of its dump. The table stays if the slave is not
     to carry them out, or asks first, or if it has rows of others.
 
     Args:
+        queued: those that waited in ITEMS when the snapshot was taken.
         dumped: the tables that the dump has, which were made again since, if they were dropped.
     """
     (pair,) = target.pairs
@@ -39,7 +39,7 @@ def carry_out(context: Context, target: Target, shown: DumpSnapshot, dumped: Col
             return
         mapper = slave.mapper
         kept = {mapper.table(name) for name in dumped if not mapper.excludes(name)}
-        for name, drop in _drops(context, pair.source, position, shown).items():
+        for name, drop in _drops(context, pair.source, position, queued).items():
             if mapper.excludes(name) or (there := mapper.table(name)) in kept:
                 continue
             if policy is not Policy.APPLY or sharing.others(context, pair, there):
@@ -51,10 +51,10 @@ def carry_out(context: Context, target: Target, shown: DumpSnapshot, dumped: Col
         slave.close()
 
 
-def _drops(context: Context, source: str, position: Position, shown: DumpSnapshot) -> dict[TableName, Command]:
-    """The last DROP of each table that the log has after a position, or that waits in ITEMS and the snapshot shows."""
+def _drops(context: Context, source: str, position: Position, queued: Sequence[str]) -> dict[TableName, Command]:
+    """The last DROP of each table that the log has after a position, or that waits in ITEMS."""
     found: dict[TableName, Command] = {}
-    for text in [*_logged(context, source, position), *shown.dropped()]:
+    for text in [*_logged(context, source, position), *queued]:
         if before := TableChange.from_json(text).before:
             found.pop(before.name, None)
             found[before.name] = Command(Action.DROP, None, text, position.ordinal, 0)

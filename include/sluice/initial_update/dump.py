@@ -203,7 +203,9 @@ def _copied(
         stack.callback(target.tables.close)
     if not asked.only:
         names = {one.name for one in dumped.definitions}
-        targets = each(targets, lambda target: drops.carry_out(context, target, snapshot, names), failed)
+        # The snapshot has one session, which is not for several slaves at once.
+        queued = snapshot.dropped()
+        targets = each(targets, lambda target: drops.carry_out(context, target, queued, names), failed)
     later = Later(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
     going_on: list[Target] = []
     if later:

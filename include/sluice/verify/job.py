@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import starmap
 
 from sluice import commands
 from sluice.apply.view import view
@@ -91,7 +90,7 @@ def verify(
     for error in [*passing, *late.values()]:
         raise error
     return {
-        "note": "; ".join(starmap(_outcome, results.items())),
+        "note": "; ".join(_outcome(context, Pair(request.source, slave), found) for slave, found in results.items()),
         "slaves": {
             slave: {
                 "compared": sum(one.compared for one in tables.values()),
@@ -105,9 +104,10 @@ def verify(
     }
 
 
-def _outcome(slave: str, tables: Mapping[str, Difference]) -> str:
+def _outcome(context: Context, pair: Pair, tables: Mapping[str, Difference]) -> str:
     compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
-    return f"{slave}: {compared:,} rows compared, {different:,} different"
+    left = ", ".join(map(str, stops.left_out(context.store, pair)))
+    return f"{pair.slave}: {compared:,} rows compared, {different:,} different{left and f'; left out: {left}'}"
 
 
 def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], dict[str, Status]]:

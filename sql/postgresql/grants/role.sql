@@ -53,7 +53,7 @@ BEGIN
     FOREACH inside IN ARRAY {schemas}::text[]
     LOOP
         IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = inside) THEN
-            EXECUTE format('CREATE SCHEMA %I', inside);
+            EXECUTE format('CREATE SCHEMA %I AUTHORIZATION %I', inside, {role_name});
         END IF;
         EXECUTE format('GRANT USAGE, CREATE ON SCHEMA %I TO %I', inside, {role_name});
     END LOOP;

@@ -19,7 +19,7 @@ SHARED = "public"
 
 def make_schema(connection: Connection, resources: Resources) -> None:
     """Make the schema of the DbResources, if the configuration names none. Raises ConfigError SLC-290."""
-    if not _expect_here(connection, resources):
+    if not expect_here(connection, resources):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(resources.schema)))
 
 
@@ -38,7 +38,7 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
         ConfigError: SLC-290, they are in `public`, and the configuration does not say so.
         SluiceError: SLC-291, one of them is somebody else's; SLC-292, others may make things beside them.
     """
-    _expect_here(connection, resources)
+    expect_here(connection, resources)
     names = [resources.name(name) for name in RESOURCES]
     generated = f"^{re.escape(resources.name('capture_'))}[0-9]+$"
     if found := _strange(connection, resources.schema, names, names, generated):
@@ -82,8 +82,12 @@ def remarks(connection: Connection, resources: Resources) -> list[str]:
     ]
 
 
-def _expect_here(connection: Connection, resources: Resources) -> bool:
-    """Whether the schema is there, or is not for us to make."""
+def expect_here(connection: Connection, resources: Resources) -> bool:
+    """Whether the schema is there, or is not for us to make.
+
+    Raises:
+        ConfigError: SLC-290, the DbResources are in `public`.
+    """
     query = composed(
         "owners/schemas",
         schema_name=sql.Literal(resources.schema),
@@ -98,7 +102,7 @@ def _expect_here(connection: Connection, resources: Resources) -> bool:
             f"default they are in {resources.schema} now",
             f"nothing was changed, and nothing is lost: add `schema: {SHARED}` to the source in the configuration, and "
             f"all goes on as before. To move them, then type `{commands.sluice('cleanup', 'SOURCE')}`, take the line "
-            "out again, trigger the DAG bootstrap, and fill the slaves by initial_update",
+            "out again, trigger the DAG bootstrap with rebase, and fill the slaves by initial_update",
         )
     return bool(there) or not resources.is_home
 

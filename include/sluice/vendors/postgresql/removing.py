@@ -17,9 +17,11 @@ def remove(connection: Connection, resources: Resources, before: Callable[[], No
     """Drop every DbResource, after a call of `before`; returns what there was, as `KIND name`.
 
     Raises:
+        ConfigError: SLC-290, they are in `public`, and the configuration does not say so.
         SluiceError: SLC-223, event triggers are a superuser's, who made them for our role.
         TransientError: SLC-036 if a table is busy.
     """
+    ownership.expect_here(connection, resources)
     names = {
         "schema_name": sql.Literal(resources.schema),
         "names": sql.Literal([resources.name(name) for name in RESOURCES]),
