@@ -18,7 +18,8 @@ Run it after you add a table to the configuration. `initial_update` does the sam
 
 * **source**: the master database
 * **recreate_triggers**: replace the triggers and their functions, for example after an upgrade of Sluice
-* **rebase**: only after SLC-048, when the master was restored from a backup or failed over: accept it as it is now.
+* **rebase**: only after SLC-048 or SLC-299, when the master was restored from a backup or failed over, or the control store
+  was lost: accept it as it is now.
   All its slaves become INCONSISTENT; trigger `initial_update` for them next
 """
 
@@ -38,7 +39,8 @@ with DAG(
         ),
         "rebase": trigger_form.switch(
             "Rebase",
-            "Only after SLC-048: accept a master that was restored or failed over. Its slaves become INCONSISTENT.",
+            "Only after SLC-048 or SLC-299: accept a master that was restored or failed over, or whose control store "
+            "was lost. Its slaves become INCONSISTENT.",
             section=trigger_form.ADVANCED,
         ),
     },

@@ -205,3 +205,22 @@ def test_a_replay_that_was_overtaken_commits_nothing_more(world, monkeypatch):
         zombie.deliver()
     assert world.position().ordinal == len(CHANGES)
     assert world.differences() == {}
+
+
+@pytest.mark.parametrize("mode", ["one_to_one", "batches"])
+def test_a_slave_that_is_set_back_under_a_drain_at_work_gets_nothing_from_it(build, mode):
+    """What follows belongs on top of what was taken back (R3)."""
+    world = build(DDL, TABLES)
+    configured(world, **({"mode": mode} if mode == "one_to_one" else {}))
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    drain = world.drainer()
+    drain.deliver()
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    world.reader("zurich").execute("UPDATE sluice_position SET ordinal = 0; DELETE FROM t")
+    with pytest.raises(FencedError, match="SLC-050: .*or set its position back"):
+        drain.deliver()
+    assert world.rows("zurich", "public.t").total() == 0
+    world.catch_up()
+    assert world.differences() == {}

@@ -33,7 +33,7 @@ def test_a_lost_store_stops_the_publisher_and_nothing_leaves_items(world):
     queued = world.queued()
     with pytest.raises(SluiceError) as stopped:
         world.publish()
-    assert stopped.value.code == 48
+    assert stopped.value.code == 299
     assert world.queued() == queued != set()
 
 

@@ -10,6 +10,9 @@ from contextlib import contextmanager, suppress
 from sluice.connections import ConnectionInfo
 
 
+_STARTUP = (196608).to_bytes(4)
+
+
 class Line:
     """Carries sessions to a server.
 
@@ -19,6 +22,7 @@ class Line:
         delivered: whether the server gets that word, and has answered, before the client's session is cut.
         then_down: nobody gets through once it was cut.
         down: nobody gets through.
+        forgetful: what a client asks for in `options` when it connects is dropped, as some connection poolers do.
     """
 
     def __init__(self, info: ConnectionInfo) -> None:
@@ -28,7 +32,7 @@ class Line:
         self.cut_at = b""
         self.delivered = True
         self.then_down = False
-        self.down = False
+        self.down = self.forgetful = False
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -57,7 +61,7 @@ class Line:
                         # The server does not notice: its session stays open, as behind a network that is gone.
                         client.close()
                         return
-                server.sendall(said)
+                server.sendall(_without_options(said) if self.forgetful else said)
         server.close()
 
     def _back(self, server: socket.socket, client: socket.socket) -> None:
@@ -65,6 +69,16 @@ class Line:
             while said := server.recv(65536):
                 client.sendall(said)
         client.close()
+
+
+def _without_options(said: bytes) -> bytes:
+    """A client's first message: its length, the version of the protocol, names and values."""
+    if said[4:8] != _STARTUP:
+        return said
+    words = said[8:].rstrip(b"\0").split(b"\0")
+    kept = [(name, value) for name, value in zip(words[::2], words[1::2], strict=True) if name != b"options"]
+    body = _STARTUP + b"".join(name + b"\0" + value + b"\0" for name, value in kept) + b"\0"
+    return (len(body) + 4).to_bytes(4) + body
 
 
 @contextmanager

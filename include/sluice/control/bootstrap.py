@@ -19,10 +19,11 @@ def bootstrap(
 
     Args:
         recreate_triggers: make every trigger again, also those that are as they should be.
-        rebase: accept the source as it is now, after a restore or a failover; its slaves become INCONSISTENT.
+        rebase: accept the source as it is now, after a restore or a failover, or if another control store had it; its
+            slaves become INCONSISTENT.
     """
     context.store.migrate()
-    installed = reconcile(context, source, recreate=recreate_triggers)
+    installed = reconcile(context, source, recreate=recreate_triggers, rebase=rebase)
     if rebase:
         _rebase(context, source)
     return {
@@ -35,8 +36,8 @@ def bootstrap(
     }
 
 
-def reconcile(context: Context, source: str, *, recreate: bool = False) -> Installed:
-    """Install or reconcile the DbResources.
+def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: bool = False) -> Installed:
+    """Install or reconcile the DbResources, for this control store alone.
 
     If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
     forgotten; slaves that lived on it become INCONSISTENT first. Those that are about to be loaded get it all anyway.
@@ -46,6 +47,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
     try:
         installed = database.is_installed()
         watched, wanted = context.watched(source), context.wanted(source)
+        database.claim(context.store.id, by_force=rebase)
         # Before any row of theirs can get to a slave.
         sharing.record(context.store, source, watched)
         database.upgrade(wanted)
@@ -63,6 +65,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False) -> Insta
             make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
         notice = _notice if context.config.source(source).bootstrap_warnings else None
         done = database.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
+        database.claim(context.store.id, by_force=rebase)
         for one in done.unwatched:
             event("not watched", source=source, table=one.name, why=unwatched.fact(one))
         return done

@@ -15,11 +15,13 @@ def cleanup(context: Context, source: str) -> list[str]:
         what was dropped, as `KIND name`.
 
     Raises:
+        ConfigError: SLC-299, it is captured for another control store.
         TransientError: SLC-051 if a publisher is at work, SLC-036 if a watched table is busy; nothing was changed then.
     """
     context.config.source(source)
     context.store.migrate()
     database = context.source(source)
+    database.claim(context.store.id)
     with leases.leased(context.store, f"publish {source}"):
         among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
         why = "the DbResources of the source were removed"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 
 import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
-from sqlalchemy import Connection, Engine, create_engine, exc
+from sqlalchemy import Connection, Engine, create_engine, exc, select
 from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
+from sluice.control.tables import identity
 from sluice.errors import SluiceError, TransientError
 from sluice.refusal import parameters, state_of_refusal
 from sluice.sqlfiles import SQL
@@ -57,6 +59,12 @@ class Store:
             raise SluiceError(
                 61, f"the control store refuses a statement: {error.orig}", "let the role own its database"
             ) from None
+
+    @cached_property
+    def id(self) -> str:
+        """Which store this is; a restored one is the same."""
+        with self.begin() as connection:
+            return str(connection.execute(select(identity.c.id)).scalar_one())
 
     def session(self) -> psycopg.Connection[tuple[object, ...]]:
         """A session of its own, in autocommit. Raises psycopg.Error."""

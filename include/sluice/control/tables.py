@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     ColumnElement,
     DateTime,
@@ -17,8 +18,9 @@ from sqlalchemy import (
     UniqueConstraint,
     and_,
     func,
+    true,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSONB, UUID
 
 from sluice.model.names import Pair
 
@@ -34,6 +36,14 @@ def _moment(name: str, *, required: bool = False) -> Column[object]:
 def _key(*names: str) -> list[Column[str]]:
     return [Column(name, Text, primary_key=True) for name in names]
 
+
+# Which store this is. Its one row is made with the table.
+identity = Table(
+    "identity",
+    metadata,
+    Column("only_row", Boolean, CheckConstraint("only_row"), primary_key=True, server_default=true()),
+    Column("id", UUID(as_uuid=False), nullable=False, server_default=func.gen_random_uuid()),
+)
 
 # Who may write what, and until when by this database's clock. The epoch only grows (R6).
 lease = Table(

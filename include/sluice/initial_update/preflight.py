@@ -126,6 +126,8 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
     """
     source = pairs[0].source
     try:
+        with closing(context.source(source)) as database:
+            database.claim(context.store.id)
         with ExitStack() as stack:
             master = MasterTables.of_source(context, source)
             for remark in master.remarks:

@@ -12,7 +12,7 @@ from sluice.control import answers, leases, statements, unwatched
 from sluice.control.bootstrap import heal, make_inconsistent, reconcile
 from sluice.control.drain_runs import DrainRuns
 from sluice.control.leases import Lease
-from sluice.errors import SluiceError
+from sluice.errors import ConfigError, SluiceError
 from sluice.log import event
 from sluice.model.unwatched import Unwatched
 from sluice.parts import Messages
@@ -49,6 +49,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     if not database.is_installed():
         context.store.migrate()
         reconcile(context, source)
+    _claim(context, source, database)
     with leases.leased(context.store, f"publish {source}") as held:
         publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing, genuine)
         run = _Run(context, source, database, publisher, held)
@@ -74,6 +75,17 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
         "ordinal": end.ordinal,
         "note": f"published {run.transactions:,} transactions, {run.changes:,} changes; the log ends at {end}",
     }
+
+
+def _claim(context: Context, source: str, database: SourceDatabase) -> None:
+    """See that the source is captured for this control store. If another one took it, the slaves of this one lack what
+    that publishes."""
+    try:
+        database.claim(context.store.id)
+    except ConfigError as error:
+        make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
+        database.close()
+        raise
 
 
 class _Run:

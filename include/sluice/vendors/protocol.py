@@ -87,6 +87,13 @@ class SourceDatabase(Protocol):
     def upgrade(self, wanted: Wanted) -> None:
         """Bring DbResources of an older version up to this one; what they know of tables is compared as ever then."""
 
+    def claim(self, store: str, *, by_force: bool = False) -> None:
+        """Let the source be captured for one control store, by the id of that.
+
+        Raises:
+            ConfigError: SLC-299, it is for another one.
+        """
+
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
 

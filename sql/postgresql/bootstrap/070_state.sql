@@ -1,4 +1,4 @@
--- One row: which incarnation of the source this is, the newest segment whose changes were purged here, and the fence
+-- One row: which incarnation of the source this is, the control store that it is captured for, the newest segment whose changes were purged here, and the fence
 -- that every publisher reads FOR SHARE (R2, R6).
 CREATE TABLE IF NOT EXISTS {state} (
     only_row    boolean PRIMARY KEY DEFAULT true CHECK (only_row),
@@ -7,5 +7,6 @@ CREATE TABLE IF NOT EXISTS {state} (
     sha256      text    NOT NULL DEFAULT '',
     epoch       bigint  NOT NULL DEFAULT 0,
     backend_pid integer,
-    version     integer NOT NULL DEFAULT 0
+    version     integer NOT NULL DEFAULT 0,
+    store       uuid
 )

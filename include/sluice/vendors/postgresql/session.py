@@ -47,6 +47,8 @@ PINNED = {
     "jit": "off",
 }
 
+_SETTINGS = "SELECT name, pg_catalog.current_setting(name) FROM unnest(%s::text[]) AS pinned (name)"
+
 # What else may end a session, and the version since which servers know it: older ones refuse who names it.
 _ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
 
@@ -89,17 +91,32 @@ _STATES: dict[str, tuple[int, bool, str]] = {
 
 
 def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False) -> Connection:
-    """A session with pinned settings. Raises TransientError SLC-030 if unreachable, SLC-031 if it is not let in."""
+    """A session with pinned settings.
+
+    Raises:
+        TransientError: SLC-030, it cannot be reached.
+        SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for.
+    """
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
     how = {**parameters(info, application), "options": options}
     try:
         connection = psycopg.connect(autocommit=True, **how)
         there = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
         connection.execute(sql.SQL("; ").join(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in there))
+        has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())
         connection.autocommit = autocommit
     except psycopg.Error as error:
         doing = f"connecting to {info.host}:{info.port or 5432}/{info.database}"
         raise explained(error, doing, state_of_refusal(error, how)) from error
+    if others := [f"{name} is {has.get(name)}, not {value}" for name, value in PINNED.items() if has.get(name) != value]:
+        connection.close()
+        raise SluiceError(
+            310,
+            f"a session at {info.host}:{info.port or 5432}/{info.database} does not have the settings that it was begun "
+            f"with: {', '.join(others)}",
+            "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
+            "server itself, or let the pooler hand `options` on",
+        )
     connection.prepare_threshold = 5
     return connection
 

@@ -65,7 +65,7 @@ class PostgresSlave:
         self.lasting = False
         self._schema = schema
         self.parts = upgrading.parts_of_slave(schema)
-        self._epoch = 0
+        self._epoch = self._ordinal = 0
         self._session: Connection | None = None
         self._writer: Writer | None = None
         self._one_to_one: OneToOne | None = None
@@ -157,7 +157,7 @@ class PostgresSlave:
             raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
         # A slave that crashes would let in whoever is older again (R6).
         self.make_durable()
-        self._epoch = epoch
+        self._epoch, self._ordinal = epoch, row[1]
         return Position(row[0], row[1]), Snapshot(row[2]) if row[2] else None
 
     def apply(
@@ -181,6 +181,7 @@ class PostgresSlave:
             tolerated = self._written(session, steps, sequences, answered, manners)
             reached(CrashPoint.MERGED)
             self._advance(session, end)
+        self._ordinal = end.ordinal
         return tolerated
 
     def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
@@ -258,7 +259,9 @@ class PostgresSlave:
                 following.follow(session, self.mapper, sequences)
                 if self._one_to_one is None:
                     self._one_to_one = OneToOne(session, self._writer, self.parts["position"])
-                return self._one_to_one.replay((self.pair, self._epoch), changes, layouts, begin, end, collected)
+                done = self._one_to_one.replay((self.pair, self._epoch), changes, layouts, begin, end, collected)
+                self._ordinal = done.position.ordinal
+                return done
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.DivisionByZero):
                 raise fencing.fenced(self.pair, self._epoch) from error
@@ -305,6 +308,7 @@ class PostgresSlave:
             moved = self._open().execute(composed("slave/begin_update", **self.parts), begun)
             if moved.rowcount != 1:
                 raise fencing.fenced(self.pair, self._epoch)
+        self._ordinal = position.ordinal
 
     def understands(self, statement: Statement) -> None:
         """Whether a statement can be put under this slave's names."""
@@ -345,7 +349,8 @@ class PostgresSlave:
         return self._session
 
     def _advance(self, session: Connection, end: Position) -> None:
-        values = {**self._names(), "epoch": self._epoch, "segment": end.segment, "ordinal": end.ordinal}
+        there = {"segment": end.segment, "ordinal": end.ordinal}
+        values = {**self._names(), "epoch": self._epoch, "from": self._ordinal, **there}
         if session.execute(composed("slave/advance", **self.parts), values).rowcount != 1:
             raise fencing.fenced(self.pair, self._epoch)
 

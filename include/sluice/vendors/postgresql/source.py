@@ -100,6 +100,27 @@ class PostgresSource:
         with translated("upgrading the DbResources"), connect(self.info, "bootstrap") as connection:
             capturing.upgrade(connection, self.resources, wanted)
 
+    def claim(self, store: str, *, by_force: bool = False) -> None:
+        """Let the source be captured for this control store alone, as soon as there is anything that captures it."""
+        with translated("looking for whom the source is captured"):
+            session = self._publisher()
+            version = upgrading.version(session, self.resources, self.parts)
+            if version is None:
+                return
+            (holder,) = session.execute(composed("capture/claimed", **self.parts)).fetchone() or (None,)
+            ours = holder == store
+            if version == upgrading.newest() and not ours and (holder is None or by_force):
+                claim, values = composed("capture/claim", **self.parts), {"store": store, "holder": holder}
+                ours = session.execute(claim, values).rowcount == 1
+        if not (ours or holder is None or by_force):
+            raise ConfigError(
+                299,
+                f"the source is captured for another control store, as {self.resources.schema}."
+                f"{self.resources.name('state')} in {self.info.database} has it",
+                "nothing was changed. If both are to have it, choose another `prefix` for this one. If the other one is "
+                "gone for good, trigger the DAG bootstrap with rebase, then initial_update for all slaves",
+            )
+
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it."""
         with translated("comparing the catalog with the recorded columns"):

@@ -1,0 +1,72 @@
+"""A source is captured for one control store: a second one is refused, or takes it, and then the first one says so."""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+
+from sluice.context import Context
+from sluice.control.bootstrap import bootstrap
+from sluice.control.cleanup import cleanup
+from sluice.errors import ConfigError
+from sluice.initial_update.inhibit import inhibit
+from sluice.publish.job import publish
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def world(build):
+    made = build("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
+    made.master.execute("INSERT INTO t VALUES (1)")
+    return made
+
+
+@pytest.fixture
+def other(world, server):
+    """Another installation, which watches less of the same source under the same prefix."""
+    settings = world.context.config.model_copy(deep=True)
+    settings.sources[SOURCE].tables.pop("public.u")
+    context = Context(settings, {**world.infos, "control": server.create_database()})
+    context.store.migrate()
+    yield context
+    context.store.close()
+
+
+ACTS = {
+    "bootstrap": lambda context: bootstrap(context, SOURCE),
+    "publish": lambda context: publish(context, SOURCE, once=True),
+    "initial_update": lambda context: inhibit(context, SOURCE, ["zurich"]),
+    "cleanup": lambda context: cleanup(context, SOURCE),
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_a_second_store_is_refused_and_changes_nothing(world, other, act):
+    queued = world.queued()
+    with pytest.raises(ConfigError, match="SLC-299: the source is captured for another control store") as refused:
+        act(other)
+    assert "trigger the DAG bootstrap with rebase" in refused.value.hint
+    assert world.queued() == queued != set()
+    world.master.execute("INSERT INTO u VALUES (1)")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_slaves_of_a_store_whose_source_was_taken_are_not_shown_as_normal(world, other):
+    world.catch_up()
+    bootstrap(other, SOURCE, rebase=True)
+    assert world.status("zurich") is Status.NORMAL
+    with pytest.raises(ConfigError, match="SLC-299"):
+        world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+    world.master.execute("INSERT INTO t VALUES (2)")
+    assert publish(other, SOURCE, once=True)["transactions"] == 1
+
+
+def test_a_source_of_an_older_version_is_claimed_when_it_is_brought_up(world, other):
+    world.master.execute("ALTER TABLE repl_state DROP COLUMN store; UPDATE repl_state SET version = 29")
+    world.catch_up()
+    with pytest.raises(ConfigError, match="SLC-299"):
+        bootstrap(other, SOURCE)
