@@ -46,6 +46,7 @@ with DAG(
     SluiceSparkOperator(
         task_id="administer",
         job="administer",
+        command=True,
         arguments={
             **conventions.chosen("source", "slave", "skip"),
             "remove_first": "{{ params.remove_first or None }}",

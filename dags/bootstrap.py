@@ -18,8 +18,8 @@ Run it after you add a table to the configuration. `initial_update` does the sam
 
 * **source**: the master database
 * **recreate_triggers**: replace the triggers and their functions, for example after an upgrade of Sluice
-* **rebase**: only after SLC-048 or SLC-299, when the master was restored from a backup or failed over, or the control store
-  was lost: accept it as it is now.
+* **rebase**: only after SLC-048 or SLC-299, when the master was restored from a backup or failed over, or the
+  control store was lost: accept it as it is now.
   All its slaves become INCONSISTENT; trigger `initial_update` for them next
 """
 
@@ -49,6 +49,7 @@ with DAG(
     SluiceSparkOperator(
         task_id="bootstrap",
         job="bootstrap",
+        command=True,
         arguments=conventions.chosen("source", "recreate_triggers", "rebase"),
         pool=pools.BULK,
         execution_timeout=conventions.HUNG,

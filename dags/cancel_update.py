@@ -35,6 +35,7 @@ with DAG(
     SluiceSparkOperator(
         task_id="cancel",
         job="cancel",
+        command=True,
         arguments={**conventions.chosen("source", slave="slaves"), "who": conventions.WHO},
         pool=pools.RESERVED,
     )

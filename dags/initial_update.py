@@ -58,7 +58,7 @@ with DAG(
     **conventions.beside(settings),
 ):
     inhibit, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.RESERVED)
+        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.RESERVED, command=bool(more))
         for job, more in (("inhibit", WANTED), ("release", {}))
     )
     # It gives way to an ALTER TABLE as often as there is one.

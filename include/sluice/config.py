@@ -39,7 +39,7 @@ from sluice.parts import (
     WipeOut,
     maybe_empty,
 )
-from sluice.spelling import DagPrefix, Identifier, Location, Name, Prefix, nearest
+from sluice.spelling import DagPrefix, Identifier, Location, Name, Prefix, RoleName, nearest
 from sluice.yamlfile import StrictLoader, place, reason
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -186,6 +186,10 @@ class Config(Part):
     keep_runs_days: Annotated[
         float | None, Field(gt=0, description="days that runs of our DAGs and their logs are kept; null: for ever")
     ] = 14
+    command_roles: Annotated[
+        tuple[RoleName, ...],
+        Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
+    ] = ("op", "admin")
     dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
     bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
     sources: Annotated[dict[Name, Source], Field(min_length=1)]

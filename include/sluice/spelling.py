@@ -83,6 +83,8 @@ Prefix = Annotated[str, AfterValidator(_prefix)]
 DagPrefix = Annotated[str, AfterValidator(_dag_prefix)]
 TableAlias = Annotated[str, AfterValidator(_alias)]
 Actions = Annotated[str, AfterValidator(_actions)]
+# Airflow's auth managers write roles with capitals, or without.
+RoleName = Annotated[str, AfterValidator(str.lower)]
 Location = Annotated[str, AfterValidator(_location)]
 # No database keeps a NUL in a text.
 Label = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]

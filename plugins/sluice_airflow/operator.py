@@ -17,8 +17,9 @@ from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowSkipException
 
 from sluice import commands, config, connections
-from sluice.errors import ConfigError
-from sluice_airflow import launch, run_notes
+from sluice.errors import ConfigError, TransientError
+from sluice.requester import REQUESTER_ENV
+from sluice_airflow import launch, requesters, run_notes
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
 from sluice_airflow.sealing import MISSING, get_connection, needed_connections, seal_connections
@@ -43,6 +44,7 @@ class SluiceSparkOperator(BaseOperator):
         skip_if: name of a text in the result. If it is there, nothing was done, for this reason: the task is skipped.
         patience: after so many tries what passes is no failure: the task is skipped. None: as `retries` has it.
         outlet_if: name of a number in the result. If it is 0, this run made nothing new and the outlets get no event.
+        command: it is for people with one of the roles that `command_roles` of the configuration names.
 
     The run's note says how it ended: the result's `note` if it has one, the reason of a failure or of being skipped.
 
@@ -65,6 +67,7 @@ class SluiceSparkOperator(BaseOperator):
         skip_if: str | None = None,
         patience: int | None = None,
         outlet_if: str | None = None,
+        command: bool = False,
         **kwargs: Any,
     ) -> None:
         # Lists, numbers and switches come out of the trigger form as such, not as text.
@@ -77,6 +80,7 @@ class SluiceSparkOperator(BaseOperator):
         self.skip_if = skip_if
         self.patience = patience
         self.outlet_if = outlet_if
+        self.command = command
         self._child: Child | None = None
 
     def execute(self, context: Context) -> dict[str, Any]:
@@ -122,6 +126,8 @@ class SluiceSparkOperator(BaseOperator):
         try:
             _expect_choices(context)
             command, env = self._prepare(context)
+        except TransientError as error:
+            raise JobPostponed(str(error)) from None
         except ConfigError as error:
             raise (JobPostponed if error.code == MISSING else JobFailed)(str(error)) from None
         self._child = Child(command, env, self.log)
@@ -139,6 +145,8 @@ class SluiceSparkOperator(BaseOperator):
             commands.DAG_PREFIX_ENV: settings.dag_prefix,
             "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
         }
+        if self.command and settings.command_roles and (requester := requesters.of_run(context)):
+            job_env[REQUESTER_ENV] = requester.to_text()
         spark = get_connection(settings.spark)
         file = self.jobs / f"{self.job}.py"
         if spark.conn_type == "spark_connect":

@@ -110,6 +110,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
         "sluice.control.runs",
         "sluice.errors",
         "sluice.orphans",
+        "sluice.requester",
     )
     for file in modules("dags", "plugins"):
         known = {name for name in imported(file) if top(name) == "sluice" and name != "sluice"}

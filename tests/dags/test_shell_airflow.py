@@ -12,15 +12,21 @@ import tomllib
 from datetime import UTC, datetime
 from importlib import metadata
 from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 import uvicorn
+from airflow.api.common.trigger_dag import trigger_dag
+from airflow.utils.types import DagRunTriggeredByType
 from support.places import port
 
 from sluice import cli, config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.control.airflow_api import AirflowApi
+from sluice.errors import ConfigError
+from sluice.requester import Requester
 from sluice.runtime.ports import choose
+from sluice_airflow import requesters
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
 CANARY = "canary-5f3a9c-password"
@@ -92,6 +98,29 @@ def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(addres
     assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"
     project = tomllib.loads((config.PROJECT / "pyproject.toml").read_text())["project"]
     assert metadata.version("sluice-airflow") == project["version"]
+
+
+def requester(name: str | None, run: str = "r"):
+    return requesters.of_run({"dag_run": SimpleNamespace(triggering_user_name=name, dag_id="verify", run_id=run)})
+
+
+def test_a_command_knows_the_roles_of_whoever_triggered_it(sluice, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "admin:admin,eva:user")
+    assert requester(None) is None, "no person triggered it"
+    assert requester("admin") == Requester("admin", ["admin"])
+    assert requester("eva") == Requester("eva", ["user"])
+    # Airflow has no such user: was it somebody who may use its command line?
+    told = sluice("trigger", "verify", "source=flights", "slaves=zurich")[1]
+    assert requester("root", told.removeprefix("triggered: ").strip()) == Requester("root", [])
+    by_command = trigger_dag("verify", triggered_by=DagRunTriggeredByType.CLI, conf={"slaves": ["zurich"]})
+    assert requester("root", by_command.run_id) is None
+
+
+def test_roles_that_nobody_knows_are_refused(sluice, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__CORE__AUTH_MANAGER", "some.OtherAuthManager")
+    with pytest.raises(ConfigError, match="SLC-301: the roles of eva are not known") as refused:
+        requester("eva")
+    assert "command_roles: []" in refused.value.hint
 
 
 def test_pausing_names_the_way_back(sluice):

@@ -219,7 +219,7 @@ def test_a_slave_that_is_set_back_under_a_drain_at_work_gets_nothing_from_it(bui
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.publish()
     world.reader("zurich").execute("UPDATE sluice_position SET ordinal = 0; DELETE FROM t")
-    with pytest.raises(FencedError, match="SLC-050: .*or set its position back"):
+    with pytest.raises(FencedError, match=r"SLC-050: .*or set its position back"):
         drain.deliver()
     assert world.rows("zurich", "public.t").total() == 0
     world.catch_up()

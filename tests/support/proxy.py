@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 
 from sluice.connections import ConnectionInfo
 
-
 _STARTUP = (196608).to_bytes(4)
 
 

@@ -11,13 +11,16 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from sluice import hooks
 from sluice.context import Context
+from sluice.control import rights
 from sluice.errors import SluiceError, TransientError
 from sluice.log import to_stderr
 from sluice.model.names import TableName
 from sluice.model.wanted import split_table
+from sluice.requester import Requester
 
 TERMINAL = 3
 TRANSIENT = 75
@@ -81,7 +84,10 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     to_stderr()
     signal.signal(signal.SIGTERM, _leave)
     try:
-        result = json.dumps(call(Context.of_job(), options))
+        context = Context.of_job()
+        if requester := Requester.of_environment():
+            rights.expect_allowed(context, requester, options.source, _slaves(options), Path(sys.argv[0]).stem)
+        result = json.dumps(call(context, options))
     except SluiceError as error:
         if hooks.leaving.is_set():
             # It is of a session that the signal interrupted.
@@ -89,6 +95,11 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
         print(error, file=sys.stderr, flush=True)
         sys.exit(TRANSIENT if isinstance(error, TransientError) else TERMINAL)
     print(result, flush=True)
+
+
+def _slaves(options: argparse.Namespace) -> Sequence[str]:
+    one: str | None = getattr(options, "slave", None)
+    return [one] if one else getattr(options, "slaves", ())
 
 
 def _leave(*_: object) -> None:

@@ -70,8 +70,8 @@ def fenced(pair: Pair, epoch: int) -> FencedError:
     """Somebody took over a slave, or set its position."""
     return FencedError(
         50,
-        f"somebody took over slave {pair.slave} of {pair.source} (our epoch was {epoch}), or set its position back: it is "
-        "not where the last transaction left it",
+        f"somebody took over slave {pair.slave} of {pair.source} (our epoch was {epoch}), or set its position back: it "
+        "is not where the last transaction left it",
     )
 
 

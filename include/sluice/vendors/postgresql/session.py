@@ -108,12 +108,14 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
     except psycopg.Error as error:
         doing = f"connecting to {info.host}:{info.port or 5432}/{info.database}"
         raise explained(error, doing, state_of_refusal(error, how)) from error
-    if others := [f"{name} is {has.get(name)}, not {value}" for name, value in PINNED.items() if has.get(name) != value]:
+    if others := [
+        f"{name} is {has.get(name)}, not {value}" for name, value in PINNED.items() if has.get(name) != value
+    ]:
         connection.close()
         raise SluiceError(
             310,
-            f"a session at {info.host}:{info.port or 5432}/{info.database} does not have the settings that it was begun "
-            f"with: {', '.join(others)}",
+            f"a session at {info.host}:{info.port or 5432}/{info.database} does not have the settings that it was "
+            f"begun with: {', '.join(others)}",
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
             "server itself, or let the pooler hand `options` on",
         )

@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import FencedError
+from sluice.errors import ConfigError, FencedError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
@@ -117,8 +117,8 @@ class PostgresSource:
                 299,
                 f"the source is captured for another control store, as {self.resources.schema}."
                 f"{self.resources.name('state')} in {self.info.database} has it",
-                "nothing was changed. If both are to have it, choose another `prefix` for this one. If the other one is "
-                "gone for good, trigger the DAG bootstrap with rebase, then initial_update for all slaves",
+                "nothing was changed. If both are to have it, choose another `prefix` for this one. If the other one "
+                "is gone for good, trigger the DAG bootstrap with rebase, then initial_update for all slaves",
             )
 
     def unreadable(self) -> list[TableName]:
