@@ -80,6 +80,10 @@ STRANGE = {
         "CREATE FUNCTION away.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
         "CREATE TRIGGER z BEFORE INSERT ON repl.repl_queue FOR EACH ROW EXECUTE FUNCTION away.f()",
     ),
+    "a function of ours where it does harm": (
+        291,
+        "CREATE TRIGGER z BEFORE INSERT ON repl.repl_queue FOR EACH ROW EXECUTE FUNCTION repl.repl_mark_function()",
+    ),
     "a rule": (291, "CREATE RULE r AS ON INSERT TO repl.repl_notes DO INSTEAD NOTHING"),
     "CREATE for all": (292, "GRANT CREATE ON SCHEMA repl TO PUBLIC"),
     "CREATE for one": (292, "GRANT CREATE ON SCHEMA repl TO {0}"),

@@ -16,7 +16,10 @@ FROM ours
 JOIN pg_trigger AS made ON made.tgrelid = ours.oid AND NOT made.tgisinternal
 JOIN pg_proc AS function ON function.oid = made.tgfoid
 JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
-WHERE NOT (namespace.nspname = {schema_name} AND function.proname = ANY ({functions}))
+JOIN pg_class AS class ON class.oid = ours.oid
+-- A function of ours does harm as well, where it was not made for.
+WHERE NOT (namespace.nspname = {schema_name} AND function.proname = ANY ({functions})
+           AND format('%s %s', class.relname, made.tgname) = ANY ({triggers}))
 UNION ALL
 SELECT format('%s has a rule %I', ours.name, rule.rulename), format('DROP RULE %I ON %s', rule.rulename, ours.name)
 FROM ours

@@ -16,6 +16,9 @@ from sluice.vendors.postgresql.upgrading import IN_SLAVE
 # Where the DbResources were before they had a schema of their own. Others may often make things there.
 SHARED = "public"
 
+# The triggers that DbResources have.
+_TRIGGERS = (("notes", "mark"), ("tables", "sluice_registering"), ("tables", "sluice_registering_after"))
+
 
 def make_schema(connection: Connection, resources: Resources) -> None:
     """Make the schema of the DbResources, if the configuration names none. Raises ConfigError SLC-290."""
@@ -41,7 +44,8 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
     expect_here(connection, resources)
     names = [resources.name(name) for name in RESOURCES]
     generated = f"^{re.escape(resources.name('capture_'))}[0-9]+$"
-    if found := _strange(connection, resources.schema, names, names, generated):
+    made = [f"{resources.name(table)} {trigger}" for table, trigger in _TRIGGERS]
+    if found := _strange(connection, resources.schema, names, names, generated, made):
         raise SluiceError(
             291,
             f"among the DbResources is what others can change: {'; '.join(what for what, _ in found)}",
@@ -61,7 +65,7 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
 
 def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
     """See that what we keep in a slave is ours alone. Raises SluiceError SLC-293."""
-    if found := _strange(connection, schema, IN_SLAVE, (), "^$"):
+    if found := _strange(connection, schema, IN_SLAVE, (), "^$", ()):
         raise SluiceError(
             293,
             f"among our tables in the slave is what others can change: {'; '.join(what for what, _ in found)}",
@@ -108,7 +112,12 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
 
 
 def _strange(
-    connection: Connection, schema: str, names: Collection[str], functions: Collection[str], generated: str
+    connection: Connection,
+    schema: str,
+    names: Collection[str],
+    functions: Collection[str],
+    generated: str,
+    triggers: Collection[str],
 ) -> list[tuple[str, str]]:
     query = composed(
         "owners/strange",
@@ -116,6 +125,7 @@ def _strange(
         names=sql.SQL("{}::text[]").format(sql.Literal(list(names))),
         functions=sql.SQL("{}::text[]").format(sql.Literal(list(functions))),
         generated=sql.Literal(generated),
+        triggers=sql.SQL("{}::text[]").format(sql.Literal(list(triggers))),
     )
     return [(what, ending) for what, ending in connection.execute(query)]
 
