@@ -66,7 +66,7 @@ def _simple(name: str) -> list[str] | None:
 def _fab(name: str) -> list[str] | None:
     """None if there is no such user."""
     try:
-        return [str(role["name"]) for role in _ask(f"/auth/fab/v1/users/{quote(name, safe='')}")["roles"]]
+        return [str(role["name"]) for role in _ask(f"/auth/fab/v1/users/{quote(name, safe='')}")["roles"] or []]
     except HTTPError as error:
         if error.code == 404:
             return None
