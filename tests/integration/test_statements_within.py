@@ -226,7 +226,7 @@ def test_trigger_functions_of_an_older_version_are_made_again(build, version):
         18: body.replace("freed", "left_behind"),
         23: body.replace("<<captured>>", ""),
     }[version]
-    made = f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $older${older}$older$"
+    made = f"CREATE OR REPLACE FUNCTION repl.{name}() RETURNS trigger LANGUAGE plpgsql AS $older${older}$older$"
     world.master.execute(f"{made}; UPDATE repl_state SET version = {version}")
     world.publish()
     assert world.master.execute("SELECT prosrc FROM pg_proc WHERE proname = %s", [name]).fetchone() == (body,)
