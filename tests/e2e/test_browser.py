@@ -172,13 +172,17 @@ def test_an_error_stops_a_drain_visibly_and_a_click_lets_it_go_on(page, runtime,
 
 def test_a_click_on_the_switch_is_standby_and_looks_like_no_error(page, runtime, api):
     flip(page, "geneva")
-    wait_until(lambda: "STANDBY (ADMIN)" in str(standing("geneva")["dispatcher"]), "the standby")
-    with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
-        master.execute("UPDATE airlines SET name = name || '?' WHERE carrier = 'AA'")
-    wait_until(lambda: standing("geneva")["holdback"] == 1, "what is held back")
-    assert newest(api, "geneva")[0]["state"] in ("success", "running")
-    assert paused(page, "geneva")
-    flip(page, "geneva")
+    try:
+        wait_until(lambda: "STANDBY (ADMIN)" in str(standing("geneva")["dispatcher"]), "the standby")
+        # A drain that is at work looks at the switch every few seconds.
+        wait_until(lambda: newest(api, "geneva")[0]["state"] != "running", "the end of the drain", seconds=180)
+        with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
+            master.execute("UPDATE airlines SET name = name || '?' WHERE carrier = 'AA'")
+        wait_until(lambda: standing("geneva")["holdback"] == 1, "what is held back")
+        assert newest(api, "geneva")[0]["state"] == "success"
+        assert paused(page, "geneva")
+    finally:
+        flip(page, "geneva")
     wait_until(lambda: standing("geneva")["holdback"] == 0, "catching up", seconds=180)
 
 
