@@ -166,7 +166,7 @@ def _choices(dag: str, params: Mapping[str, Any]) -> str:
 
 def _offered(schema: Mapping[str, Any]) -> str:
     values = schema.get("enum") or schema.get("examples") or schema.get("items", {}).get("enum") or ()
-    return f" ({', '.join(map(str, values))})" if values else ""
+    return f" ({', '.join(str(value) for value in values if value is not None)})" if values else ""
 
 
 def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object]:
