@@ -38,6 +38,7 @@ from sluice.connections import KEY_FILE_ENV, new_key_file  # noqa: E402
 
 CANARY = "canary-5f3a9c-password"
 CONFIG = """
+command_roles: []
 sources:
   flights: {connection: test_master, tables: {public.airlines: {}, public.flights: {}}}
 slaves:

@@ -103,6 +103,20 @@ def test_a_job_gets_the_connections_it_needs_and_no_other(deployment, context, j
     assert (opened["test_zurich"].host, opened["test_zurich"].port, opened["test_zurich"].database) == ("db", 5432, "d")
 
 
+@pytest.mark.parametrize(
+    ("command", "roles", "told"),
+    [(True, "[op]", '{"user": "eva", "roles": ["user"]}'), (False, "[op]", ""), (True, "[]", "")],
+    ids=["a command", "no command", "no role is asked for"],
+)
+def test_a_command_is_told_who_triggered_it_with_which_roles(deployment, context, monkeypatch, command, roles, told):
+    monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "admin:admin,eva:user")
+    file = deployment.path / "replication.yaml"
+    file.write_text(file.read_text().replace("command_roles: []", f"command_roles: {roles}"))
+    context["dag_run"].triggering_user_name = "eva"
+    deployment.job('import json, os; print(json.dumps({"told": os.environ.get("SLUICE_REQUESTER", "")}))')
+    assert operator(command=command).execute(context) == {"told": told}
+
+
 def test_no_password_is_in_a_jobs_environment_or_on_any_command_line(deployment, context, monkeypatch, caplog):
     monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", f"postgresql://airflow:{CANARY}@db/airflow")
     monkeypatch.setenv("AIRFLOW_VAR_SECRET", CANARY)
