@@ -58,8 +58,8 @@ with DAG(
     **conventions.beside(settings),
 ):
     inhibit, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.RESERVED, command=bool(more))
-        for job, more in (("inhibit", WANTED), ("release", {}))
+        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.RESERVED, command=command)
+        for job, more, command in (("inhibit", WANTED, True), ("release", {}, False))
     )
     # It gives way to an ALTER TABLE as often as there is one.
     dump = conventions.patient("dump", {**UPDATE, **HOW})

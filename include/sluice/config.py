@@ -39,7 +39,7 @@ from sluice.parts import (
     WipeOut,
     maybe_empty,
 )
-from sluice.spelling import DagPrefix, Identifier, Location, Name, Prefix, RoleName, nearest
+from sluice.spelling import DagPrefix, Identifier, Location, Name, Prefix, RoleName, meant
 from sluice.yamlfile import StrictLoader, place, reason
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -255,12 +255,12 @@ class Config(Part):
             if (pair.source, pair.slave) == (source, slave):
                 return pair
         self.source(source)
-        near = nearest(slave, self.slaves_of(source))
+        slaves = self.slaves_of(source)
         raise ConfigError(
             3,
             f"no replication of source {source} to slave {slave} is configured; its slaves: "
-            f"{', '.join(self.slaves_of(source)) or 'none'}",
-            f"did you mean {near}? Nothing was changed" if near else "add it under `replications`; nothing was changed",
+            f"{', '.join(slaves) or 'none'}",
+            meant(slave, slaves, "add it under `replications`"),
         )
 
     def slaves_of(self, source: str) -> list[str]:
@@ -322,11 +322,10 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
     try:
         return known[name]
     except KeyError:
-        near = nearest(name, known)
         raise ConfigError(
             3,
             f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
-            f"did you mean {near}? Nothing was changed" if near else "mend the name; nothing was changed",
+            meant(name, known, "mend the name"),
         ) from None
 
 

@@ -50,7 +50,7 @@ def of_run(context: Context) -> Requester | None:
     if roles is None:
         run = context["dag_run"]
         path = f"/api/v2/dags/{quote(run.dag_id)}/dagRuns/{quote(run.run_id, safe='')}"
-        if _ask(path)["triggered_by"] in _BY_ADMINISTRATORS:
+        if (_ask(path) or {}).get("triggered_by") in _BY_ADMINISTRATORS:
             return None
     return Requester(name, roles or [])
 
@@ -65,28 +65,21 @@ def _simple(name: str) -> list[str] | None:
 
 def _fab(name: str) -> list[str] | None:
     """None if there is no such user."""
-    try:
-        return [str(role["name"]) for role in _ask(f"/auth/fab/v1/users/{quote(name, safe='')}")["roles"] or []]
-    except HTTPError as error:
-        if error.code == 404:
-            return None
-        raise _silent(error) from None
+    user = _ask(f"/auth/fab/v1/users/{quote(name, safe='')}")
+    return None if user is None else [str(role["name"]) for role in user["roles"] or []]
 
 
 def _ask(path: str) -> Any:
+    """What Airflow's REST API answers; None if there is no such thing. Raises TransientError SLC-302."""
     settings = config.load()
     try:
         return AirflowApi(info(get_connection(settings.airflow_api))).ask(path)
-    except HTTPError:
-        raise
     except (AirflowException, AirflowRuntimeError, OSError, ValueError, KeyError) as error:
-        raise _silent(error) from None
-
-
-def _silent(error: Exception) -> TransientError:
-    return TransientError(
-        302,
-        f"Airflow's REST API does not say which roles the person has who triggered this: {error}",
-        "nothing was changed; the run tries again by itself. The login of the connection `airflow_api` must be allowed "
-        "to read users and runs",
-    )
+        if isinstance(error, HTTPError) and error.code == 404:
+            return None
+        raise TransientError(
+            302,
+            f"Airflow's REST API does not say which roles the person has who triggered this: {error}",
+            "nothing was changed; the run tries again by itself. The login of the connection `airflow_api` must be "
+            "allowed to read users and runs",
+        ) from None

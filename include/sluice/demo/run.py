@@ -22,6 +22,7 @@ from sluice.demo import carrying
 from sluice.demo.data import load_flights
 from sluice.demo.writer import Writer
 from sluice.errors import ConfigError, SluiceError
+from sluice.model.names import TableName
 from sluice.runtime.handle import Runtime
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.progress import Progress
@@ -29,8 +30,6 @@ from sluice.runtime.up import down, up
 from sluice.state.replication import Status
 
 SOURCE = "flights"
-# Where each slave keeps the tables.
-SLAVES = {"zurich": "public", "geneva": "branch"}
 WRITE_ON_S = 8.0
 # What somebody may try in the master when the demo is over.
 CHANGE = "UPDATE airlines SET name = 'Sluice Air' WHERE carrier = 'AA'"
@@ -62,7 +61,8 @@ def run(*, once: bool, files: bool = False) -> int:
         outcome = _show(runtime, progress, files=files)
         print(status.as_table(outcome.rows))
         if not once:
-            looks = [f'See it on {one}: {runtime.psql(one)} -c "{_look(schema)}"' for one, schema in SLAVES.items()]
+            slaves = [row.slave for row in outcome.rows]
+            looks = [f'See it on {slave}: {runtime.psql(slave)} -c "{_look(slave)}"' for slave in slaves]
             print(
                 f"\nAirflow: {runtime.ui_url}   login {runtime.login}   password {runtime.password}\n"
                 f'Change something: {runtime.psql("master")} -c "{CHANGE}"\n'
@@ -79,8 +79,9 @@ def run(*, once: bool, files: bool = False) -> int:
     return 0 if outcome.proved else 1
 
 
-def _look(schema: str) -> str:
-    return f"SELECT name FROM {schema}.airlines WHERE carrier = 'AA'"
+def _look(slave: str) -> str:
+    table = configuration.load().slave(slave).mapper.table(TableName("public", "airlines"))
+    return f"SELECT name FROM {table} WHERE carrier = 'AA'"
 
 
 def _expect_own_configuration() -> None:

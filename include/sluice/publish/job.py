@@ -12,7 +12,7 @@ from sluice.control import answers, leases, statements, unwatched
 from sluice.control.bootstrap import heal, make_inconsistent, reconcile
 from sluice.control.drain_runs import DrainRuns
 from sluice.control.leases import Lease
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.unwatched import Unwatched
 from sluice.parts import Messages
@@ -32,7 +32,8 @@ _TRIM_S = _FORGET_S = 300.0
 # nothing, because an old transaction still sees them, it takes no more than this share of the time.
 _RECLAIM = 100_000
 _RECLAIM_SHARE = 0.1
-_ANOTHER_SOURCE = 48
+# It was restored or failed over, or captured for another control store.
+_NOT_OURS = {48, 299}
 _ALTERED_SINCE = 247
 
 
@@ -49,17 +50,17 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     if not database.is_installed():
         context.store.migrate()
         reconcile(context, source)
-    _claim(context, source, database)
     with leases.leased(context.store, f"publish {source}") as held:
         publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing, genuine)
         run = _Run(context, source, database, publisher, held)
         try:
+            database.claim(context.store.id)
             publisher.begin()
             statements.settle(context, source)
             linger = 0.0 if once else settings.schedule.linger_s
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
         except SluiceError as error:
-            if error.code == _ANOTHER_SOURCE:
+            if error.code in _NOT_OURS:
                 make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
             raise
         finally:
@@ -75,17 +76,6 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
         "ordinal": end.ordinal,
         "note": f"published {run.transactions:,} transactions, {run.changes:,} changes; the log ends at {end}",
     }
-
-
-def _claim(context: Context, source: str, database: SourceDatabase) -> None:
-    """See that the source is captured for this control store. If another one took it, the slaves of this one lack what
-    that publishes."""
-    try:
-        database.claim(context.store.id)
-    except ConfigError as error:
-        make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
-        database.close()
-        raise
 
 
 class _Run:

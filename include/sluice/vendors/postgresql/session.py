@@ -99,6 +99,7 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
     """
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
     how = {**parameters(info, application), "options": options}
+    address = f"{info.host}:{info.port or 5432}/{info.database}"
     try:
         connection = psycopg.connect(autocommit=True, **how)
         there = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
@@ -106,16 +107,14 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
         has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())
         connection.autocommit = autocommit
     except psycopg.Error as error:
-        doing = f"connecting to {info.host}:{info.port or 5432}/{info.database}"
-        raise explained(error, doing, state_of_refusal(error, how)) from error
+        raise explained(error, f"connecting to {address}", state_of_refusal(error, how)) from error
     if others := [
         f"{name} is {has.get(name)}, not {value}" for name, value in PINNED.items() if has.get(name) != value
     ]:
         connection.close()
         raise SluiceError(
             310,
-            f"a session at {info.host}:{info.port or 5432}/{info.database} does not have the settings that it was "
-            f"begun with: {', '.join(others)}",
+            f"a session at {address} does not have the settings that it was begun with: {', '.join(others)}",
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
             "server itself, or let the pooler hand `options` on",
         )
