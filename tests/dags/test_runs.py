@@ -13,6 +13,7 @@ from sluice.connections import open_sealed
 from sluice_airflow.operator import SluiceSparkOperator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
+CANARY = "canary-5f3a9c-password"
 GOOD = 'print(\'{"transactions": 1, "update": 7}\')'
 IDLE = "print('{\"transactions\": 0}')"
 SHUT = 'print(\'{"idle": "the replication is INCONSISTENT"}\')'
@@ -210,3 +211,23 @@ def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment)
     )
     assert "canary" not in done.stdout + done.stderr
     assert open_sealed(done.stdout.strip())["kept"].password == "canary-in-the-database"
+
+
+def test_no_password_is_in_what_airflow_keeps_of_runs_that_fail(run, connect, capfd):
+    """In no table but that of connections: rendered templates, results, errors, notes, DAGs; and in no task's log."""
+    from airflow.models import Base
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    connect("test_spark", conn_type="spark_connect", host="127.0.0.1", port=15002, password=CANARY)
+    assert run("initial_update", dump=TERMINAL)[0] == "failed"
+    assert run("drain__flights__zurich", drain=TERMINAL)[0] == "failed"
+    with create_session() as session:
+        tables = {name: table for name, table in Base.metadata.tables.items() if name != "connection"}
+        kept = {name: str(session.execute(select(table)).all()) for name, table in tables.items()}
+    assert "zurich" in kept["rendered_task_instance_fields"]
+    assert "SLC-041" in kept["xcom"]
+    assert [name for name, rows in kept.items() if CANARY in rows] == []
+    said = "".join(capfd.readouterr())
+    assert "SLC-041" in said
+    assert CANARY not in said

@@ -6,6 +6,7 @@ from support.interrupting import interrupted, small
 from support.lake import lake
 from support.older import older
 from support.restartable import restartable
+from support.secured import secured
 from support.several import several
 from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
@@ -22,6 +23,7 @@ __all__ = [
     "older",
     "quiet",
     "restartable",
+    "secured",
     "several",
     "small",
     "spark_cluster",

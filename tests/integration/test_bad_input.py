@@ -167,13 +167,6 @@ def test_a_control_store_that_refuses_the_login_is_not_asked_again_and_again(wor
     assert "canary" not in str(caught.value)
 
 
-def test_a_control_store_is_reached_as_its_connection_asks(world):
-    world.configure(lambda plain: None)
-    world.context.connections["control"] = replace(world.infos["control"], extra={"sslmode": "require"})
-    with pytest.raises(TransientError, match=r"SLC-060: .*does not support SSL"):
-        world.publish()
-
-
 def test_a_connection_that_was_not_handed_over_is_named(world):
     world.context.connections.pop("zurich")
     with pytest.raises(ConfigError, match=r"SLC-014: there is no Airflow connection 'zurich'") as caught:

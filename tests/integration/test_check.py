@@ -12,6 +12,7 @@ from support.world import SOURCE
 
 from sluice.config import HOME_ENV
 from sluice.connections import ConnectionInfo
+from sluice.control import check
 from sluice.control.bootstrap import bootstrap
 from sluice.control.check import findings
 from sluice.errors import SluiceError
@@ -96,6 +97,42 @@ def test_a_refused_login_at_airflow_is_told(world):
         server.shutdown()
         server.server_close()
     assert "401" in text
+
+
+class Answering(BaseHTTPRequestHandler):
+    """An Airflow that knows everybody."""
+
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"access_token": "t"}')
+
+    do_GET = do_POST
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+def test_ways_to_airflow_and_spark_beyond_the_loopback_that_are_not_encrypted_are_told(world, monkeypatch):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    info = world.infos["sluice_airflow_api"]
+    world.context.connections["sluice_airflow_api"] = replace(info, port=server.server_port)
+
+    def told() -> list[str]:
+        return [one.subject for one in findings(world.context) if "encrypt" in one.text]
+
+    try:
+        assert told() == []
+        # Servers of tests listen on the loopback alone: let that be far away.
+        monkeypatch.setattr(check, "is_far", bool)
+        assert told() == ["Airflow's REST API", "Spark"]
+        spark = world.infos["sluice_spark"]
+        world.context.connections["sluice_spark"] = replace(spark, extra={"use_ssl": True})
+        assert told() == ["Airflow's REST API"]
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 SLAVES = {

@@ -141,13 +141,51 @@ def test_the_canary_is_nowhere(world, job, spark_server, tmp_path):
     assert any(b"SparkListenerJobStart" in path.read_bytes() for path in events)
 
 
-def test_a_wrong_password_is_not_repeated_in_the_error(world, job, tmp_path):
-    world.infos["master"] = replace(world.infos["master"], password=CANARY + "!")
-    code, said = job("publish", "--once")
-    assert code == 3
-    assert "SLC-031" in said
+def respell(name, **changed):
+    def spoil(world):
+        world.infos[name] = replace(world.infos[name], **changed)
+
+    return spoil
+
+
+def narrow(world):
+    """A slave whose table does not take every row of the master's."""
+    world.reader("zurich").execute("CREATE TABLE t (id int PRIMARY KEY, note text, CHECK (id < 100))")
+
+
+def narrow_and_fed(world):
+    narrow(world)
+    world.master.execute("INSERT INTO t VALUES (1000, 'too many')")
+    world.publish()
+
+
+PUBLISH, DRAIN, DUMP = ("publish", "--once"), ("drain", "--slave", "zurich", "--once"), ("dump", "--slave", "zurich")
+# What is wrong; the job, and how it ends.
+FAILURES = {
+    "source, wrong password": (respell("master", password=CANARY + "!"), PUBLISH, 3, "SLC-031"),
+    "source, refused": (respell("master", port=9), PUBLISH, 75, "SLC-030"),
+    "source, no TLS": (respell("master", extra={"sslmode": "require", "sslpassword": CANARY}), PUBLISH, 3, "SLC-311"),
+    "store, wrong password": (respell("control", password=CANARY + "!"), PUBLISH, 3, "SLC-062"),
+    "store, refused": (respell("control", port=9), PUBLISH, 75, "SLC-060"),
+    "slave, wrong password": (respell("zurich", password=CANARY + "!"), DRAIN, 3, "SLC-031"),
+    "slave, refused": (respell("zurich", port=9), DRAIN, 75, "SLC-030"),
+    "slave, SQL error": (narrow_and_fed, DRAIN, 3, "violates check constraint"),
+    "slave, SQL error in a Spark task": (narrow, DUMP, 3, "violates check constraint"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "words", "code", "told"), FAILURES.values(), ids=FAILURES)
+def test_a_job_that_fails_repeats_no_password(world, job, spark_server, tmp_path, spoil, words, code, told):
+    spoil(world)
+    if words == DUMP:
+        world.inhibit("zurich")
+    with watched() as (_, found):
+        ended, said = job(*words)
+    assert (ended, told in said) == (code, True), said
+    assert not found
     assert CANARY not in said
-    assert files_with_the_canary(tmp_path) == []
+    assert files_with_the_canary(tmp_path, spark_server.directory) == []
+    assert pages_with_the_canary(spark_server.pages) == []
 
 
 def test_the_watch_and_the_search_would_find_it(tmp_path):

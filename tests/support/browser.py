@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-import pytest
 from playwright.sync_api import Locator, Page, expect, sync_playwright
+from support.installing import installed
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Nothing but the page is to be asked for.
@@ -30,16 +29,8 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def chromium() -> str:
-    """The browser of this machine. CI installs one if there is none; elsewhere the test is skipped."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if found is None and os.environ.get("CI") and os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for words in (["update"], ["install", "--yes", "--no-install-recommends", "chromium"]):
-            subprocess.run(["apt-get", "--quiet", *words], env=quiet, check=True, capture_output=True)
-        found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("there is no Chromium: apt install chromium")
-    return found
+    """The browser of this machine."""
+    return installed(lambda: next(filter(None, map(shutil.which, _NAMES)), None), "chromium")
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class AirflowApi:
         # Airflow's form calls it Schema, which for a database is its name.
         scheme = str(info.extra.get("schema") or info.database or "http")
         host = info.host if "://" in info.host else f"{scheme}://{info.host}"
-        self._base = f"{host}:{info.port}" if info.port else host
+        self.base = f"{host}:{info.port}" if info.port else host
         self._login = {"username": info.login, "password": info.password}
         self._token = ""
 
@@ -61,7 +61,7 @@ class AirflowApi:
 
     def _send(self, path: str, method: str, body: object) -> Any:
         request = urllib.request.Request(
-            f"{self._base}{path}",
+            f"{self.base}{path}",
             method=method,
             data=json.dumps(body).encode() if body is not None else None,
             headers={"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"},

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sluice import commands
 from sluice.changelog.files import expect_place
@@ -26,9 +27,12 @@ from sluice.model.circles import echoing
 from sluice.model.names import Pair
 from sluice.parts import Outgoing
 from sluice.publish.transformer import load
+from sluice.transport import is_far
 from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
 
 TIMEOUT_S = 5.0
+_HTTPS = '`{"schema": "https"}` in the extra of its Airflow connection'
+_USE_SSL = '`{"use_ssl": true}` in the extra of its Airflow connection'
 
 
 @dataclass(frozen=True)
@@ -105,16 +109,20 @@ def _try(subject: str, look: Callable[[], str]) -> Finding:
 
 def _store(context: Context) -> str:
     with context.store.begin():
-        return "answers"
+        return "; ".join(["answers", *context.store.remarks()])
 
 
 def _api(context: Context) -> str:
     info = context.connection(context.config.airflow_api)
     hint = f"start Airflow, or mend the connection {context.config.airflow_api}; until then pausing is not noticed"
+    api = AirflowApi(info)
     try:
-        AirflowApi(info).ask("/api/v2/dags?limit=1")
+        api.ask("/api/v2/dags?limit=1")
     except (OSError, ValueError, KeyError) as error:
         raise SluiceError(63, f"no good answer to {info.login} at {info.host}:{info.port}: {error}", hint) from None
+    parts = urlsplit(api.base)
+    if parts.scheme == "http" and is_far(_peer(parts.hostname or "", parts.port or 80)):
+        return f"answers; its password travels to {api.base} without encryption: set {_HTTPS}"
     return "answers"
 
 
@@ -123,14 +131,24 @@ def _spark(info: ConnectionInfo) -> str:
         return f"{info.conn_type} {info.host}, looked at by the first job"
     host = info.host.rpartition("//")[2]
     try:
-        socket.create_connection((host, info.port), TIMEOUT_S).close()
+        peer = _peer(host, info.port)
     except OSError as error:
         raise SluiceError(
             64,
             f"nothing answers at {host}:{info.port}: {error}",
             "start the Spark server, or mend its connection; no job runs until then",
         ) from None
-    return f"listens at {host}:{info.port}"
+    listens = f"listens at {host}:{info.port}"
+    # A master of Spark is an address with its scheme, and has TLS by settings of Spark's own.
+    if host == info.host and str(info.extra.get("use_ssl", "")).lower() != "true" and is_far(peer):
+        return f"{listens}; the connection is not encrypted: set {_USE_SSL}"
+    return listens
+
+
+def _peer(host: str, port: int) -> str:
+    """The IP address that listens there. Raises OSError if nobody does."""
+    with socket.create_connection((host, port), TIMEOUT_S) as opened:
+        return str(opened.getpeername()[0])
 
 
 def _change_log(url: str) -> str:

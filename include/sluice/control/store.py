@@ -16,6 +16,7 @@ from sluice.control.tables import identity
 from sluice.errors import SluiceError, TransientError
 from sluice.refusal import parameters, state_of_refusal
 from sluice.sqlfiles import SQL
+from sluice.transport import remarks, trouble
 
 # A login, a database that is not there, no right to connect to it.
 _REFUSED = ("28", "3D000", "42501")
@@ -42,6 +43,7 @@ class Store:
 
         Raises:
             TransientError: SLC-060 if the store cannot be reached, SLC-066 if nobody has made its tables yet.
+            SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up.
         """
         try:
             with self._engine.begin() as connection:
@@ -70,6 +72,11 @@ class Store:
         """A session of its own, in autocommit. Raises psycopg.Error."""
         return psycopg.connect(autocommit=True, **self._how)
 
+    def remarks(self) -> list[str]:
+        """What is unsafe about the way to the store. Raises psycopg.Error."""
+        with self.session() as session:
+            return remarks(session)
+
     def migrate(self) -> None:
         """Bring the store to this version's tables; does nothing if they are there. Safe to run twice at once."""
         from alembic import command
@@ -89,6 +96,8 @@ class Store:
 
     def _unanswered(self, error: exc.OperationalError) -> SluiceError:
         """A login that is wrong stays so; a server that is down does not."""
+        if insecure := trouble(error.orig, "the control store"):
+            return insecure
         said = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
         fact = f"the control store does not answer: {said}"
         state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None

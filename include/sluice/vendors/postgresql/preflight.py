@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 import psycopg
 
+from sluice import transport
 from sluice.apply.mapper import Mapper
 from sluice.apply.view import view
 from sluice.errors import SluiceError
@@ -50,7 +51,7 @@ def loadable(
     Raises:
         SluiceError: see `sluice.vendors.protocol.SlaveDatabase.loadable`.
     """
-    found, names = Fit(), names_of(session, mapper)
+    found, names = Fit(warnings=transport.remarks(session)), names_of(session, mapper)
     if wiped and not resume:
         expect_wipeable(session, wiped, ours)
     emptied: list[TableName] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psycopg import sql
 
+from sluice import transport
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.wanted import Watch
@@ -47,7 +48,7 @@ def of(
     if found := [name for (name,) in connection.execute(composed("catalog/superusers"))]:
         role = sql.Identifier(connection.info.user).as_string(connection)
         told.append(f"the role can become a superuser, by SET ROLE: REVOKE {', '.join(found)} FROM {role}")
-    return [*told, *ownership.remarks(connection, resources)]
+    return [*told, *ownership.remarks(connection, resources), *transport.remarks(connection)]
 
 
 def without_old(

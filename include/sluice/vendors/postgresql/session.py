@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from sluice import commands, sqlfiles
+from sluice import commands, sqlfiles, transport
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.refusal import parameters, state_of_refusal
@@ -77,7 +77,12 @@ _STATES: dict[str, tuple[int, bool, str]] = {
         "that here, too, and unpause; if a column was altered, alter it back, or fill the slave with initial_update",
     ),
     "25006": (38, False, "this server is read-only, perhaps a standby: point the connection at the primary"),
-    "28": (31, False, "mend login and password of the Airflow connection"),
+    "28": (
+        31,
+        False,
+        "mend login and password of the Airflow connection; if the server misses encryption or a certificate, set "
+        "`sslmode`, or `sslcert` and `sslkey`, in its extra",
+    ),
     "3D000": (32, False, "mend the database name (schema) of the Airflow connection"),
     "3F000": (29, False, "create the schema, or mend `schema` in the configuration"),
     "42501": (
@@ -95,7 +100,8 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for.
+        SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for; SLC-311,
+            TLS cannot be set up as the connection asks for it.
     """
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
     how = {**parameters(info, application), "options": options}
@@ -107,6 +113,8 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
         has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())
         connection.autocommit = autocommit
     except psycopg.Error as error:
+        if insecure := transport.trouble(error, address):
+            raise insecure from error
         raise explained(error, f"connecting to {address}", state_of_refusal(error, how)) from error
     if others := [
         f"{name} is {has.get(name)}, not {value}" for name, value in PINNED.items() if has.get(name) != value

@@ -1,0 +1,116 @@
+"""TLS between Sluice and a PostgreSQL server: what a session really has of it, and why it could not be set up.
+
+A remark looks at both ends of a session, since a pooler or a proxy between them may end TLS. What was asked for does
+not count: `sslmode` is `prefer` by default, which goes on without TLS where the server has none.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from sluice.errors import SluiceError
+
+_VERIFYING = ("verify-ca", "verify-full")
+_AT_THE_SERVER = """
+SELECT ssl, pg_catalog.host(pg_catalog.inet_client_addr())
+FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()
+"""
+_REMEDY = "`sslmode` verify-full and `sslrootcert` in the extra of its Airflow connection"
+
+_NOTHING_SENT = "nothing was sent, no password either"
+# Words of libpq and OpenSSL, which are in English whatever the server speaks -> HINT. Source: libpq's fe-secure.c,
+# fe-secure-openssl.c and fe-connect.c.
+_TROUBLES = {
+    r"does not match host name|host name must be specified": (
+        f"{_NOTHING_SENT}. Set Host of the Airflow connection to a name that the server's certificate has, or give the "
+        "server a certificate with this one"
+    ),
+    r"certificate verify failed|root certificate": (
+        f"{_NOTHING_SENT}. Put the certificate of the authority that signed the server's into the file that "
+        "`sslrootcert` in the extra of the Airflow connection names, on every machine that runs jobs or Spark tasks; "
+        "if the server's certificate has expired, give it a new one"
+    ),
+    r"server does not support SSL|(invalid|weak) sslmode|sslmode value|invalid connection option": (
+        f"{_NOTHING_SENT}. Set `ssl = on` on the server, or mend `sslmode` and the like in the extra of the Airflow "
+        "connection"
+    ),
+    r"certificate file|private key|does not match private key|alert .*(certificate|unknown ca)": (
+        "nothing was read or written. Let `sslcert` and `sslkey` in the extra of the Airflow connection name a "
+        "certificate that the server trusts and its key, with mode 600, on every machine that runs jobs or Spark tasks"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How a session travels.
+
+    Attributes:
+        server: the address that we connected to; empty for a unix socket.
+        client: the address that the server sees; empty for a unix socket.
+        leaves_encrypted: whether our end encrypts.
+        arrives_encrypted: whether the server's end does.
+        sslmode: what the connection asks for.
+    """
+
+    server: str
+    client: str
+    leaves_encrypted: bool
+    arrives_encrypted: bool
+    sslmode: str
+
+    @classmethod
+    def of_session(cls, session: psycopg.Connection[Any]) -> Transport:
+        """Ask both ends of a session. Raises psycopg.Error."""
+        encrypted, client = session.execute(_AT_THE_SERVER).fetchone() or (False, None)
+        asked = {one.keyword: one.val for one in session.pgconn.info}
+        sslmode = (asked.get(b"sslmode") or b"prefer").decode()
+        return cls(session.info.hostaddr, client or "", session.pgconn.ssl_in_use, encrypted, sslmode)
+
+    @property
+    def remark(self) -> str | None:
+        """What is unsafe about it; None if it is encrypted and verified, or does not leave the machine."""
+        if is_far(self.server) and not self.leaves_encrypted:
+            return f"the connection to {self.server} is not encrypted: set {_REMEDY}"
+        if is_far(self.client) and not self.arrives_encrypted:
+            return f"the server is reached from {self.client} without encryption: let what is in between use TLS, too"
+        if is_far(self.server) and self.sslmode not in _VERIFYING:
+            return (
+                f"the connection to {self.server} is encrypted, but the server's certificate is not verified (sslmode "
+                f"{self.sslmode}): set {_REMEDY}"
+            )
+        return None
+
+
+def is_far(address: str) -> bool:
+    """Whether an IP address is of another machine, as far as can be told; a unix socket has none."""
+    if not address:
+        return False
+    known = ipaddress.ip_address(address)
+    return not (getattr(known, "ipv4_mapped", None) or known).is_loopback
+
+
+def remarks(session: psycopg.Connection[Any]) -> list[str]:
+    """What is unsafe about how a session travels. Raises psycopg.Error."""
+    told = Transport.of_session(session).remark
+    return [told] if told else []
+
+
+def trouble(error: BaseException | None, where: str) -> SluiceError | None:
+    """SLC-311 if a session failed since TLS could not be set up; None if it failed of something else.
+
+    Args:
+        where: what was connected to.
+    """
+    if not isinstance(error, psycopg.Error) or error.sqlstate:
+        return None
+    said = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
+    for words, hint in _TROUBLES.items():
+        if re.search(words, said):
+            return SluiceError(311, f"no TLS with {where} as its connection asks for it: {said}", hint)
+    return None
