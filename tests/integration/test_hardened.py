@@ -98,13 +98,14 @@ def test_operators_that_a_writer_makes_are_not_ours(build, role):
 
 
 def test_functions_that_were_generated_before_are_made_again_by_the_next_run(build):
-    """Then they named types without their schema, which whoever writes a row could make."""
+    """Then they named types and operators without their schema, which whoever writes a row could make."""
     world = build(PLAIN, ["public.t"])
     generated = "SELECT prosrc FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'"
     (now,) = world.master.execute(generated).fetchone()
     world.master.execute(
         "DO $$ BEGIN EXECUTE (SELECT replace(replace(pg_get_functiondef(oid), 'pg_catalog.text :=', 'text :='),"
-        " 'RETURN nothing', 'RETURN NULL') FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'); END $$;"
+        " 'TG_RELID OPERATOR(pg_catalog.=) ANY', 'TG_RELID = ANY')"
+        " FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'); END $$;"
         "UPDATE repl_state SET version = 3"
     )
     (before,) = world.master.execute(generated).fetchone()

@@ -66,6 +66,51 @@ def test_whoever_calls_our_functions_for_a_table_of_his_own_stops_nobody(world, 
     }
 
 
+NOTING = """
+    CREATE SEQUENCE own.ran;
+    CREATE FUNCTION own.seen(text) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS
+        $$ BEGIN IF pg_trigger_depth() > 0 THEN PERFORM nextval('own.ran'); END IF; RETURN true; END $$;
+    CREATE TYPE own.kind AS ENUM ('a', 'b');
+    CREATE FUNCTION own.as_text(own.kind) RETURNS text LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM own.seen(''); RETURN 'a'; END $$;
+    CREATE TABLE own.called (id own.kind);
+    CREATE CAST (own.kind AS text) WITH FUNCTION own.as_text(own.kind) AS ASSIGNMENT;
+"""
+# What leads from a table's trigger function to code of somebody else.
+LED_AWAY = {
+    "the function is called for a table of his": """
+        DO $$ BEGIN EXECUTE 'CREATE TRIGGER z AFTER INSERT OR UPDATE OR DELETE ON own.called FOR EACH ROW'
+            || ' EXECUTE FUNCTION public.repl_capture_' || 'named'::regclass::oid || '()'; END $$;
+        INSERT INTO own.called VALUES ('a'); INSERT INTO own.called VALUES ('b')
+    """,
+    "the key has another type": "ALTER TABLE named ALTER id TYPE own.kind USING id::own.kind",
+    "a policy hides rows": """
+        CREATE POLICY his ON named USING (own.seen(id));
+        ALTER TABLE named ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY
+    """,
+}
+
+
+@pytest.mark.parametrize("change", LED_AWAY.values(), ids=LED_AWAY)
+def test_code_of_others_never_runs_with_the_rights_of_the_capture(build, weak, change):
+    """Its role sees no DDL, so that the function stays as it was made."""
+    world = build(
+        "CREATE TABLE named (id text PRIMARY KEY); CREATE SCHEMA own",
+        ["public.named"],
+        elsewhere={"master": weak},
+        source={"schema": "public"},
+    )
+    world.master.execute(NOTING + "INSERT INTO named VALUES ('a'), ('b')")
+    world.master.execute(change)
+    with world.session() as session:
+        # Whatever the plan of a query of ours lets somebody's code see.
+        session.execute("SET enable_indexscan = off; SET enable_bitmapscan = off")
+        session.execute("DELETE FROM own.called WHERE ctid = '(0,1)'")
+        session.execute("DELETE FROM named WHERE ctid = '(0,1)'")
+    assert world.master.execute("SELECT is_called FROM own.ran").fetchone() == (False,)
+    assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
+
+
 def test_what_a_table_sent_before_it_was_watched_is_not_its_content(world, stranger):
     attach(world, stranger)
     stranger.execute("INSERT INTO own.x VALUES (1, 2, 3)")

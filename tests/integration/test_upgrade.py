@@ -89,9 +89,10 @@ LETTERS = """
 DROP VIEW repl_items;
 ALTER TABLE repl_queue ALTER db_action TYPE "char" USING db_action::"char";
 DO $$ BEGIN
-    EXECUTE replace(replace(pg_get_functiondef(('repl_capture_' || 't'::regclass::oid)::regproc),
+    EXECUTE replace(replace(replace(pg_get_functiondef(('repl_capture_' || 't'::regclass::oid)::regproc),
                             'TG_OP,', 'TG_OP::pg_catalog."char",'),
-                    'RETURN nothing', 'RETURN NULL');
+                    'RETURN nothing', 'RETURN NULL'),
+                    'TG_RELID OPERATOR(pg_catalog.=) ANY', 'true OR TG_RELID = ANY');
 END $$;
 UPDATE repl_state SET version = 16
 """

@@ -7,7 +7,9 @@
 -- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application.
 -- A key is looked up with the operators of its index, both sides cast to the type that they take: for a domain a stranger may
 -- have made others of the same names. Not so if the table was renamed or its key altered, and no event
--- trigger saw it: then the changes that followed are moved, as without a key. Columns may bear the names of our variables, which say so
+-- trigger saw it: then the changes that followed are moved, as without a key. Nor if the column has another type by now, nor of
+-- a table whose owner calls this function for it, nor under row security: casts and policies are somebody's code, and would
+-- run with our rights. Columns may bear the names of our variables, which say so
 -- where a table is read. What a TRUNCATE leaves in the table was brought by a trigger
 -- that fired before ours, of this table or of another one that the statement names: it follows. Nothing of it may fail the
 -- user's statement (R9), nor names that have changed meanwhile. They are looked at for each row that is gone where DDL is not `seen`.
@@ -42,7 +44,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
             IF content IS NOT NULL AND pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1 THEN
                 PERFORM pg_catalog.set_config('sluice.within', 'on', true);
             END IF;$body$ END || $body$
-            IF again OR freed THEN
+            IF (again OR freed) AND (TG_RELID OPERATOR(pg_catalog.=) $body$ || format($body$'%1$s'::pg_catalog.oid
+                OR TG_RELID OPERATOR(pg_catalog.=) ANY ({partitions}('%1$s'::pg_catalog.oid))) THEN
                 <<late>>
                 DECLARE
                     own         pg_catalog.tid := NEW.ctid;
@@ -52,7 +55,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                     bearer      pg_catalog.tid;
                     heir_leaf   pg_catalog.oid;
                     heir        pg_catalog.tid;
-                    keyed       pg_catalog.bool := $body$ || CASE WHEN bears IS NULL THEN 'false' ELSE 'true' END || $body$;
+                    keyed       pg_catalog.bool := $body$, relation) || CASE WHEN bears IS NULL THEN 'false' ELSE 'true' END || $body$;
                 BEGIN$body$ || CASE WHEN bears IS NULL THEN '' ELSE format($body$
                     IF %7$s THEN
                         keyed := pg_catalog.to_regclass(%1$L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
@@ -66,8 +69,11 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                                 ORDER BY a.attnum) OPERATOR(pg_catalog.=) %3$L::pg_catalog.text[];
                     END IF;
                     IF keyed THEN
-                        IF again AND pg_catalog.row_security_active('%2$s'::pg_catalog.oid) THEN
-                            RAISE EXCEPTION 'its rows are hidden';
+                        keyed := %9$s;
+                    END IF;
+                    IF keyed THEN
+                        IF pg_catalog.row_security_active('%2$s'::pg_catalog.oid) THEN
+                            RAISE insufficient_privilege USING MESSAGE = 'its rows are hidden';
                         END IF;
                         IF content IS NOT NULL THEN
                             SELECT there.tableoid, there.ctid INTO bearer_leaf, bearer FROM %4$s AS there WHERE %5$s;
@@ -76,7 +82,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                             SELECT there.tableoid, there.ctid INTO heir_leaf, heir FROM %4$s AS there
                             WHERE %6$s AND (there.cmin OPERATOR(pg_catalog.=) late.command) IS NOT TRUE%8$s;
                         END IF;
-                    END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN 'again' ELSE 'true' END, moved) END || format($body$
+                    END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN 'again' ELSE 'true' END, moved, typed) END || format($body$
                     IF again OR heir IS NOT NULL THEN
                         PERFORM {overtaken}(
                             TG_RELID::pg_catalog.oid, own::pg_catalog.tid, content::pg_catalog.text,
@@ -106,9 +112,11 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
     CROSS JOIN LATERAL (
         SELECT string_agg(format('there.%1$I%2$s OPERATOR(%3$s) NEW.%1$I%2$s', part.name, part.as_type, part.equal), ' AND ') AS bears,
                string_agg(format('there.%1$I%2$s OPERATOR(%3$s) OLD.%1$I%2$s', part.name, part.as_type, part.equal), ' AND ') AS bore,
+               string_agg(format('pg_catalog.pg_typeof(OLD.%I)::pg_catalog.oid OPERATOR(pg_catalog.=) ''%s''::pg_catalog.oid',
+                                 part.name, part.type), ' AND ') AS typed,
                array_agg(part.name::text ORDER BY part.attnum) AS names
         FROM (
-            SELECT a.attname AS name, a.attnum, coalesce(known.equal, 'pg_catalog.=') AS equal, coalesce(known.as_type, '') AS as_type
+            SELECT a.attname AS name, a.attnum, a.atttypid AS type, coalesce(known.equal, 'pg_catalog.=') AS equal, coalesce(known.as_type, '') AS as_type
             FROM pg_constraint AS c
             CROSS JOIN LATERAL unnest(c.conkey) WITH ORDINALITY AS key (attnum, n)
             JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = key.attnum

@@ -1,10 +1,7 @@
--- Trigger functions that an older version made, and that do not put in order what was captured late (R1), or do more than
--- they need, or take columns for variables of theirs, or call
--- functions without the types of their arguments, are made again.
+-- The trigger functions that an older version made are made again: they lack what the newest put into every one of them.
 SELECT {capture_function}(class.oid::oid, coalesce(entry.debug, 0)::integer)
 FROM pg_proc AS made
 JOIN pg_namespace AS namespace ON namespace.oid = made.pronamespace AND namespace.nspname = {schema_name}
 JOIN pg_class AS class ON made.proname = {capture_name} || class.oid
 LEFT JOIN {tables} AS entry ON entry.relid = class.oid
-WHERE made.prosrc !~ 'freed .*RETURN nothing' OR strpos(made.prosrc, 'TRUNCATE') = 0 OR strpos(made.prosrc, '<<captured>>') = 0
-   OR strpos(made.prosrc, 'TG_RELID::pg_catalog.oid') = 0
+WHERE strpos(made.prosrc, 'TG_RELID OPERATOR(pg_catalog.=) ANY') = 0
