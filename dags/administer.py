@@ -2,7 +2,7 @@
 
 from airflow.sdk import DAG
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -17,7 +17,7 @@ cause. If that cannot be, choose one of these; then unpause its drain. Who trigg
 * **skip**: a table of the master that is left out until the slave is filled anew
 """
 
-settings = config.load()
+settings = configuration.load()
 
 with DAG(
     dag_id=settings.dag_id("administer"),

@@ -3,7 +3,7 @@
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -22,7 +22,7 @@ and says where that is as a `file`. The task `answer` shows them (*Required acti
 * **source**, **slave**: the replication
 """
 
-settings = config.load()
+settings = configuration.load()
 ASKED = {**conventions.chosen("source", "slave"), "refused": conventions.told("refused")}
 
 with DAG(

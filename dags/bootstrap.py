@@ -2,7 +2,7 @@
 
 from airflow.sdk import DAG
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -23,7 +23,7 @@ Run it after you add a table to the configuration. `initial_update` does the sam
   All its slaves become INCONSISTENT; trigger `initial_update` for them next
 """
 
-settings = config.load()
+settings = configuration.load()
 
 with DAG(
     dag_id=settings.dag_id("bootstrap"),

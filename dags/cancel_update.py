@@ -2,7 +2,7 @@
 
 from airflow.sdk import DAG
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -20,7 +20,7 @@ its `force` cancels by itself.
 * **slaves**: the slaves whose updates are to end
 """
 
-settings = config.load()
+settings = configuration.load()
 
 with DAG(
     dag_id=settings.dag_id("cancel_update"),

@@ -3,7 +3,7 @@
 from airflow.providers.standard.operators.hitl import ApprovalOperator, HITLOperator
 from airflow.sdk import DAG, Param
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -23,7 +23,7 @@ question was answered there fails when somebody answers it here.
 * **change**: the command's REPL_KEY
 """
 
-settings = config.load()
+settings = configuration.load()
 ASKED = conventions.chosen("source", "slave", "change")
 ANSWER = "ti.xcom_pull(task_ids='answer')"
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from airflow.sdk import DAG, AssetOrTimeSchedule, DeltaTriggerTimetable
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import SluiceSparkOperator
@@ -28,7 +28,7 @@ Read the error and its HINT in the run's note or the task's log, mend the cause,
 """
 
 
-def drain(replication: config.Replication, master: config.Source) -> DAG:
+def drain(replication: configuration.Replication, master: configuration.Source) -> DAG:
     source, slave, schedule = replication.source, replication.slave, replication.schedule
     with DAG(
         dag_id=_configured.dag_id("drain", source, slave),
@@ -57,6 +57,6 @@ def drain(replication: config.Replication, master: config.Source) -> DAG:
     return dag
 
 
-_configured = config.load()
+_configured = configuration.load()
 for _pair in _configured.replications:
     globals()[f"drain__{_pair.source}__{_pair.slave}"] = drain(_pair, _configured.source(_pair.source))

@@ -5,7 +5,7 @@ from datetime import timedelta
 from airflow.configuration import conf
 from airflow.sdk import DAG, DeltaTriggerTimetable
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -17,7 +17,7 @@ Airflow keeps these in a directory. Runs of other DAGs are left alone. Nothing o
 history is the audit trail, in the control store.
 """
 
-settings = config.load()
+settings = configuration.load()
 
 if settings.keep_runs_days is not None:
     with DAG(

@@ -3,7 +3,7 @@
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, TriggerRule
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -38,7 +38,7 @@ goes on later. Tables that a slave lacks are created;
 * **cascade**: a replication that is filled when these slaves are NORMAL, now and from now on; `none` forgets it
 """
 
-settings = config.load()
+settings = configuration.load()
 UPDATE = conventions.chosen("source", slave="slaves")
 HOW = conventions.chosen("mode", "resume", "version", store="store_initial_data")
 WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade") | {"after": conventions.told("after")}

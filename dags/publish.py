@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from airflow.sdk import DAG, DeltaTriggerTimetable
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import SluiceSparkOperator
@@ -23,7 +23,7 @@ an event of the asset `sluice://{source}/changelog`. Its **note** says how far t
 """
 
 
-def publish(source: str, entry: config.Source) -> DAG:
+def publish(source: str, entry: configuration.Source) -> DAG:
     schedule = entry.schedule
     with DAG(
         dag_id=_configured.dag_id("publish", source),
@@ -48,6 +48,6 @@ def publish(source: str, entry: config.Source) -> DAG:
     return dag
 
 
-_configured = config.load()
+_configured = configuration.load()
 for _name, _entry in _configured.sources.items():
     globals()[f"publish__{_name}"] = publish(_name, _entry)

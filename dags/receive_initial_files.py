@@ -3,7 +3,7 @@
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.arrival import ArrivalSensor
 from sluice_airflow.operator import SluiceSparkOperator
@@ -30,7 +30,7 @@ So it is with a slave that somebody left waiting in `approve`: triggered again, 
 * **source**, **slave**: which one
 """
 
-settings = config.load()
+settings = configuration.load()
 SLAVE = conventions.chosen("source", "slave")
 LOADED, ANSWER = "ti.xcom_pull(task_ids='receive')", "ti.xcom_pull(task_ids='approve')"
 

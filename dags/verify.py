@@ -2,7 +2,7 @@
 
 from airflow.sdk import DAG
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -17,7 +17,7 @@ running. The task's result (XCom) holds the rows compared, the rows that differ,
 * **sample**: percent of the keys that are compared
 """
 
-settings = config.load()
+settings = configuration.load()
 
 with DAG(
     dag_id=settings.dag_id("verify"),

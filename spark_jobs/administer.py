@@ -2,8 +2,8 @@
 
 import argparse
 
+from sluice.commands import unblock
 from sluice.context import Context
-from sluice.dispatch import deciding
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
 
@@ -21,9 +21,9 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """What the arguments ask for."""
     pair, done = Pair(options.source, options.slave), dict[str, object]()
     if options.remove_first:
-        done["removed"] = deciding.remove_first(context, pair, options.remove_first, options.who)
+        done["removed"] = unblock.remove_first(context, pair, options.remove_first, options.who)
     if options.skip:
-        done["skipped"] = str(deciding.skip(context, pair, options.skip, options.who))
+        done["skipped"] = str(unblock.skip(context, pair, options.skip, options.who))
     return done
 
 

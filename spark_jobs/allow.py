@@ -3,7 +3,7 @@
 import argparse
 
 from sluice.context import Context
-from sluice.control import consenting
+from sluice.initial_update import loss_approval
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
 
@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """What was allowed, and what follows."""
     pair = Pair(options.source, options.slave)
-    return consenting.allow(context, pair, options.shown, options.who, options.refused)
+    return loss_approval.allow(context, pair, options.shown, options.who, options.refused)
 
 
 if __name__ == "__main__":

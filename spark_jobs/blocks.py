@@ -2,9 +2,9 @@
 
 import argparse
 
-from sluice.initial_update.online import load_online
+from sluice.initial_update.blocks.load import load_online
 from sluice.spark.job import arguments, run
-from sluice.spark.loading import load_blocks
+from sluice.spark.load_tasks import load_blocks
 
 
 def parser() -> argparse.ArgumentParser:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.spark.job import arguments, run
 
 

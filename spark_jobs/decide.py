@@ -2,11 +2,11 @@
 
 import argparse
 
+from sluice.commands import unblock
 from sluice.context import Context
-from sluice.dispatch import deciding
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
-from sluice.state.question import Answer
+from sluice.state.ddl_question import Answer
 
 
 def parser() -> argparse.ArgumentParser:
@@ -21,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The decision that the arguments stand for."""
     pair, answer = Pair(options.source, options.slave), Answer(options.answer)
-    return {answer: deciding.decide(context, pair, options.change, answer, options.who)}
+    return {answer: unblock.decide(context, pair, options.change, answer, options.who)}
 
 
 if __name__ == "__main__":

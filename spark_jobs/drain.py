@@ -2,7 +2,7 @@
 
 import argparse
 
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
 

@@ -3,9 +3,9 @@
 import argparse
 
 from sluice.initial_update.dump import dump
-from sluice.initial_update.together import MODES, SNAPSHOT
+from sluice.initial_update.options import MODES, SNAPSHOT
 from sluice.spark.job import arguments, run
-from sluice.spark.loading import load
+from sluice.spark.load_tasks import load
 
 
 def parser() -> argparse.ArgumentParser:

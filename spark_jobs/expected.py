@@ -2,7 +2,7 @@
 
 import argparse
 
-from sluice.initial_update.receive import expected
+from sluice.initial_update.files.receive import expected
 from sluice.spark.job import arguments, run
 
 

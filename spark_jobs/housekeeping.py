@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from sluice.control.housekeeping import clean_up
+from sluice.airflow_api.old_runs import clean_up
 from sluice.spark.job import run
 
 

@@ -4,7 +4,7 @@ import argparse
 
 from sluice.context import Context
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.together import MODES
+from sluice.initial_update.options import MODES
 from sluice.spark.job import arguments, key_options, run, table_options
 
 

@@ -3,7 +3,7 @@
 import argparse
 
 from sluice.context import Context
-from sluice.control import consenting
+from sluice.initial_update import loss_approval
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
 
@@ -17,7 +17,7 @@ def parser() -> argparse.ArgumentParser:
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The question as a page shows it."""
-    return consenting.shown(context, Pair(options.source, options.slave), options.refused)
+    return loss_approval.shown(context, Pair(options.source, options.slave), options.refused)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import argparse
 
-from sluice.publish.job import publish
+from sluice.publish.run import publish
 from sluice.spark.job import arguments, run
 
 

@@ -3,9 +3,9 @@
 import argparse
 
 from sluice.context import Context
-from sluice.control import questions
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
+from sluice.store import ddl_questions
 
 
 def parser() -> argparse.ArgumentParser:
@@ -17,7 +17,7 @@ def parser() -> argparse.ArgumentParser:
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The question as a page shows it."""
-    return questions.shown(context.store, Pair(options.source, options.slave), options.change)
+    return ddl_questions.shown(context.store, Pair(options.source, options.slave), options.change)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 import argparse
 
-from sluice.initial_update.receive import receive
+from sluice.initial_update.files.receive import receive
 from sluice.spark.job import arguments, run
-from sluice.spark.loading import load
+from sluice.spark.load_tasks import load
 
 
 def parser() -> argparse.ArgumentParser:

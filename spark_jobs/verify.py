@@ -3,10 +3,10 @@
 import argparse
 
 from sluice.context import Context
-from sluice.model.between import Between
-from sluice.spark.comparing import compare_all
+from sluice.model.key_range import Between
+from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, key_options, run, table_options
-from sluice.verify.job import Request, verify
+from sluice.verify.run import Request, verify
 
 
 def parser() -> argparse.ArgumentParser:

@@ -15,13 +15,13 @@ import pytest
 from psycopg import sql
 from support.places import port
 
-from sluice import commands
+from sluice import shell
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file
-from sluice.control.store import Store
 from sluice.runtime.postgres import Cluster
+from sluice.store.engine import Store
 
 # Commands are worded as in a deployment of its own, however the tests were started.
-os.environ.pop(commands.CLI_ENV, None)
+os.environ.pop(shell.CLI_ENV, None)
 
 # A process that is killed loses what it had not written; only a machine loses what it had not flushed. And nobody
 # guesses the passwords of servers that live for minutes: a login takes one round of hashing, not thousands.
@@ -133,7 +133,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[
     from pyspark.sql import SparkSession
     from support.sparkserver import SHORT_LIVED
 
-    from sluice.config import PROJECT
+    from sluice.config.configuration import PROJECT
     from sluice.runtime.java import java_home
 
     place = tmp_path_factory.mktemp("spark")

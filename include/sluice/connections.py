@@ -16,7 +16,7 @@ from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
 
-from sluice import commands
+from sluice import shell
 from sluice.errors import ConfigError
 
 KEY_FILE_ENV = "SLUICE_SEAL_KEY_FILE"
@@ -75,7 +75,7 @@ def salt_of(connections: Mapping[str, ConnectionInfo], conn_id: str | None) -> b
         raise ConfigError(
             164,
             f"the salt for hashes is to be the password of the Airflow connection {conn_id!r}, and there is none",
-            f"type: {commands.connect(conn_id)}, with a password of your own, and keep that as long as the slave",
+            f"type: {shell.connect(conn_id)}, with a password of your own, and keep that as long as the slave",
         )
     return info.password.encode()
 

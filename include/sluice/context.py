@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sluice import commands
-from sluice import config as configuration
-from sluice.apply.mapper import Mapper
-from sluice.apply.stylesheets import stylesheet
-from sluice.changelog.files import PlainDirectory, SegmentFiles
+from sluice import shell
+from sluice.airflow_api.client import AirflowApi
+from sluice.airflow_api.pause import PauseSwitch
+from sluice.airflow_api.runs import Runs
+from sluice.apply.transform.stylesheet_file import stylesheet
 from sluice.changelog.manifest import Manifest
-from sluice.config import Config
+from sluice.changelog.segment_files import PlainDirectory, SegmentFiles
+from sluice.config import configuration
+from sluice.config.configuration import Config
+from sluice.config.mapper import Mapper
+from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo, opened
-from sluice.control import losses
-from sluice.control.airflow_api import AirflowApi
-from sluice.control.pause import PauseSwitch
-from sluice.control.runs import Runs
-from sluice.control.store import Store
 from sluice.errors import ConfigError
+from sluice.initial_update import column_losses
 from sluice.model.appearance import Appearance
 from sluice.model.names import Pair, Resources, TableName
-from sluice.model.wanted import Wanted, Watch, chosen
-from sluice.parts import WipeOut
-from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
+from sluice.model.watched import Wanted, Watch, chosen
+from sluice.store.engine import Store
+from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
 from sluice.vendors.registry import master, vendor
 
 
@@ -53,7 +53,7 @@ class Context:
             raise ConfigError(
                 14,
                 f"there is no Airflow connection {conn_id!r}, or it was not handed to this job",
-                f"type: {commands.connect(conn_id)}, or add it in Airflow (Admin, Connections)",
+                f"type: {shell.connect(conn_id)}, or add it in Airflow (Admin, Connections)",
             ) from None
 
     def source(self, name: str) -> SourceDatabase:
@@ -70,7 +70,7 @@ class Context:
                 raise ConfigError(
                     6,
                     f"sources {name} and {other} would both have a {resources.schema}.{same}",
-                    f"choose another `prefix` for the one that is not installed yet; then {commands.check()}",
+                    f"choose another `prefix` for the one that is not installed yet; then {shell.check()}",
                 )
         return master(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
 
@@ -86,7 +86,7 @@ class Context:
 
     def mapper(self, pair: Pair) -> Mapper:
         """What a slave sees of this source, with what people allowed its columns to lose."""
-        return replace(self.configured(pair), allowed=losses.allowed(self.store, pair))
+        return replace(self.configured(pair), allowed=column_losses.allowed(self.store, pair))
 
     def configured(self, pair: Pair) -> Mapper:
         """What it sees by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
@@ -169,17 +169,17 @@ class Context:
         url = self.config.change_log_url
         if "://" not in url:
             return PlainDirectory(url)
-        from sluice.spark.segments import HadoopDirectory
+        from sluice.spark.hadoop_segments import HadoopDirectory
 
         return HadoopDirectory(url)
 
     def switch(self, pair: Pair) -> PauseSwitch:
         """The pause switch of a slave's drain DAG."""
-        return self._switch(commands.unpause(pair), "drain", pair.source, pair.slave)
+        return self._switch(shell.unpause(pair), "drain", pair.source, pair.slave)
 
     def publish_switch(self, source: str) -> PauseSwitch:
         """The pause switch of the DAG that publishes a source."""
-        return self._switch(commands.unpause_publish(source), "publish", source)
+        return self._switch(shell.unpause_publish(source), "publish", source)
 
     def airflow_api(self) -> AirflowApi | None:
         """Airflow's REST API, if its connection was handed over."""

@@ -5,7 +5,7 @@ Whether an error is worth a retry is a type: `TransientError` is, everything els
 
 from __future__ import annotations
 
-# What hints of transient errors say; where nothing does so, `sluice.control.remedies` says what to type instead.
+# What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
 
 

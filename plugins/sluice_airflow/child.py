@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sluice.orphans import ended_with_parent
+from sluice.child_process import ended_with_parent
 
 # Airflow's supervisor sends SIGKILL to the task five seconds after SIGTERM: we must be through before.
 GRACE_S = 4.0

@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow.sdk import Asset, TriggerRule
 
-from sluice.config import Config, Source
+from sluice.config.configuration import Config, Source
 from sluice_airflow import pools
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import ERROR_KEY, TOLD_BY_RUNS, SluiceSparkOperator

@@ -16,9 +16,10 @@ from typing import Any
 from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from sluice import commands, config, connections
+from sluice import connections, shell
+from sluice.config import configuration
 from sluice.errors import ConfigError, TransientError
-from sluice.requester import REQUESTER_ENV
+from sluice.model.requester import REQUESTER_ENV
 from sluice_airflow import launch, requesters, run_notes
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
@@ -56,7 +57,7 @@ class SluiceSparkOperator(BaseOperator):
 
     template_fields: Sequence[str] = ("arguments", "only_if")
     ui_color = "#cfe8f3"
-    jobs: Path = config.PROJECT / "spark_jobs"
+    jobs: Path = configuration.PROJECT / "spark_jobs"
 
     def __init__(
         self,
@@ -134,15 +135,15 @@ class SluiceSparkOperator(BaseOperator):
         return self._outcome(self._child.run(), self._child)
 
     def _prepare(self, context: Context) -> tuple[list[str], dict[str, str]]:
-        settings = config.load()
+        settings = configuration.load()
         ids = needed_connections(settings, self.job, self.arguments.get("source"), self._many("slave"))
         sealed = seal_connections(ids)
         ti = context["ti"]
         job_env = {
-            config.CONFIG_ENV: str(config.path()),
-            config.HOME_ENV: str(config.home()),
+            configuration.CONFIG_ENV: str(configuration.path()),
+            configuration.HOME_ENV: str(configuration.home()),
             connections.SEALED_ENV: sealed,
-            commands.DAG_PREFIX_ENV: settings.dag_prefix,
+            shell.DAG_PREFIX_ENV: settings.dag_prefix,
             "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
         }
         if self.command and settings.command_roles and (requester := requesters.of_run(context)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from sluice import config
+from sluice.config import configuration
 
 PUBLISH = "sluice_publish"
 DRAIN = "sluice_drain"
@@ -18,7 +18,7 @@ BULK_SLOTS = 2
 RESERVED = "sluice_reserved"
 
 
-def slots(settings: config.Config) -> dict[str, int]:
+def slots(settings: configuration.Config) -> dict[str, int]:
     """Every source can publish, and every slave can be drained, at the same time."""
     drains = max(1, len(settings.replications))
     return {PUBLISH: len(settings.sources), DRAIN: drains, BULK: BULK_SLOTS, RESERVED: 1}
@@ -28,7 +28,7 @@ def main() -> None:
     """Print the pools of the configuration in force."""
     described = {
         name: {"slots": number, "description": "Sluice", "include_deferred": False}
-        for name, number in slots(config.load()).items()
+        for name, number in slots(configuration.load()).items()
     }
     print(json.dumps(described, indent=2))
 

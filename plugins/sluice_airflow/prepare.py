@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import connecting, pools
 
 
@@ -38,4 +38,4 @@ def _give_up_dead_schedulers(session: Any) -> None:
 
 
 if __name__ == "__main__":
-    prepare(json.load(sys.stdin)["connections"], pools.slots(config.load()))
+    prepare(json.load(sys.stdin)["connections"], pools.slots(configuration.load()))

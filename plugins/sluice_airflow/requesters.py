@@ -15,10 +15,10 @@ from airflow.configuration import conf
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException, AirflowRuntimeError
 
-from sluice import config
-from sluice.control.airflow_api import AirflowApi
+from sluice.airflow_api.client import AirflowApi
+from sluice.config import configuration
 from sluice.errors import ConfigError, TransientError
-from sluice.requester import Requester
+from sluice.model.requester import Requester
 from sluice_airflow.sealing import get_connection, info
 
 _SIMPLE, _FAB = "SimpleAuthManager", "FabAuthManager"
@@ -71,7 +71,7 @@ def _fab(name: str) -> list[str] | None:
 
 def _ask(path: str) -> Any:
     """What Airflow's REST API answers; None if there is no such thing. Raises TransientError SLC-302."""
-    settings = config.load()
+    settings = configuration.load()
     try:
         return AirflowApi(info(get_connection(settings.airflow_api))).ask(path)
     except (AirflowException, AirflowRuntimeError, OSError, ValueError, KeyError) as error:

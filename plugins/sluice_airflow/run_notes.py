@@ -11,9 +11,9 @@ from typing import Any
 from airflow.sdk import BaseHook, Context
 from airflow.sdk.exceptions import AirflowException, AirflowRuntimeError
 
-from sluice import config
-from sluice.control.airflow_api import AirflowApi
-from sluice.control.runs import Runs
+from sluice.airflow_api.client import AirflowApi
+from sluice.airflow_api.runs import Runs
+from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice_airflow.sealing import info
 
@@ -25,7 +25,7 @@ def write(context: Context, text: str) -> None:
     ti: Any = context["ti"]
     several = len(context["dag"].task_ids) > 1
     try:
-        settings = config.load()
+        settings = configuration.load()
         api = AirflowApi(info(BaseHook.get_connection(settings.airflow_api)))
     except (AirflowException, AirflowRuntimeError, SluiceError) as error:
         _log.info("the run gets no note: %s", str(error).partition("\n")[0])

@@ -16,8 +16,8 @@ from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 from airflow.sdk.log import mask_secret
 
-from sluice import commands
-from sluice.config import Config
+from sluice import shell
+from sluice.config.configuration import Config
 from sluice.connections import ConnectionInfo, seal
 from sluice.errors import ConfigError
 
@@ -67,7 +67,7 @@ def get_connection(conn_id: str) -> Any:
         raise ConfigError(
             MISSING,
             f"there is no Airflow connection {conn_id!r}",
-            f"type: {commands.connect(conn_id)}, or add it in Airflow (Admin, Connections); then it goes on by itself",
+            f"type: {shell.connect(conn_id)}, or add it in Airflow (Admin, Connections); then it goes on by itself",
         ) from None
 
 

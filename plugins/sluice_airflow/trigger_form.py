@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow.sdk import Param
 
-from sluice.config import Config
+from sluice.config.configuration import Config
 
 ADVANCED = "Advanced"
 # The form shows the choice None under this key.

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from sluice import cli
-from sluice.control import remedies, replications
+from sluice import hints
+from sluice.cli import parser
 from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Pair
 from sluice.state.replication import Event
+from sluice.store import replications
 from sluice.vendors.postgresql.session import _STATES
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -71,7 +72,7 @@ def _said(call: ast.Call) -> str:
         return ""
     if not isinstance(given[0], ast.Constant | ast.JoinedStr):
         return f"a hint made elsewhere: {ast.unparse(given[0])}"
-    worded = ["./sluice"] if "commands." in ast.unparse(given[0]) else []
+    worded = ["./sluice"] if "shell." in ast.unparse(given[0]) else []
     return " ".join([*(str(part.value) for part in ast.walk(given[0]) if isinstance(part, ast.Constant)), *worded])
 
 
@@ -164,7 +165,7 @@ def test_what_the_runbook_lets_one_unpause_is_what_a_drain_stands_on():
 def test_an_error_that_a_drain_stands_on_says_in_full_what_to_type(code):
     hint = "make it by initial_update" if code == 70 else "mend it"
     error = SluiceError(code, "a fact", hint)
-    remedies.of_drain(error, Pair("flights", "zurich"))
+    hints.of_drain(error, Pair("flights", "zurich"))
     unpauses = "airflow dags unpause drain__flights__zurich" in error.hint
     updates = (
         """airflow dags trigger initial_update --conf '{"source": "flights", "slaves": ["zurich"]}'""" in error.hint
@@ -189,7 +190,7 @@ def _literals(file: Path) -> Iterator[tuple[int, str]]:
 
 def test_one_module_alone_words_commands():
     """They differ from place to place: a literal one is wrong in most of them."""
-    (known,) = (action.choices for action in cli.parser()._actions if isinstance(action.choices, dict))
+    (known,) = (action.choices for action in parser.parser()._actions if isinstance(action.choices, dict))
     ours = "|".join(known.keys() - _OF_THE_MACHINE)
     literal = re.compile(rf"\bairflow (dags|connections|pools|tasks|variables)\b|\./sluice ({ours})\b")
     core = PROJECT / "include" / "sluice"
@@ -197,7 +198,7 @@ def test_one_module_alone_words_commands():
     found = [
         f"{file.relative_to(PROJECT)}:{line}"
         for file in [*files, *(PROJECT / "plugins").rglob("*.py")]
-        if file != core / "commands.py"
+        if file != core / "shell.py"
         for line, text in _literals(file)
         if literal.search(text)
     ]

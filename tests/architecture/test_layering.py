@@ -103,14 +103,14 @@ def test_pyspark_is_imported_in_the_spark_package_and_in_jobs_alone():
 
 def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_work():
     allowed = (
-        "sluice.commands",
-        "sluice.config",
+        "sluice.shell",
+        "sluice.config.configuration",
         "sluice.connections",
-        "sluice.control.airflow_api",
-        "sluice.control.runs",
+        "sluice.airflow_api.client",
+        "sluice.airflow_api.runs",
         "sluice.errors",
-        "sluice.orphans",
-        "sluice.requester",
+        "sluice.child_process",
+        "sluice.model.requester",
     )
     for file in modules("dags", "plugins"):
         known = {name for name in imported(file) if top(name) == "sluice" and name != "sluice"}

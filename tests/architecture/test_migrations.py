@@ -7,9 +7,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from sluice.control.store import Store
-from sluice.control.tables import metadata
 from sluice.sqlfiles import SQL
+from sluice.store.engine import Store
+from sluice.store.tables import metadata
 
 
 @pytest.fixture

@@ -8,22 +8,22 @@ import jsonschema
 import pytest
 import yaml
 
-from sluice import config
+from sluice.config import configuration
 
-FILE = config.PROJECT / "include" / "config" / "replication.schema.json"
+FILE = configuration.PROJECT / "include" / "config" / "replication.schema.json"
 
 
 def test_the_json_schema_is_up_to_date():
-    assert FILE.read_text(encoding="utf-8") == json.dumps(config.schema(), indent=2) + "\n", (
-        "python -c 'import json, sluice.config as c; print(json.dumps(c.schema(), indent=2))' > "
+    assert FILE.read_text(encoding="utf-8") == json.dumps(configuration.schema(), indent=2) + "\n", (
+        "python -c 'import json, sluice.config.configuration as c; print(json.dumps(c.schema(), indent=2))' > "
         "include/config/replication.schema.json"
     )
 
 
 @pytest.mark.parametrize("file", ["include/config/replication.yaml", "deploy/replication.yaml"])
 def test_the_examples_name_the_schema_and_fit_it(file):
-    path = config.PROJECT / file
+    path = configuration.PROJECT / file
     text = path.read_text(encoding="utf-8")
-    jsonschema.validate(yaml.safe_load(text), config.schema())
+    jsonschema.validate(yaml.safe_load(text), configuration.schema())
     named = text.partition("$schema=")[2].partition("\n")[0]
     assert not named or (path.parent / named).resolve() == FILE

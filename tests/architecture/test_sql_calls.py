@@ -27,7 +27,7 @@ def test_arguments_are_cast_to_the_types_that_our_functions_declare(name):
 
 def test_statements_within_the_code_cast_their_arguments_too():
     found = set()
-    for file in (PROJECT / "include" / "sluice" / "vendors" / "postgresql").glob("*.py"):
+    for file in (PROJECT / "include" / "sluice" / "vendors" / "postgresql").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found |= {one[1] for one in re.finditer(r"\{\}\(([^()]*%s[^()]*)\)", node.value)}

@@ -11,7 +11,7 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[2]
 SQL = PROJECT / "sql" / "postgresql"
 FILES = sorted(SQL.rglob("*.sql"))
-NAME = re.compile(r"[a-z_]+/[a-z0-9_]+")
+NAME = re.compile(r"(?:[a-z_]+/)+[a-z0-9_]+")
 
 
 def literals() -> tuple[set[str], set[str]]:
@@ -36,17 +36,17 @@ def label(file: Path) -> str:
 
 @pytest.mark.parametrize("file", FILES, ids=label)
 def test_every_statement_is_used(file):
-    folder = file.parent.name
+    folder = str(file.parent.relative_to(SQL))
     whole = label(file) in TEXTS
-    # `names("postgresql", "bootstrap")` takes a folder in its numbered order.
+    # `names("postgresql", "capture/install")` takes a folder in its numbered order.
     enumerated = folder in TEXTS and re.match(r"\d{3}_", file.name)
     composed = f"{folder}/" in HEADS and file.stem in TEXTS
     assert whole or enumerated or composed
 
 
 def test_every_name_used_is_a_file():
-    folders = {file.parent.name for file in FILES}
-    named = {text for text in TEXTS if NAME.fullmatch(text) and text.partition("/")[0] in folders}
+    folders = {str(file.parent.relative_to(SQL)) for file in FILES}
+    named = {text for text in TEXTS if NAME.fullmatch(text) and text.rpartition("/")[0] in folders}
     assert named
     assert not {name for name in named if not (SQL / f"{name}.sql").exists()}
 

@@ -21,10 +21,10 @@ from airflow.sdk.exceptions import AirflowTaskTimeout
 from airflow.serialization.serialized_objects import DagSerialization
 from support.rendering import rendered
 
-from sluice import config
-from sluice.control import leases
-from sluice.control.airflow_api import dag_run
-from sluice.state.question import Answer
+from sluice.airflow_api.client import dag_run
+from sluice.config import configuration
+from sluice.state.ddl_question import Answer
+from sluice.store import leases
 from sluice_airflow import conventions
 from sluice_airflow.failures import JobCrashed, JobFailed, JobPostponed
 from sluice_airflow.operator import SluiceSparkOperator
@@ -72,7 +72,7 @@ TASKS = [
 
 def test_the_dag_ids_are_these(bag):
     assert bag.import_errors == {}
-    assert set(bag.dags) == DAG_IDS == set(config.load().dags)
+    assert set(bag.dags) == DAG_IDS == set(configuration.load().dags)
 
 
 def test_a_prefix_begins_the_id_of_every_dag(deployment, monkeypatch):
@@ -106,7 +106,7 @@ def test_dags_are_parsed_with_the_network_shut_and_no_file_but_the_configuration
     assert [event for event, _ in parsing_watch.events if event != "open"] == []
     opened = {str(details[0]) for event, details in parsing_watch.events if event == "open"}
     ours = {path for path in opened if path.startswith(f"{PROJECT}{os.sep}") and not path.endswith((".py", ".pyc"))}
-    assert ours - {str(PROJECT / "dags" / ".airflowignore")} == {str(config.path())}
+    assert ours - {str(PROJECT / "dags" / ".airflowignore")} == {str(configuration.path())}
 
 
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
@@ -126,7 +126,7 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
 
 
 def test_sources_that_belong_together_share_a_tag(tmp_path, monkeypatch):
-    shipped = config.path().read_text(encoding="utf-8")
+    shipped = configuration.path().read_text(encoding="utf-8")
     file = tmp_path / "replication.yaml"
     file.write_text(shipped.replace("  flights:\n", "  flights:\n    group: travel\n", 1))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))

@@ -11,8 +11,8 @@ from airflow.sdk.definitions._internal.types import NOTSET
 from airflow.sdk.exceptions import ParamValidationError
 from support.rendering import rendered
 
-from sluice import config
-from sluice.initial_update.together import SNAPSHOT
+from sluice.config import configuration
+from sluice.initial_update.options import SNAPSHOT
 from sluice_airflow.operator import TOLD_BY_RUNS
 
 
@@ -30,7 +30,7 @@ TRIGGERED = re.compile(r"\./sluice\s+trigger\s+([a-z_]+)((?:\s+(?:\\\s+)?\w+=[^\
 
 def test_the_documents_trigger_dags_with_what_their_forms_require(bag):
     found = 0
-    for file in chain(config.PROJECT.glob("*.md"), (config.PROJECT / "include" / "docs").rglob("*.md")):
+    for file in chain(configuration.PROJECT.glob("*.md"), (configuration.PROJECT / "include" / "docs").rglob("*.md")):
         for dag_id, words in TRIGGERED.findall(file.read_text()):
             params = bag.dags[dag_id].params
             named = {word.partition("=")[0] for word in words.replace("\\", " ").split()}
@@ -103,23 +103,23 @@ def test_what_one_of_our_runs_tells_another_is_no_field(bag):
 
 def test_tables_are_written_where_only_the_source_knows_them(tmp_path, monkeypatch):
     """Airflow's form lets nobody add to a list of choices."""
-    shipped = config.path().read_text(encoding="utf-8")
+    shipped = configuration.path().read_text(encoding="utf-8")
     file = tmp_path / "replication.yaml"
     file.write_text(shipped.replace("public.airlines: {}", "public.*: {}", 1))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))
-    schema = DagBag(dag_folder=str(config.PROJECT / "dags")).dags["verify"].params.get_param("tables").schema
+    schema = DagBag(dag_folder=str(configuration.PROJECT / "dags")).dags["verify"].params.get_param("tables").schema
     assert "examples" not in schema
     assert schema["items"] == {"type": "string"}
 
 
 def test_a_source_is_chosen_already_only_if_there_is_no_other(bag, tmp_path, monkeypatch):
     assert bag.dags["verify"].params["source"] == "flights"
-    shipped = config.path().read_text(encoding="utf-8")
+    shipped = configuration.path().read_text(encoding="utf-8")
     file = tmp_path / "replication.yaml"
     more = "sources:\n  other: {connection: m, prefix: O_, tables: {public.t: {}}}\n"
     file.write_text(shipped.replace("sources:\n", more, 1))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))
-    params = DagBag(dag_folder=str(config.PROJECT / "dags")).dags["verify"].params
+    params = DagBag(dag_folder=str(configuration.PROJECT / "dags")).dags["verify"].params
     assert params.get_param("source").value is NOTSET
     assert params.get_param("slaves").schema["values_display"]["zurich"] == "zurich (of flights)"
 

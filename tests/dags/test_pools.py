@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice import config
+from sluice.config import configuration
 from sluice_airflow import pools
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -36,7 +36,7 @@ def test_what_shuts_or_opens_a_gate_does_not_wait_for_what_takes_hours(bag, dag_
 
 
 def test_pools_have_a_slot_for_each_source_and_each_replication():
-    assert pools.slots(config.load()) == {
+    assert pools.slots(configuration.load()) == {
         "sluice_publish": 1,
         "sluice_drain": 2,
         "sluice_bulk": 2,

@@ -20,11 +20,12 @@ from airflow.api.common.trigger_dag import trigger_dag
 from airflow.utils.types import DagRunTriggeredByType
 from support.places import port
 
-from sluice import cli, config
+from sluice.airflow_api.client import AirflowApi
+from sluice.cli import parser
+from sluice.config import configuration
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
-from sluice.control.airflow_api import AirflowApi
 from sluice.errors import ConfigError
-from sluice.requester import Requester
+from sluice.model.requester import Requester
 from sluice.runtime.ports import choose
 from sluice_airflow import requesters
 
@@ -72,7 +73,7 @@ def sluice(address, deployment, connect, monkeypatch, capsys):
 
     def typed(*words: str, stdin: str = "") -> tuple[int, str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
-        code = cli.main(words)
+        code = parser.main(words)
         return code, "".join(capsys.readouterr())
 
     return typed
@@ -96,7 +97,7 @@ def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(addres
     assert offered["postgres"]["hook_name"] == "Postgres"
     assert offered["postgres"]["standard_fields"]["url_schema"]["title"] == "Database"
     assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"
-    project = tomllib.loads((config.PROJECT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((configuration.PROJECT / "pyproject.toml").read_text())["project"]
     assert metadata.version("sluice-airflow") == project["version"]
 
 
@@ -264,7 +265,7 @@ def test_an_address_that_is_none_is_refused(sluice, address, fault):
 
 
 def test_airflows_own_command_line_runs_where_our_airflow_is(sluice, deployment):
-    words = ["sluice.cli", "airflow", "dags", "list", "--output", "plain"]
+    words = ["sluice.cli.parser", "airflow", "dags", "list", "--output", "plain"]
     said = subprocess.run([sys.executable, "-m", *words], env=dict(os.environ), capture_output=True, text=True)
     assert "drain__flights__zurich" in said.stdout, said.stderr
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Page
 from support.browser import logged_in
 from support.launcher import sluice
 
-from sluice import config
-from sluice.control.airflow_api import AirflowApi
+from sluice.airflow_api.client import AirflowApi
+from sluice.config import configuration
 from sluice.runtime.handle import Runtime
 from sluice.runtime.up import running
 
@@ -20,7 +20,7 @@ from sluice.runtime.up import running
 def asking(file: Path) -> Path:
     """The configuration of the demo, but that Geneva asks about an ALTER."""
     before = "- {source: flights, slave: geneva}"
-    text = (config.PROJECT / "include" / "config" / "replication.yaml").read_text()
+    text = (configuration.PROJECT / "include" / "config" / "replication.yaml").read_text()
     assert before in text
     file.write_text(text.replace(before, "- {source: flights, slave: geneva, alters: ask}"))
     return file
@@ -31,7 +31,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
     patch = pytest.MonkeyPatch()
     patch.setenv("SLUICE_HOME", str(home))
-    patch.setenv(config.CONFIG_ENV, str(asking(home / "replication.yaml")))
+    patch.setenv(configuration.CONFIG_ENV, str(asking(home / "replication.yaml")))
     yield home
     sluice("down")
     patch.undo()

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from support.browser import TriggerForm, outcome, shot
 from support.launcher import standing, wait_until
 
-from sluice.control.airflow_api import AirflowApi
+from sluice.airflow_api.client import AirflowApi
 
 pytestmark = [pytest.mark.slow, pytest.mark.airflow]
 

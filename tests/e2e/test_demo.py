@@ -23,10 +23,11 @@ from pyspark.sql.connect.proto.base_pb2 import ConfigRequest
 from pyspark.sql.connect.proto.base_pb2_grpc import SparkConnectServiceStub
 from support.launcher import clean, ours, sluice, standing, wait_until
 
-from sluice import config, shell
+from sluice.airflow_api.client import AirflowApi
+from sluice.airflow_api.dags import Dags
+from sluice.cli import commands
+from sluice.config import configuration
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo
-from sluice.control.airflow_api import AirflowApi
-from sluice.control.dags import Dags
 from sluice.runtime.handle import Runtime
 
 pytestmark = [pytest.mark.slow, pytest.mark.airflow]
@@ -38,7 +39,7 @@ def connections(runtime: Runtime) -> Mapping[str, ConnectionInfo]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(KEY_FILE_ENV, runtime.airflow_environment()[KEY_FILE_ENV])
         patch.delenv(SEALED_ENV, raising=False)
-        return shell._from_airflow(config.load()).connections
+        return commands._from_airflow(configuration.load()).connections
 
 
 def test_the_demo_ends_with_two_slaves_that_equal_their_master(shown):
@@ -309,7 +310,7 @@ def test_a_second_up_is_quick_and_changes_nothing(runtime, home):
 
 
 def test_down_leaves_nothing_behind_and_a_killed_demo_can_be_started_again(runtime, home):
-    command = [str(config.PROJECT / "sluice"), "demo"]
+    command = [str(configuration.PROJECT / "sluice"), "demo"]
     with subprocess.Popen(command, env=clean(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as demo:
         time.sleep(10)
         demo.kill()

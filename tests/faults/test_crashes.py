@@ -14,14 +14,15 @@ from support.issuing import execute
 from support.updating import load_here
 from support.world import result
 
-from sluice.control import answers, replications
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, TransientError
 from sluice.model.position import Position
 from sluice.publish import publisher as publishing
+from sluice.store import replications, statement_results
 from sluice.vendors.postgresql import slave as slaves
-from sluice.vendors.postgresql import snapshot, tracing
-from sluice.vendors.postgresql.sweeping import PostgresSweep
+from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep
+from sluice.vendors.postgresql.read import snapshot
+from sluice.vendors.postgresql.statements import transaction_fate
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -235,7 +236,7 @@ def test_a_statement_that_a_crash_of_the_source_ended_is_not_taken_for_who_got_i
     world = build(DDL, TABLES, elsewhere={"master": fragile})
     change(world)
     before = world.rows("master", "public.t")
-    flush, noted = tracing.flush, answers.committing
+    flush, noted = transaction_fate.flush, statement_results.committing
 
     def crash():
         fragile.kill()
@@ -244,9 +245,9 @@ def test_a_statement_that_a_crash_of_the_source_ended_is_not_taken_for_who_got_i
             world.master.execute("INSERT INTO heap VALUES (%s, 'another')", [number])
 
     if at == "in front of its flush":
-        monkeypatch.setattr(tracing, "flush", lambda *given: (crash(), flush(*given)))
+        monkeypatch.setattr(transaction_fate, "flush", lambda *given: (crash(), flush(*given)))
     else:
-        monkeypatch.setattr(answers, "committing", lambda *given: (noted(*given), crash()))
+        monkeypatch.setattr(statement_results, "committing", lambda *given: (noted(*given), crash()))
     with pytest.raises(TransientError, match="SLC-108"):
         execute(world, "UPDATE t SET v = 'stated'")
     assert world.rows("master", "public.t") == before

@@ -12,7 +12,7 @@ from support.world import SOURCE
 from sluice.errors import TransientError
 from sluice.initial_update.release import abandon
 from sluice.state.replication import Status
-from sluice.verify.job import Request, verify
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

@@ -11,14 +11,14 @@ import sys
 import pytest
 from support.updating import SOURCE, background, blocks_here
 
-from sluice.control import replications
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import TransientError
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS
-from sluice.initial_update.online import load_online
 from sluice.model.names import TableName
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -28,7 +28,7 @@ INSERT INTO t SELECT g, 0 FROM generate_series(1, 1500) AS g;
 """
 BLOCKS = """
 from sluice.context import Context
-from sluice.initial_update.online import load_online
+from sluice.initial_update.blocks.load import load_online
 from support.updating import SOURCE, blocks_here
 load_online(Context.of_job(), SOURCE, ["zurich"], blocks_here)
 """

@@ -8,7 +8,7 @@ import time
 import pytest
 from support.waiting import until
 
-from sluice.control import leases
+from sluice.store import leases
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

@@ -13,7 +13,7 @@ from support.carrying import ROWS, TABLES
 from support.updating import background, load_here
 from support.world import SOURCE
 
-from sluice.control.tables import initial_update
+from sluice.store.tables import initial_update
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

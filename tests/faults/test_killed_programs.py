@@ -12,12 +12,12 @@ import time
 import psutil
 import pytest
 
-from sluice.control import replications
 from sluice.errors import SluiceError
-from sluice.initial_update import joining
+from sluice.initial_update import start_stream
 from sluice.initial_update.dump import EXTERNAL
-from sluice.runtime.placement import packaged_binaries
+from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -79,7 +79,7 @@ def test_what_programs_brought_and_a_crash_of_the_slave_took_away_is_not_counted
     world = updating(DDL, ["public.heap"], renamed={}, elsewhere={"zurich": fragile})
     world.reader("zurich").execute(f"ALTER ROLE {world.infos['zurich'].login} SET synchronous_commit = off")
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
-    restart = joining.restart
+    restart = start_stream.restart
 
     def crash(*given):
         fragile.kill()
@@ -87,7 +87,7 @@ def test_what_programs_brought_and_a_crash_of_the_slave_took_away_is_not_counted
 
     world.inhibit("zurich")
     with monkeypatch.context() as last_moment:
-        last_moment.setattr(joining, "restart", crash)
+        last_moment.setattr(start_stream, "restart", crash)
         with pytest.raises(SluiceError, match=r"SLC-080.*SLC-030"):
             world.dump("zurich", mode=EXTERNAL)
     assert world.status("zurich") is Status.INCONSISTENT

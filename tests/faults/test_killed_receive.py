@@ -14,11 +14,11 @@ from support.carrying import ROWS, TABLES
 from support.interrupting import MEANWHILE, broken_off, manifest, resumed
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.tables import initial_update
-from sluice.initial_update.receive import expected
+from sluice.initial_update.files.receive import expected
 from sluice.publish.retention import trim
 from sluice.state.replication import Event
+from sluice.store import replications
+from sluice.store.tables import initial_update
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from sluice.context import Context
 from sluice.control import tables
-from sluice.control.store import Store
+from sluice.store.engine import Store
 from sluice.initial_update import receive
 from support.updating import load_here
 

@@ -9,7 +9,7 @@ from support.interrupting import DDL, MEANWHILE, TABLES, exact, manifest, there
 from support.updating import background, load_here
 
 from sluice.errors import TransientError
-from sluice.initial_update.filing import FilesReceiver
+from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]

@@ -13,18 +13,19 @@ import pytest
 from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
+from sluice import hints
 from sluice.connections import SEALED_ENV, seal
-from sluice.control import absence, remedies
-from sluice.control.status import standings
 from sluice.errors import SluiceError
+from sluice.initial_update import offline_slaves
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import EXTERNAL, MARKERS, SNAPSHOT
-from sluice.initial_update.online import load_online
-from sluice.initial_update.receive import expected, receive
+from sluice.initial_update.files.receive import expected, receive
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
+from sluice.monitor.status import standings
 from sluice.publish.retention import trim
-from sluice.runtime.placement import packaged_binaries
+from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -88,7 +89,7 @@ def test_its_update_waits_until_it_is_back_and_nothing_of_the_log_is_kept_for_it
         assert world.status("zurich") is Status.INITIAL
         said = said_of_zurich(world)
         assert "could not be reached when it was to be filled; nothing was read for it yet" in said
-        assert f"type: {remedies.update(SOURCE, ['zurich'])}" in said
+        assert f"type: {hints.update(SOURCE, ['zurich'])}" in said
         assert "The change log keeps everything" not in said
         airflow.pause("eva")
         assert "paused by eva.\nHINT: airflow dags unpause drain__flights__zurich" in said_of_zurich(world)
@@ -145,7 +146,7 @@ def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
 
 
 def test_one_that_is_cancelled_while_it_is_asked_for_holds_up_nobody(world, monkeypatch):
-    absent = absence.absent
+    absent = offline_slaves.absent
 
     def cancelled(context, pairs):
         found = absent(context, pairs)
@@ -155,7 +156,7 @@ def test_one_that_is_cancelled_while_it_is_asked_for_holds_up_nobody(world, monk
     with off_line(world, "zurich"):
         world.inhibit()
         with monkeypatch.context() as patch:
-            patch.setattr(absence, "absent", cancelled)
+            patch.setattr(offline_slaves, "absent", cancelled)
             assert world.dump()["failed"] == {}
         assert world.release() == {"released": ["geneva"]}
         with world.running("geneva"):

@@ -15,20 +15,22 @@ from support.updating import background, load_here
 from support.waiting import until
 from support.world import SOURCE
 
-from sluice.control import replications
 from sluice.errors import TransientError
-from sluice.initial_update import plan, progress
+from sluice.initial_update import progress
+from sluice.initial_update.chunks import plan
+from sluice.initial_update.chunks.plan import Chunk, KeyRange, Leaf
+from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import EXTERNAL
-from sluice.initial_update.filling import load_chunks
-from sluice.initial_update.job import Share
-from sluice.initial_update.plan import Chunk, KeyRange, Leaf
 from sluice.model.names import TableName
-from sluice.runtime.placement import packaged_binaries
+from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Event, Status
-from sluice.vendors.postgresql import catalog, comparing
-from sluice.vendors.postgresql.copying import PostgresReceiver
-from sluice.vendors.postgresql.reading import reading
+from sluice.store import replications
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.postgresql.read import compare
+from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.session import connect, exported
+from sluice.vendors.protocol.tasks import Share
 
 pytestmark = [pytest.mark.postgres]
 
@@ -156,7 +158,7 @@ def test_a_comparison_gives_way(world, monkeypatch, side):
     world.dump("zurich")
     world.release("zurich")
     application = Application(world, "ALTER TABLE last ADD new int", "INSERT INTO last VALUES (0, 'new')", side)
-    equal, held = comparing.equal, []
+    equal, held = compare.equal, []
 
     def slowly(ours, theirs):
         if not held and b"x" in next(ours):
@@ -165,7 +167,7 @@ def test_a_comparison_gives_way(world, monkeypatch, side):
             until(application.done, "the comparison does not give way", 5 * YIELDS_S)
         return equal(ours, theirs)
 
-    monkeypatch.setattr(comparing, "equal", slowly)
+    monkeypatch.setattr(compare, "equal", slowly)
     with pytest.raises(TransientError, match=r"SLC-275: public.last was being read, .*ALTER TABLE last ADD"):
         world.verify("zurich", tables=(TableName("public", "last"),), initial=True)
     assert max(application.took) < 2 * YIELDS_S
@@ -210,7 +212,7 @@ def test_a_table_is_locked_no_longer_than_its_rows_are_read(world, what):
             elif what == "table":
                 rows = source.table(name, columns)
             else:
-                rows, _ = source.block(KeyRange(0, name, catalog.order(holding, name).sign), columns, 5000)
+                rows, _ = source.block(KeyRange(0, name, relations.order(holding, name).sign), columns, 5000)
             assert sum(map(len, rows))
             assert rows.rows == 3000
             altering.execute("SET lock_timeout = '1s'")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.control import questions, rejections, status
-from sluice.dispatch import deciding
+from sluice.commands import unblock
 from sluice.errors import SluiceError
-from sluice.state.question import Answer
+from sluice.monitor import status
+from sluice.state.ddl_question import Answer
+from sluice.store import ddl_questions, rejected_changes
 
 pytestmark = [pytest.mark.postgres]
 
@@ -57,13 +58,13 @@ def test_people_are_asked_once_and_the_slave_goes_on_when_they_approve(asking, a
     (told,) = status.standings(world.context)
     assert told.dispatcher == "STANDBY (APPROVAL)"
     assert f"`./sluice dispatcher flights zurich --approve {key_of(world)}`" in told.why
-    page = questions.shown(world.context.store, world.pair("zurich"), key := key_of(world))
+    page = ddl_questions.shown(world.context.store, world.pair("zurich"), key := key_of(world))
     assert page["subject"] == "ALTER of public.t on zurich"
     assert "* the column v with its values\n* what integer does not hold of the column n" in page["body"]
     assert "    INSERT INTO t VALUES (2, 'b', 2); ALTER TABLE t DROP v" in page["body"]
-    deciding.decide(world.context, world.pair("zurich"), key, Answer.APPROVE, "eva")
+    unblock.decide(world.context, world.pair("zurich"), key, Answer.APPROVE, "eva")
     with pytest.raises(SluiceError, match=r"SLC-172: .* it is APPROVED"):
-        deciding.decide(world.context, world.pair("zurich"), key, Answer.REJECT)
+        unblock.decide(world.context, world.pair("zurich"), key, Answer.REJECT)
     world.drain()
     assert world.differences() == {}
     audit = world.reader("control").execute("SELECT actor, event FROM audit WHERE event IN ('question', 'approve')")
@@ -76,15 +77,15 @@ def test_what_is_rejected_is_passed_over_and_kept_to_be_carried_out_later(asking
     world.master.execute("DROP TABLE t")
     world.publish()
     world.drain()
-    deciding.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
+    unblock.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
     world.drain()
     assert slave(world) == [(1, 1), (2, 2), (3, 3)]
-    deciding.decide(world.context, world.pair("zurich"), key_of(world), Answer.REJECT)
+    unblock.decide(world.context, world.pair("zurich"), key_of(world), Answer.REJECT)
     world.drain()
     assert slave(world) == [(1, 1), (2, 2), (3, 3)]
-    (kept,) = rejections.kept(world.context.store, world.pair("zurich"))
+    (kept,) = rejected_changes.kept(world.context.store, world.pair("zurich"))
     assert (kept.change.action, kept.change.oddity) == ("X", None)
-    assert rejections.carry_out(world.context, world.pair("zurich"), [kept.id]) == (1, 0)
+    assert rejected_changes.carry_out(world.context, world.pair("zurich"), [kept.id]) == (1, 0)
     assert world.reader("zurich").execute("SELECT to_regclass('t')").fetchone() == (None,)
 
 
@@ -96,7 +97,7 @@ def test_with_stop_the_drain_ends_and_the_command_line_decides(asking, airflow):
         world.drain()
     assert (airflow.runs, airflow.paused) == ([], True)
     assert f"--approve {key_of(world)}`" in stopped.value.hint
-    deciding.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
+    unblock.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
     airflow.paused = False
     world.drain()
     assert world.differences() == {}

@@ -10,14 +10,14 @@ import pytest
 from psycopg import sql
 from support.world import SOURCE
 
+from sluice.changelog import points
 from sluice.crash import CrashPoint
-from sluice.publish import job
 from sluice.publish import publisher as publishing
+from sluice.publish import run as drain_job
 from sluice.publish.publisher import Asked
-from sluice.vendors.postgresql import sweeping
-from sluice.vendors.postgresql.backlog import EVERYTHING
+from sluice.vendors.postgresql.capture.queue import sweep as sweep_ports
+from sluice.vendors.postgresql.capture.queue.backlog import EVERYTHING
 from sluice.vendors.postgresql.session import composed
-from sluice.verify import points
 
 pytestmark = [pytest.mark.postgres]
 
@@ -84,12 +84,12 @@ def test_an_idle_publisher_asks_its_source_one_thing_a_turn(world, monkeypatch):
     def run(linger_s):
         world.configure(lambda settings: settings["sources"][SOURCE]["schedule"].update(linger_s=linger_s))
         asked.clear()
-        job.publish(world.context, SOURCE)
+        drain_job.publish(world.context, SOURCE)
         looks = [one for one in asked if one.startswith("-- Whether anything is queued")]
         return len(looks), len(asked) - len(looks)
 
     monkeypatch.setattr(psycopg.Connection, "execute", heard)
-    monkeypatch.setattr(job, "_HEAL_S", 600)
+    monkeypatch.setattr(drain_job, "_HEAL_S", 600)
     (once, before), (turns, others) = run(0), run(1)
     assert (once, others) == (1, before)
     assert turns > 5
@@ -178,7 +178,7 @@ def test_a_publisher_that_is_asked_for_a_point_keeps_to_its_bound(build, monkeyp
 
 
 def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch):
-    monkeypatch.setattr(sweeping, "BLOCK_BYTES", 64 * 1024)
+    monkeypatch.setattr(sweep_ports, "BLOCK_BYTES", 64 * 1024)
     insert(world.master, 1, 20_000, each=20_000)
     publisher = world.publisher()
     held, rows = [], 0
@@ -193,7 +193,7 @@ def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch
 
 
 def test_items_does_not_grow_under_steady_load(world, monkeypatch):
-    monkeypatch.setattr(job, "_RECLAIM", 1000)
+    monkeypatch.setattr(drain_job, "_RECLAIM", 1000)
     world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
     sizes = []
     for turn in range(8):
@@ -204,8 +204,8 @@ def test_items_does_not_grow_under_steady_load(world, monkeypatch):
 
 
 def test_a_queue_that_got_long_gives_its_room_back(world, monkeypatch):
-    monkeypatch.setattr(sweeping, "_LONG_BYTES", 1024 * 1024)
-    monkeypatch.setattr(job, "_RECLAIM", 1000)
+    monkeypatch.setattr(sweep_ports, "_LONG_BYTES", 1024 * 1024)
+    monkeypatch.setattr(drain_job, "_RECLAIM", 1000)
     world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
     insert(world.master, 1, 20_000, each=1000)
     world.publish()
@@ -259,7 +259,7 @@ def test_a_sweep_is_no_loop_over_a_loop_even_if_the_queue_was_empty_when_it_was_
     database = publisher._database
     with database.sweep(publisher._held.epoch, None):
         session = database._publisher()
-        copy = composed("publish/sweep", taken=EVERYTHING.taken(database.parts)).as_string(session)
+        copy = composed("capture/queue/sweep", taken=EVERYTHING.taken(database.parts)).as_string(session)
         query = copy.partition("COPY (")[2].rpartition(") TO STDOUT")[0]
         plan = session.execute(f"EXPLAIN {query}".encode()).fetchall()
     assert "Join" in str(plan)

@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 from support.world import SOURCE, result
 
-from sluice.control import leases
-from sluice.control.bootstrap import bootstrap
-from sluice.control.store import Store
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.runtime import ports
+from sluice.store import leases
+from sluice.store.engine import Store
 from sluice.vendors.postgresql.session import connect
 
 pytestmark = [pytest.mark.postgres]
@@ -241,7 +241,7 @@ def test_sessions_of_ours_are_known_by_name(world):
 
 def activate(world):
     """What unpausing the drain DAG does."""
-    from sluice.control import replications
     from sluice.state.dispatcher import Hold
+    from sluice.store import replications
 
     replications.lift(world.context.store, world.pair("zurich"), Hold.EXCEPTION, "mended")

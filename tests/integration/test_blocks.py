@@ -14,16 +14,16 @@ from support.waiting import until
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
-from sluice.control import replications, stops, updates
 from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
-from sluice.initial_update.online import load_online
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
-from sluice.spark.loading import load_blocks
+from sluice.spark.load_tasks import load_blocks
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
+from sluice.store import blocked, replications, updates
 
 pytestmark = [pytest.mark.postgres]
 
@@ -138,7 +138,7 @@ def test_what_breaks_off_goes_on_where_it_was_and_no_block_is_put_in_beside_its_
             raise Broken
 
         with monkeypatch.context() as patch:
-            patch.setattr("sluice.vendors.postgresql.ranges.reached", killed)
+            patch.setattr("sluice.vendors.postgresql.load.blocks.reached", killed)
             blocks_here(job)
 
     def drain_does_not_wait(job):
@@ -269,7 +269,7 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
 
 
 def test_a_block_that_hangs_in_mid_merge_is_ended_when_its_update_is_cancelled(world, monkeypatch):
-    monkeypatch.setattr("sluice.vendors.postgresql.ranges._LOCK_WAIT", "120s")
+    monkeypatch.setattr("sluice.vendors.postgresql.load.blocks._LOCK_WAIT", "120s")
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     begun(world, "zurich")
     with background(world.publish), ThreadPoolExecutor(1) as pool, closing(world.session("zurich")) as somebody:
@@ -307,7 +307,7 @@ def changes_lost(world):
 
 
 def left_out(world):
-    stops.skip(world.context.store, world.pair("zurich"), TableName("public", "keyed"), "eva")
+    blocked.skip(world.context.store, world.pair("zurich"), TableName("public", "keyed"), "eva")
 
 
 @pytest.mark.parametrize("happens", [emptied_by_another, seen_otherwise, changes_lost, left_out])

@@ -6,10 +6,10 @@ import pytest
 from support.updating import background, blocks_here
 from support.world import SOURCE
 
-from sluice.control import replications
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS
-from sluice.initial_update.online import load_online
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

@@ -10,12 +10,12 @@ import pytest
 from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.status import behind
 from sluice.crash import CrashPoint
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import dump
-from sluice.initial_update.online import load_online
+from sluice.monitor.status import behind
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -104,7 +104,7 @@ def test_a_slave_that_comes_nearer_is_waited_for(begun, monkeypatch):
             time.sleep(1)
 
     with monkeypatch.context() as patch:
-        patch.setattr("sluice.dispatch.drain.reached", slowly)
+        patch.setattr("sluice.drain.drain.reached", slowly)
         with world.running("zurich"):
             loaded(world, noted)
     assert refused == []

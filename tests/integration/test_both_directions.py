@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from psycopg.errors import LockNotAvailable
 
-from sluice.control.check import findings
-from sluice.control.statements import issue
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError, TransientError
-from sluice.vendors.postgresql import noting
+from sluice.monitor.check import findings
+from sluice.statements.issue import issue
 from sluice.vendors.postgresql import slave as slaves
+from sluice.vendors.postgresql.capture import own_ddl
 
 pytestmark = [pytest.mark.postgres]
 
@@ -175,7 +175,7 @@ def test_what_others_do_to_tables_while_a_statement_does_is_not_taken_for_its_ow
     )
     issue(world.context, "east", "ALTER TABLE t ADD COLUMN n int")
     world.publish("east")
-    west, record = world.at("west"), noting.record
+    west, record = world.at("west"), own_ddl.record
 
     def meanwhile(*given, **more):
         west.execute("ALTER TABLE u ADD COLUMN of_the_west int; DROP TABLE gone; SET lock_timeout = '100ms'")
@@ -183,7 +183,7 @@ def test_what_others_do_to_tables_while_a_statement_does_is_not_taken_for_its_ow
             west.execute("ALTER TABLE t ADD COLUMN of_the_west int")
         record(*given, **more)
 
-    monkeypatch.setattr(noting, "record", meanwhile)
+    monkeypatch.setattr(own_ddl, "record", meanwhile)
     world.drain("east", "west")
     assert (world.queued("west"), world.publish("west")) == ([], 2)
     known = west.execute("SELECT relname, jsonb_array_length(definition -> 'columns') FROM repl_current_tables")

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import TransientError
 
 pytestmark = [pytest.mark.postgres]
@@ -85,7 +85,7 @@ def test_a_transaction_that_stays_open_holds_up_the_installation_and_no_other_wr
 
 
 def test_an_installation_that_never_gets_the_lock_changes_nothing_and_can_be_tried_again(world, monkeypatch):
-    monkeypatch.setattr("sluice.vendors.postgresql.triggers._LOCK_TRIES", 2)
+    monkeypatch.setattr("sluice.vendors.postgresql.capture.queue.triggers._LOCK_TRIES", 2)
     slow = world.session()
     slow.execute("BEGIN; INSERT INTO a VALUES (1)")
     with pytest.raises(TransientError, match=r"SLC-036: public.a, public.b cannot be locked") as caught:

@@ -10,18 +10,19 @@ from support.carrying import Carried
 from support.updating import background, compare_here, load_here
 from support.world import SOURCE
 
-from sluice.control import replications, status, transfers
-from sluice.control.tables import initial_update
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update import plan
 from sluice.initial_update.cancel import cancel
+from sluice.initial_update.chunks import plan
+from sluice.initial_update.files.target import StoredTables
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import abandon
-from sluice.initial_update.storing import StoredTables
+from sluice.monitor import status
 from sluice.state.replication import Status
-from sluice.vendors.postgresql.copying import PostgresReceiver
-from sluice.vendors.postgresql.loading import SlaveTables
-from sluice.verify.job import Request, verify
+from sluice.store import replications, transfers
+from sluice.store.tables import initial_update
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.postgresql.load.tables import SlaveTables
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 

@@ -9,10 +9,10 @@ import psycopg
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import ConfigError
-from sluice.model import content
+from sluice.messages import column_literal
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 
@@ -87,7 +87,7 @@ def test_python_and_the_database_write_the_same_literal_for_every_value(build):
     with world.master.cursor() as cursor:
         cursor.executemany("INSERT INTO t VALUES (%s, %s, %s, %s, %s)", rows)
     names = ["id", 'a "q" & <x>', "Größe", "line\nbreak", "n\x01"]
-    expected = [content.render(names, [str(i), a, b, c, f"{{{i},NULL}}"]) for i, a, b, c, _ in rows]
+    expected = [column_literal.render(names, [str(i), a, b, c, f"{{{i},NULL}}"]) for i, a, b, c, _ in rows]
     assert [literal for *_, literal in keys(world)] == expected
     world.catch_up()
     assert world.differences() == {}
@@ -255,7 +255,7 @@ def test_images_do_not_depend_on_the_settings_of_the_session(build):
         odd.execute("SELECT set_config(%s, %s, false)", [name, value])
     world.master.execute(f"INSERT INTO t VALUES (1, {values})")
     odd.execute(f"INSERT INTO public.t VALUES (2, {values})")
-    one, two = (content.parse(literal) for *_, literal in keys(world))
+    one, two = (column_literal.parse(literal) for *_, literal in keys(world))
     assert {**two, "id": "1"} == one
     assert (one["d"], one["f"], one["b"]) == ("2024-02-01", "0.30000000000000004", b"\x00\xff\\")
     world.catch_up()

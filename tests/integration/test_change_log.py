@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
 from sluice.spark.job import TRANSIENT
 

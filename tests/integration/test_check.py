@@ -10,13 +10,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from support.world import SOURCE
 
-from sluice.config import HOME_ENV
+from sluice.capture.reconcile import bootstrap
+from sluice.config.configuration import HOME_ENV
 from sluice.connections import ConnectionInfo
-from sluice.control import check
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
 from sluice.errors import SluiceError
 from sluice.initial_update.inhibit import inhibit
+from sluice.monitor import check
+from sluice.monitor.check import findings
 from sluice.runtime import ports
 
 pytestmark = [pytest.mark.postgres]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
+from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
 from sluice.context import Context
-from sluice.control.bootstrap import bootstrap
-from sluice.control.cleanup import cleanup
 from sluice.errors import ConfigError
 from sluice.initial_update.inhibit import inhibit
-from sluice.publish.job import publish
+from sluice.publish.run import publish
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]

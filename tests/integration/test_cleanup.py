@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.control import leases
-from sluice.control.bootstrap import bootstrap
-from sluice.control.cleanup import cleanup
+from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
 from sluice.errors import SluiceError, TransientError
 from sluice.state.replication import Status
+from sluice.store import leases
 
 pytestmark = [pytest.mark.postgres]
 

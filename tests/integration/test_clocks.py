@@ -10,11 +10,11 @@ from datetime import timedelta
 import pytest
 from support.world import SOURCE
 
-from sluice.control import leases
-from sluice.control.status import standings
+from sluice.changelog import points
 from sluice.errors import FencedError, TransientError
+from sluice.monitor.status import standings
 from sluice.publish.retention import trim
-from sluice.verify import points
+from sluice.store import leases
 
 pytestmark = [pytest.mark.postgres]
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]

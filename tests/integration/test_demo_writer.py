@@ -7,7 +7,7 @@ import time
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.demo.data import TABLES, load_flights
 from sluice.demo.writer import Writer
 

@@ -12,10 +12,10 @@ from contextlib import closing
 import pytest
 import yaml
 
-from sluice import config
-from sluice.config import PROJECT
+from sluice.capture.reconcile import bootstrap
+from sluice.config import configuration
+from sluice.config.configuration import PROJECT
 from sluice.context import Context
-from sluice.control.bootstrap import bootstrap
 
 pytestmark = [pytest.mark.postgres]
 
@@ -52,7 +52,7 @@ def deployed(server, tmp_path):
     (tmp_path / "home").mkdir()
     with server.connect(infos["sluice_master"]) as master:
         master.execute((PROJECT / "deploy" / "master-db.sql").read_text())
-    context = Context(config.load(PROJECT / "deploy" / "replication.yaml"), infos)
+    context = Context(configuration.load(PROJECT / "deploy" / "replication.yaml"), infos)
     with closing(context.store):
         bootstrap(context, "shop")
         yield process

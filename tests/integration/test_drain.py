@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from sluice.control import replications
 from sluice.crash import CrashPoint
-from sluice.dispatch import drain as draining
+from sluice.drain import drain as draining
 from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.store import replications
 from sluice.vendors.postgresql import slave as slaves
-from sluice.vendors.postgresql import writing
+from sluice.vendors.postgresql.write import writer
 
 MOST_KB = 400_000
 
@@ -270,7 +270,7 @@ def test_a_drain_that_was_overtaken_cannot_commit(world, monkeypatch, point):
             monkeypatch.undo()
             seen.append(world.drainer().deliver().changes)
 
-    for module in (draining, writing, slaves):
+    for module in (draining, writer, slaves):
         monkeypatch.setattr(module, "reached", reached)
     with pytest.raises((FencedError, TransientError)):
         zombie.deliver()

@@ -10,18 +10,19 @@ from threading import Thread
 
 import pytest
 
+from sluice.airflow_api import client, drain_runs
+from sluice.airflow_api.drain_runs import DrainRuns
+from sluice.changelog import points
 from sluice.connections import ConnectionInfo
-from sluice.control import airflow_api, drain_runs, leases, questions, replications
-from sluice.control.drain_runs import DrainRuns
-from sluice.dispatch import job
+from sluice.drain import run as publish_job
 from sluice.errors import SluiceError, TransientError
 from sluice.model.action import Action
-from sluice.model.asking import Asking
-from sluice.publish.job import publish
+from sluice.model.ddl_question import Asking
+from sluice.publish.run import publish
+from sluice.state.ddl_question import Question
 from sluice.state.dispatcher import Hold
-from sluice.state.question import Question
 from sluice.state.replication import Event
-from sluice.verify import points
+from sluice.store import ddl_questions, leases, replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -68,7 +69,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow, why):
     if why == "held":
         replications.shut(store, pair, Hold.INITIAL, "an initial update")
     elif why == "asked":
-        questions.put(store, pair, Asking(1, 7, Action.DROP, "public.t", GONE), Question.WAITING)
+        ddl_questions.put(store, pair, Asking(1, 7, Action.DROP, "public.t", GONE), Question.WAITING)
     elif why == "at work":
         leases.acquire(store, f"drain {pair}")
     elif why == "not filled":
@@ -127,7 +128,7 @@ def test_an_airflow_that_is_silent_is_asked_once_a_minute_for_all_slaves(build, 
     world.configure(lambda to: [one.update(schedule={"linger_s": 1}) for one in to["replications"]])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()
-    monkeypatch.setattr(airflow_api, "TIMEOUT_S", 0.1)
+    monkeypatch.setattr(client, "TIMEOUT_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         info = ConnectionInfo("http", "127.0.0.1", silent.getsockname()[1], "", "admin", "secret")
         world.infos[world.context.config.airflow_api] = info
@@ -157,7 +158,7 @@ def test_unpausing_a_drain_is_answered_by_a_run_and_not_by_its_schedule(world, a
 def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
     world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 3, "poll_s": 0.05}))
     ended = {}
-    drain = Thread(target=lambda: ended.update(job.drain(world.context, world.pair("zurich"))))
+    drain = Thread(target=lambda: ended.update(publish_job.drain(world.context, world.pair("zurich"))))
     began = time.monotonic()
     drain.start()
     while (came := time.monotonic()) - began < 4.5:
@@ -173,14 +174,14 @@ def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
 def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
     world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 600}))
     replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
-    ended = job.drain(world.context, world.pair("zurich"))
+    ended = publish_job.drain(world.context, world.pair("zurich"))
     assert ended["idle"] == "the replication is INCONSISTENT"
     assert ended["note"].startswith("INCONSISTENT, ACTIVE: position 0/0, holdback 0, lag 0 s\nINCONSISTENT since ")
     assert "SLC-048: another source" in ended["note"]
 
 
 def test_the_note_of_a_run_follows_the_slave(world, airflow, monkeypatch):
-    monkeypatch.setattr(job, "_NOTE_S", 0.0)
+    monkeypatch.setattr(publish_job, "_NOTE_S", 0.0)
     monkeypatch.setenv("SLUICE_RUN", f"{DAG}/published__1/drain/1")
     for number in range(3):
         world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])

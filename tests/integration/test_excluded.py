@@ -9,18 +9,19 @@ from support.issuing import execute
 from support.updating import background, blocks_here, compare_here, load_here
 from support.world import SOURCE
 
-from sluice.control import answers, rejections, status, transfers
-from sluice.control.check import findings
-from sluice.control.statements import awaited
 from sluice.errors import SluiceError
-from sluice.initial_update.online import load_online
-from sluice.initial_update.receive import receive
+from sluice.initial_update.blocks.load import load_online
+from sluice.initial_update.files.receive import receive
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.model.tolerance import Rejected
-from sluice.runtime.placement import packaged_binaries
+from sluice.model.row_conflict import Rejected
+from sluice.monitor import status
+from sluice.monitor.check import findings
+from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Status
-from sluice.verify.job import Request, verify
+from sluice.statements.issue import awaited
+from sluice.store import rejected_changes, statement_results, transfers
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -171,7 +172,7 @@ def test_statements_that_name_it_are_refused_for_the_slave(filled):
             execute(filled, text)
     done = execute(filled, "UPDATE plain SET v = 'said'")
     filled.catch_up()
-    assert {one.status for one in awaited(filled.context, done.id, 0)} == {answers.Standing.OK}
+    assert {one.status for one in awaited(filled.context, done.id, 0)} == {statement_results.Standing.OK}
     assert filled.verify() == {"zurich": 0, "geneva": 0}
 
 
@@ -302,9 +303,9 @@ def test_a_load_that_broke_off_goes_on_without_it(world):
 def test_what_was_kept_of_it_before_is_passed_over(filled):
     layout = Layout(1, TableName("public", "payroll"), (Column("id", "integer"),), (0,))
     kept = Rejected(layout, None, "I", 1, 1, ["77"], None, unseen=True)
-    rejections.keep(filled.context.store, filled.pair("zurich"), [kept])
-    assert rejections.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
-    assert rejections.kept(filled.context.store, filled.pair("zurich")) == []
+    rejected_changes.keep(filled.context.store, filled.pair("zurich"), [kept])
+    assert rejected_changes.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
+    assert rejected_changes.kept(filled.context.store, filled.pair("zurich")) == []
 
 
 def test_names_that_are_found_later_come_to_the_same(build, weak):

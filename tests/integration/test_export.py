@@ -11,12 +11,12 @@ import pytest
 import yaml
 from support.world import SOURCE
 
-from sluice import cli
-from sluice.config import CONFIG_ENV, HOME_ENV, PROJECT
+from sluice.cli import parser
+from sluice.config.configuration import CONFIG_ENV, HOME_ENV, PROJECT
 from sluice.connections import SEALED_ENV, seal
-from sluice.control.statements import issue
 from sluice.messages.message import Description
-from sluice.messages.reading import read
+from sluice.messages.xml_reader import read
+from sluice.statements.issue import issue
 
 pytestmark = [pytest.mark.postgres]
 
@@ -49,7 +49,7 @@ def configured(world, monkeypatch, **messages):
 
 
 def exported(capsysbinary, *arguments):
-    assert cli.main(["export", SOURCE, *arguments]) == 0
+    assert parser.main(["export", SOURCE, *arguments]) == 0
     return capsysbinary.readouterr().out
 
 
@@ -179,7 +179,7 @@ def test_what_the_log_does_not_have_is_refused(world, capsysbinary, arguments):
         world.publish()
         manifest = world.context.manifest(SOURCE)
         manifest.mark_trimmed(manifest.kept()[:1])
-    assert cli.main(["export", SOURCE, *arguments]) == 1
+    assert parser.main(["export", SOURCE, *arguments]) == 1
     out, errors = capsysbinary.readouterr()
     assert out == b""
     assert b"SLC-056" in errors
@@ -230,11 +230,11 @@ def test_a_file_is_whole_or_not_there(world, capsysbinary):
     file = world.path / "changes.xml"
     assert exported(capsysbinary, "--output", str(file)) == b""
     assert ordinals(file.read_bytes()) == [[1, 1], [2, 2]]
-    assert cli.main(["export", SOURCE, "--output", str(world.path / "nowhere" / "changes.xml")]) == 1
+    assert parser.main(["export", SOURCE, "--output", str(world.path / "nowhere" / "changes.xml")]) == 1
     assert b"SLC-057" in capsysbinary.readouterr().err
     next((world.path / "log").glob("*.parquet")).write_bytes(b"spoilt")
     before = sorted(world.path.iterdir())
-    assert cli.main(["export", SOURCE, "--output", str(world.path / "other.xml")]) == 1
+    assert parser.main(["export", SOURCE, "--output", str(world.path / "other.xml")]) == 1
     assert b"SLC-047" in capsysbinary.readouterr().err
     assert sorted(world.path.iterdir()) == before
 
@@ -243,7 +243,7 @@ def test_a_reader_that_has_seen_enough_ends_the_export_without_a_word(world):
     world.master.execute("INSERT INTO t SELECT n, repeat('x', 1000) FROM generate_series(1, 5000) AS n")
     world.publish()
     env = {**os.environ, "PYTHONPATH": str(PROJECT / "include")}
-    command = [sys.executable, "-m", "sluice.cli", "export", SOURCE, "--format", "jsonl"]
+    command = [sys.executable, "-m", "sluice.cli.parser", "export", SOURCE, "--format", "jsonl"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert json.loads(process.stdout.readline())["columns"]["id"] == "1"
         process.stdout.close()

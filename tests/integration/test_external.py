@@ -13,15 +13,15 @@ import pytest
 from support.updating import background
 
 from sluice.connections import ConnectionInfo
-from sluice.control import replications
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update import programs as programs_
 from sluice.initial_update.dump import EXTERNAL
-from sluice.refusal import parameters
-from sluice.runtime.placement import packaged_binaries
+from sluice.initial_update.programs import run as programs_
+from sluice.libpq import parameters
+from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Event, Status
-from sluice.vendors.dumping import importing
-from sluice.vendors.postgresql import snapshot
+from sluice.store import replications
+from sluice.vendors.postgresql.read import snapshot
+from sluice.vendors.protocol.load import importing
 
 pytestmark = [pytest.mark.postgres]
 

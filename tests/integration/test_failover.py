@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
+from sluice.monitor.check import findings
 from sluice.runtime.postgres import Cluster
 from sluice.state.replication import Status
 

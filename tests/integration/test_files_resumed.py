@@ -17,7 +17,7 @@ from support.interrupting import MEANWHILE, broken_off, exact, manifest, of, res
 from support.updating import background
 from support.world import SOURCE
 
-from sluice.control import status
+from sluice.monitor import status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -28,8 +28,8 @@ import os, signal
 from sluice.context import Context
 from sluice.initial_update import plan
 from sluice.initial_update.dump import dump
-from sluice.initial_update.filing import FilesReceiver
-from sluice.initial_update.filling import load_chunks
+from sluice.initial_update.files.receiver import FilesReceiver
+from sluice.initial_update.chunks.task import load_chunks
 
 plan.CHUNK_BYTES, end, stored = 8 * plan.BLOCK_BYTES, FilesReceiver.end, []
 

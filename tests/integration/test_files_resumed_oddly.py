@@ -18,11 +18,11 @@ from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import FencedError, SluiceError
-from sluice.initial_update.filing import FilesReceiver
-from sluice.initial_update.job import ALL
+from sluice.initial_update.files.receiver import FilesReceiver
+from sluice.initial_update.files.target import StoredTables
 from sluice.initial_update.release import abandon
-from sluice.initial_update.storing import StoredTables
 from sluice.model.names import TableName
+from sluice.vendors.protocol.tasks import ALL
 
 pytestmark = [pytest.mark.postgres]
 

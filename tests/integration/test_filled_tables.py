@@ -8,14 +8,15 @@ import pytest
 from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
+from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
-from sluice.control import check, replications
 from sluice.errors import SluiceError
-from sluice.initial_update import plan
+from sluice.initial_update.blocks.load import load_online
+from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import EXTERNAL, MARKERS
-from sluice.initial_update.online import load_online
-from sluice.parts import WipeOut
+from sluice.monitor import check
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

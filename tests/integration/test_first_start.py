@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import TransientError
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

@@ -11,12 +11,12 @@ from support.carrying import ROWS, TABLES
 from support.updating import background, load_here
 from support.world import SOURCE
 
-from sluice.control import transfers
 from sluice.errors import SluiceError
 from sluice.initial_update.dump import dump
-from sluice.initial_update.filing import FilesReceiver
-from sluice.initial_update.storing import StoredTables
+from sluice.initial_update.files.receiver import FilesReceiver
+from sluice.initial_update.files.target import StoredTables
 from sluice.state.replication import Status
+from sluice.store import transfers
 
 pytestmark = [pytest.mark.postgres]
 

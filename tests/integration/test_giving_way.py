@@ -14,16 +14,16 @@ from support.updating import blocks_here, load_here
 from support.waiting import until
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.check import findings
-from sluice.control.grants import grants
-from sluice.control.status import as_table
+from sluice.capture.grants import grants
 from sluice.errors import SluiceError
-from sluice.initial_update import courtesy
+from sluice.initial_update.blocks import throttle
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
-from sluice.initial_update.online import load_online
+from sluice.monitor.check import findings
+from sluice.monitor.status import as_table
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -37,7 +37,7 @@ WAITS = "waits: active sessions of others on the master: 2, more than 1 (`max_ac
 @pytest.fixture
 def world(updating, monkeypatch):
     """A world whose loads wait while two others are active; nobody fills geneva."""
-    monkeypatch.setattr(courtesy, "_REST_S", 0.2)
+    monkeypatch.setattr(throttle, "_REST_S", 0.2)
     made = updating(DDL, ["public.a"], source={"blocks": {"rows": 600, "max_active": 1}})
     replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     return made
@@ -136,11 +136,11 @@ def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_chan
     with pytest.raises(SluiceError, match="SLC-236"):
         world.inhibit("zurich", mode="markers")
     assert world.status("zurich") is before
-    assert "SLC-236" in courtesy.Courtesy(world.context, SOURCE).why_not()
+    assert "SLC-236" in throttle.Courtesy(world.context, SOURCE).why_not()
     script = grants(world.context, SOURCE)
     world.master.execute(script[script.index("GRANT pg_read_all_stats") :].partition(";")[0].encode())
     with active(world, "master", "control"):
         assert told().good
         assert told().text.startswith("active sessions of others: 2;")
-        assert "master: 2," in courtesy.Courtesy(world.context, SOURCE).why_not()
-    assert courtesy.Courtesy(world.context, SOURCE).why_not() == ""
+        assert "master: 2," in throttle.Courtesy(world.context, SOURCE).why_not()
+    assert throttle.Courtesy(world.context, SOURCE).why_not() == ""

@@ -10,13 +10,13 @@ import pytest
 from psycopg import sql
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
-from sluice.control.cleanup import cleanup
-from sluice.control.grants import grants
+from sluice.capture.grants import grants
+from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
 from sluice.errors import SluiceError, TransientError
+from sluice.monitor.check import findings
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from sluice.control import replications
 from sluice.state.dispatcher import Hold
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -17,7 +17,7 @@ PATIENCE_S = 2
 PLUGIN = """
 import os, re, time
 from sluice import hooks
-from sluice.apply.plugins import RowByRow
+from sluice.apply.transform.plugin import RowByRow
 
 hooks.PATIENCE_S, hooks.MORE_S = {patience}, {more}
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 
 pytestmark = [pytest.mark.postgres]
 

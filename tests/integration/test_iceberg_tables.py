@@ -18,11 +18,11 @@ from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.iceberg.metadata import Metadata
 from sluice.vendors.iceberg.tables import IcebergTables
-from sluice.vendors.parquet.files import Files
-from sluice.vendors.parquet.kinds import KINDS
-from sluice.vendors.parquet.place import Place
+from sluice.vendors.parquet.directory import Place
 from sluice.vendors.parquet.types import typed
 from sluice.vendors.parquet.versions import Table, Version
+from sluice.vendors.parquet.write.data_files import Files
+from sluice.vendors.parquet.write.mode import KINDS
 
 NAME = TableName("public", "t")
 COLUMNS = (Column("id", "integer"), Column("v", "text"))

@@ -13,7 +13,7 @@ from support.updating import background, load_here
 
 from sluice.changelog.manifest import Manifest
 from sluice.errors import TransientError
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -40,8 +40,8 @@ def small_chunks(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark", "small_chunks")
 def test_updates_under_constant_writes_leave_no_difference(updating):
-    from sluice.spark.comparing import compare_all
-    from sluice.spark.loading import load
+    from sluice.spark.compare_tasks import compare_all
+    from sluice.spark.load_tasks import load
 
     world = updating(traffic.DDL, traffic.TABLES)
     with background(*traffic.jobs(world.session)):

@@ -9,13 +9,13 @@ import pytest
 from support.updating import background, blocks_here
 from support.world import SOURCE
 
-from sluice.control import replications, stops, updates
 from sluice.errors import SluiceError
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS, SNAPSHOT
-from sluice.initial_update.online import load_online
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
 from sluice.state.replication import Event, Status
+from sluice.store import blocked, replications, updates
 
 pytestmark = [pytest.mark.postgres]
 
@@ -186,7 +186,7 @@ def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorte
     store, zurich = world.context.store, world.pair("zurich")
     with pytest.raises(SluiceError, match=r"SLC-225: .*`tables` are named as well"):
         world.inhibit("zurich", tables=[KEYED], keys=KEYS)
-    stops.skip(store, zurich, KEYED, "eva")
+    blocked.skip(store, zurich, KEYED, "eva")
     with pytest.raises(SluiceError, match=r"SLC-196: slave zurich is NORMAL: .*it lacks public.keyed"):
         world.inhibit("zurich", keys=KEYS)
     assert world.status("zurich") is Status.NORMAL

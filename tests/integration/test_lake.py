@@ -134,8 +134,8 @@ def test_what_is_not_as_it_should_be_is_found_with_its_key(lake):
 @pytest.mark.spark
 @pytest.mark.slow
 def test_spark_fills_and_compares_files_and_reads_them(lake, spark):
-    from sluice.spark.comparing import compare_all
-    from sluice.spark.loading import load
+    from sluice.spark.compare_tasks import compare_all
+    from sluice.spark.load_tasks import load
 
     there = lake(update=False)
     world = there.world

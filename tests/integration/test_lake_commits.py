@@ -16,10 +16,10 @@ from support.lake import CHANGES, TABLES, files
 from support.updating import load_here
 from support.world import SOURCE
 
-from sluice.control.statements import issue
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.statements.issue import issue
 
 pytestmark = [pytest.mark.postgres]
 

@@ -8,9 +8,9 @@ import pytest
 from support.lake import TWO
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

@@ -10,10 +10,10 @@ import pytest
 from sluice.errors import FencedError
 from sluice.model.layout import Column
 from sluice.model.names import Pair, TableName
-from sluice.vendors.parquet.files import Files
-from sluice.vendors.parquet.place import Place
+from sluice.vendors.parquet.directory import Place
 from sluice.vendors.parquet.types import tokens, typed
 from sluice.vendors.parquet.versions import Version, Versions
+from sluice.vendors.parquet.write.data_files import Files
 
 KEYS = {
     "smallint": ["1", "-2", "3"],

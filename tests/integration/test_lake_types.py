@@ -8,8 +8,8 @@ from psycopg import sql
 from support.exactly import text_of
 from support.values import GROUPS
 
-from sluice.apply.copied import columns_of
 from sluice.model.layout import Column
+from sluice.values.copy_text import columns_of
 from sluice.vendors.parquet.types import TEXT, kept_as, tokens, typed
 from sluice.vendors.postgresql.session import connect
 

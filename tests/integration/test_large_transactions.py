@@ -62,7 +62,7 @@ def scans(world, tables):
     ],
 )
 def test_rows_are_found_by_the_index_of_their_key(world, monkeypatch, change, tables):
-    monkeypatch.setattr("sluice.dispatch.batches.PART", PART)
+    monkeypatch.setattr("sluice.drain.batches.PART", PART)
     before = scans(world, tables)
     world.master.execute(change.encode())
     world.publish()
@@ -72,7 +72,7 @@ def test_rows_are_found_by_the_index_of_their_key(world, monkeypatch, change, ta
 
 
 def test_a_table_without_a_key_is_read_once_for_all_parts(world, monkeypatch):
-    monkeypatch.setattr("sluice.dispatch.batches.PART", PART)
+    monkeypatch.setattr("sluice.drain.batches.PART", PART)
     before = scans(world, ["heap"])
     world.master.execute("UPDATE heap SET v = v || '!' WHERE a % 13 = 0; DELETE FROM heap WHERE a % 13 = 1")
     world.publish()

@@ -9,10 +9,10 @@ import pytest
 from support.updating import blocks_here, load_here
 from support.world import SOURCE
 
-from sluice.control import replications
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import dump
-from sluice.initial_update.online import load_online
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

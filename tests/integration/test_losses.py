@@ -11,13 +11,15 @@ import pytest
 from support.updating import blocks_here
 from support.world import SOURCE, result
 
-from sluice import cli
-from sluice.control import check, losses, replications
+from sluice.cli import parser
 from sluice.errors import SluiceError
+from sluice.initial_update import column_losses
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS
-from sluice.initial_update.online import load_online
 from sluice.model.names import TableName
+from sluice.monitor import check
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -79,7 +81,7 @@ def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_chang
     shown = result(world.job("losses", "--slave=zurich"))
     assert "| public.prices | title | text | character varying(4) | what is longer than 4 |" in shown["body"]
     with pytest.raises(SluiceError, match="SLC-222"):
-        losses.allow(world.context, world.pair("zurich"), "what somebody else was shown", "eva")
+        column_losses.allow(world.context, world.pair("zurich"), "what somebody else was shown", "eva")
     said = world.job("allow", "--slave=zurich", f"--shown={shown['shown']}", "--who=eva")
     by_hand = f'airflow dags trigger initial_update --conf \'{{"source": "{SOURCE}", "slaves": ["zurich"]}}\''
     assert result(said) == {"allowed": 3, "next": by_hand}
@@ -107,7 +109,7 @@ def test_a_person_at_a_shell_sees_what_would_be_lost_and_allows_it(world, monkey
     monkeypatch.setenv("USER", "eva")
 
     def said(*options):
-        code = cli.main(["losses", SOURCE, "zurich", *options])
+        code = parser.main(["losses", SOURCE, "zurich", *options])
         return code, capsys.readouterr().out
 
     with pytest.raises(SluiceError, match=rf"type: \./sluice losses {SOURCE} zurich --allow\. .*approve_losses"):
@@ -250,4 +252,4 @@ def test_nobody_asks_later_about_an_update_that_another_took_the_place_of(world,
 def test_nobody_is_asked_about_what_cannot_be_allowed(world):
     world.reader("zurich").execute("DROP TABLE prices; ALTER TABLE codes ALTER code TYPE text")
     with pytest.raises(SluiceError, match="SLC-221"):
-        losses.shown(world.context, world.pair("zurich"))
+        column_losses.shown(world.context, world.pair("zurich"))

@@ -20,11 +20,11 @@ from support.updating import background, load_here
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
-from sluice.control import status
 from sluice.errors import SluiceError
-from sluice.initial_update import plan
-from sluice.initial_update.receive import expected
-from sluice.messages.reading import parse
+from sluice.initial_update.chunks import plan
+from sluice.initial_update.files.receive import expected
+from sluice.messages.xml_reader import parse
+from sluice.monitor import status
 from sluice.publish.retention import trim
 from sluice.state.replication import Status
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.issuing import execute
 
-from sluice.control.check import findings
 from sluice.errors import SluiceError
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

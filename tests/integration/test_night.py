@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from support.world import SOURCE
 
-from sluice import shell
-from sluice.control import replications
-from sluice.control.check import findings
-from sluice.control.status import as_table, standings
+from sluice.cli import commands
 from sluice.errors import SluiceError
+from sluice.monitor.check import findings
+from sluice.monitor.status import as_table, standings
 from sluice.runtime import ports
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -113,9 +113,9 @@ def test_check_blames_a_source_that_is_down_and_not_its_slaves(broken, monkeypat
     for slave in ("geneva", "bern", "basel"):
         assert found[f"slave {slave}"].good
         assert "since the source flights cannot be read" in found[f"slave {slave}"].text
-    monkeypatch.setattr(shell.configuration, "load", lambda: broken.context.config)
-    monkeypatch.setattr(shell, "_from_airflow", lambda _: broken.context)
-    assert shell.show_check() == 1
+    monkeypatch.setattr(commands.configuration, "load", lambda: broken.context.config)
+    monkeypatch.setattr(commands, "_from_airflow", lambda _: broken.context)
+    assert commands.show_check() == 1
     printed = capsys.readouterr().out.splitlines()
     assert any(line.startswith("     HINT: start the database") for line in printed)
     assert printed[-2].startswith(f"{sum(not one.good for one in found.values())} of {len(found)} are wrong: mend them")

@@ -16,13 +16,14 @@ from support.interrupting import TABLES as KEYED
 from support.updating import background, load_here
 from support.world import SOURCE
 
-from sluice.control import status, transfers
 from sluice.errors import SluiceError
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import dump
-from sluice.initial_update.place import Place
-from sluice.initial_update.receive import expected, receive
+from sluice.initial_update.files.receive import expected, receive
 from sluice.initial_update.release import abandon
+from sluice.monitor import status
+from sluice.storage.directory import Place
+from sluice.store import transfers
 from sluice_airflow.arrival import FilesArrived
 
 pytestmark = [pytest.mark.postgres]

@@ -8,15 +8,15 @@ import pytest
 from support.updating import background, blocks_here, compare_here, load_here
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS, dump
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.online import load_online
 from sluice.initial_update.release import release
-from sluice.publish.job import publish
+from sluice.publish.run import publish
 from sluice.state.replication import Event, Status
-from sluice.verify.job import Request, verify
+from sluice.store import replications
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 

@@ -7,7 +7,7 @@ from support.updating import load_here
 from support.world import SOURCE
 
 from sluice.initial_update.dump import dump
-from sluice.initial_update.receive import receive
+from sluice.initial_update.files.receive import receive
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

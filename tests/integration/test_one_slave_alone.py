@@ -9,14 +9,14 @@ from support.updating import background, blocks_here, compare_here
 from support.waiting import until
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.status import standings
 from sluice.errors import SluiceError
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import MARKERS
-from sluice.initial_update.online import load_online
+from sluice.monitor.status import standings
 from sluice.state.replication import Status
-from sluice.verify.job import Request, verify
+from sluice.store import replications
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 

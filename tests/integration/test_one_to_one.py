@@ -7,11 +7,11 @@ import time
 import pytest
 from support.issuing import execute
 
-from sluice.control import status
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError
-from sluice.vendors.postgresql import one_to_one as replaying
+from sluice.monitor import status
 from sluice.vendors.postgresql.slave import PostgresSlave
+from sluice.vendors.postgresql.write import one_to_one as replaying
 
 pytestmark = [pytest.mark.postgres]
 
@@ -153,8 +153,8 @@ def test_a_table_altered_between_two_transactions_bends_no_value(world, monkeypa
 @pytest.fixture
 def parts(monkeypatch):
     """How many changes each step had that was carried out by sets."""
-    monkeypatch.setattr("sluice.dispatch.batches.PART", 4)
-    monkeypatch.setattr("sluice.dispatch.drain.MOST_REPLAYED", 10)
+    monkeypatch.setattr("sluice.drain.batches.PART", 4)
+    monkeypatch.setattr("sluice.drain.drain.MOST_REPLAYED", 10)
     found, apply = [], PostgresSlave.apply
 
     def counted(slave, steps, *rest):

@@ -9,11 +9,11 @@ import pytest
 from psycopg.errors import QueryCanceled
 from support.updating import SOURCE, blocks_here, compare_here, load_here
 
-from sluice.control import replications
 from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS
-from sluice.initial_update.online import load_online
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

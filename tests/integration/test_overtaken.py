@@ -10,17 +10,17 @@ from support.carrying import Carried
 from support.updating import blocks_here, load_here
 from support.world import SOURCE
 
-from sluice.control import replications
 from sluice.errors import FencedError, SluiceError
 from sluice.initial_update import dump as dumping
 from sluice.initial_update import release as releasing
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import MARKERS
-from sluice.initial_update.online import load_online
-from sluice.initial_update.storing import StoredTables
+from sluice.initial_update.files.target import StoredTables
 from sluice.model.names import TableName
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

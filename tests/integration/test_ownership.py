@@ -8,10 +8,10 @@ import pytest
 from psycopg.errors import InsufficientPrivilege
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
-from sluice.control.cleanup import cleanup
+from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
 from sluice.errors import SluiceError
+from sluice.monitor.check import findings
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]

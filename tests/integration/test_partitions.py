@@ -7,11 +7,11 @@ from psycopg.errors import QueryCanceled
 from support.world import SOURCE
 from test_ddl import stream
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import ConfigError
+from sluice.monitor.check import findings
 from sluice.state.replication import Status
-from sluice.vendors.postgresql import snapshot
+from sluice.vendors.postgresql.read import snapshot
 
 pytestmark = [pytest.mark.postgres]
 

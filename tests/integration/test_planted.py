@@ -10,9 +10,9 @@ from support.sqltext import inexact, unqualified
 from support.world import SOURCE
 from test_types_of_tables import BASE
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.cleanup import cleanup
-from sluice.control.grants import grants
+from sluice.capture.grants import grants
+from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
 
 pytestmark = [pytest.mark.postgres]
 

@@ -6,9 +6,9 @@ import pytest
 from support.issuing import everywhere, execute, standings
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
-from sluice.vendors.postgresql import triggers
+from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.source import PostgresSource
 
 pytestmark = [pytest.mark.postgres]
@@ -194,7 +194,7 @@ def test_a_table_that_is_renamed_while_it_is_looked_at_is_looked_at_again(polled
 
 
 def test_an_alter_that_somebody_leaves_open_is_not_waited_for_without_end(polled, monkeypatch):
-    monkeypatch.setattr("sluice.vendors.postgresql.polling._PATIENCE_MS", 300)
+    monkeypatch.setattr("sluice.vendors.postgresql.capture.ddl_polling._PATIENCE_MS", 300)
     world = polled(f"{PLAIN}; CREATE TABLE u (id int PRIMARY KEY, v text DEFAULT 'v')", ["public.t", "public.u"])
     altering = world.session()
     altering.execute("SET idle_in_transaction_session_timeout = '20s'")

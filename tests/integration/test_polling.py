@@ -9,9 +9,9 @@ import pytest
 from support.world import SOURCE
 from test_ddl import columns, named
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
+from sluice.monitor.check import findings
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -206,7 +206,7 @@ def test_a_partition_that_came_or_went_filled_sends_the_table_again(polled):
 
 
 def test_a_table_that_stays_locked_is_looked_at_again_later(polled, monkeypatch):
-    monkeypatch.setattr("sluice.vendors.postgresql.triggers._LOCK_TRIES", 2)
+    monkeypatch.setattr("sluice.vendors.postgresql.capture.queue.triggers._LOCK_TRIES", 2)
     world = polled(PLAIN, ["public.t"])
     world.master.execute("ALTER TABLE t ADD n int")
     writer = world.session()

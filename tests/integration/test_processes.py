@@ -16,12 +16,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sluice.config import PROJECT
+from sluice.config.configuration import PROJECT
+from sluice.dev import parallel_commands
 from sluice.errors import SluiceError
-from sluice.runtime import java, lanes, ports, processes
-from sluice.runtime.layout import Layout
-from sluice.runtime.progress import Progress
+from sluice.runtime import java, ports, processes
+from sluice.runtime.paths import Layout
 from sluice.runtime.state import State, alone
+from sluice.runtime.terminal import Progress
 
 SLEEPER = ["sleep", "600"]
 WITH_CHILD = ["sh", "-c", "sleep 600; true"]
@@ -113,8 +114,8 @@ def test_the_record_survives_and_knows_what_runs(layout, started):
 
 def test_only_one_starts_or_stops_at_a_time(layout):
     holder = (
-        "import sys; from pathlib import Path; from sluice.runtime.layout import Layout;"
-        "from sluice.runtime.progress import Progress; from sluice.runtime.state import alone\n"
+        "import sys; from pathlib import Path; from sluice.runtime.paths import Layout;"
+        "from sluice.runtime.terminal import Progress; from sluice.runtime.state import alone\n"
         "with alone(Layout(Path(sys.argv[1])), Progress()): print('mine', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -181,9 +182,9 @@ def test_the_launcher_needs_the_standard_library_alone():
 
 @pytest.mark.parametrize("beside", [False, True])
 def test_a_ring_that_takes_long_says_that_it_still_runs(beside, monkeypatch, capfd):
-    monkeypatch.setattr(lanes, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(parallel_commands, "HEARTBEAT_S", 0.05)
     code = "import time; print('a.py ..', flush=True); time.sleep(0.3); print('== FAILURES\\nmany\\nlines'); exit(3)"
-    ended = lanes.shown("faults", [sys.executable, "-c", code], PROJECT, os.environ, beside=beside)
+    ended = parallel_commands.shown("faults", [sys.executable, "-c", code], PROJECT, os.environ, beside=beside)
     out, err = capfd.readouterr()
     assert ended == 3
     assert err.count(" ... faults ") > 1

@@ -8,13 +8,13 @@ import pytest
 from support.issuing import execute
 from support.world import SOURCE
 
-from sluice.control import leases
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.model.statement import Statement
 from sluice.publish import publisher as publishing
 from sluice.state.replication import Status
+from sluice.store import leases
 
 pytestmark = [pytest.mark.postgres]
 

@@ -10,12 +10,12 @@ import pytest
 from support.updating import background, load_here
 from support.world import SOURCE
 
-from sluice.control import replications
 from sluice.errors import SluiceError
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 from sluice.initial_update.release import abandon
 from sluice.state.replication import Event
-from sluice.vendors.postgresql.copying import PostgresReceiver
+from sluice.store import replications
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 
 pytestmark = [pytest.mark.postgres]
 

@@ -9,7 +9,7 @@ from support.world import SOURCE, result
 
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
-from sluice.initial_update.receive import expected, receive
+from sluice.initial_update.files.receive import expected, receive
 from sluice.initial_update.release import release
 from sluice.state.replication import Status
 

@@ -7,7 +7,7 @@ import pytest
 from support.updating import SLAVES, load_here
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import ConfigError
 from sluice.state.replication import Status
 

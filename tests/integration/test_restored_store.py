@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
+from sluice.capture.reconcile import bootstrap
 from sluice.context import Context
-from sluice.control.bootstrap import bootstrap
 from sluice.errors import SluiceError
 from sluice.state.replication import Status
 

@@ -8,14 +8,14 @@ from support.issuing import execute
 from support.updating import background, load_here
 from support.world import SOURCE
 
+from sluice.capture.reconcile import make_inconsistent
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
-from sluice.control import replications
-from sluice.control.bootstrap import make_inconsistent
 from sluice.errors import SluiceError
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 from sluice.initial_update.release import abandon
 from sluice.state.replication import Event, Status
-from sluice.vendors.postgresql.copying import PostgresReceiver
+from sluice.store import replications
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 
 pytestmark = [pytest.mark.postgres]
 

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from support.world import SOURCE
 
-from sluice.control import replications
 from sluice.errors import SluiceError
 from sluice.publish.retention import trim
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 AT_ONCE = timedelta(0)

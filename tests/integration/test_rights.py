@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.control.rights import expect_allowed
+from sluice.commands.roles import expect_allowed
 from sluice.errors import SluiceError
-from sluice.requester import Requester
+from sluice.model.requester import Requester
 
 pytestmark = [pytest.mark.postgres]
 

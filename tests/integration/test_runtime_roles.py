@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
-from sluice.control.grants import grants
+from sluice.capture.grants import grants
+from sluice.capture.reconcile import bootstrap
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

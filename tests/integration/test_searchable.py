@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from sluice.control.check import findings
 from sluice.errors import SluiceError
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

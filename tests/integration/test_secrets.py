@@ -21,7 +21,7 @@ from psycopg import sql
 from support.sparkserver import TOKEN, job_environment
 from support.world import SOURCE
 
-from sluice.config import PROJECT
+from sluice.config.configuration import PROJECT
 from sluice.connections import ConnectionInfo
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]

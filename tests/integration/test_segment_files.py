@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sluice import config
-from sluice.ahead import ahead
-from sluice.changelog.files import PlainDirectory, SegmentFiles, Written
 from sluice.changelog.schema import LOGGED
+from sluice.changelog.segment_files import PlainDirectory, SegmentFiles, Written
+from sluice.config import configuration
 from sluice.errors import SluiceError, TransientError
+from sluice.prefetch import ahead
 
 
 @pytest.fixture(params=["plain directory", "hadoop filesystem"])
@@ -22,7 +22,7 @@ def files(request: pytest.FixtureRequest, tmp_path: Path) -> SegmentFiles:
         made = PlainDirectory(str(tmp_path / "log"))
     else:
         request.getfixturevalue("spark")
-        from sluice.spark.segments import HadoopDirectory
+        from sluice.spark.hadoop_segments import HadoopDirectory
 
         made = HadoopDirectory(f"file://{tmp_path}/log")
     made.begin(new=True)
@@ -70,7 +70,7 @@ def test_a_large_segment_passes_in_parts(
 ) -> None:
     """Whoever writes one, or reads it, holds a part of it at a time."""
     if "hadoop" in request.node.name:
-        monkeypatch.setattr("sluice.spark.segments.PART_BYTES", 1)
+        monkeypatch.setattr("sluice.spark.hadoop_segments.PART_BYTES", 1)
     batches = [changes(1 + 5 * number, 10) for number in range(3)]
     alive: list[weakref.ref[pa.RecordBatch]] = []
 
@@ -98,10 +98,10 @@ def test_a_segment_of_which_something_is_missing_once_it_is_written_is_not_liste
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: object, harm: str
 ) -> None:
     """A store that loses a file, or does not show it yet."""
-    from sluice.spark.segments import HadoopDirectory
+    from sluice.spark.hadoop_segments import HadoopDirectory
 
     log, look = HadoopDirectory(f"file://{tmp_path}/log"), HadoopDirectory._files
-    monkeypatch.setattr("sluice.spark.segments.PART_BYTES", 1)
+    monkeypatch.setattr("sluice.spark.hadoop_segments.PART_BYTES", 1)
 
     def lost(found: HadoopDirectory, path: str) -> object:
         for part in (tmp_path / "log" / "src-1-1-a").iterdir():
@@ -159,7 +159,7 @@ def test_a_directory_that_cannot_be_made_loses_nothing(files: SegmentFiles, tmp_
 
 def test_a_filesystem_that_cannot_be_used_is_told_with_its_reason(spark: object) -> None:
     """As one whose jars are not there, or whose server does not answer."""
-    from sluice.spark.segments import HadoopDirectory
+    from sluice.spark.hadoop_segments import HadoopDirectory
 
     log = HadoopDirectory("nosuch://host/log")
     for code, fails in (
@@ -179,5 +179,5 @@ def test_a_change_log_is_not_begun_on_a_disk_that_is_not_mounted(
     with pytest.raises(TransientError, match="cannot be reached"):
         PlainDirectory(str(place)).begin(new=True)
     assert not place.parent.exists(), "it would fill another disk"
-    monkeypatch.setenv(config.HOME_ENV, str(tmp_path / "home"))
+    monkeypatch.setenv(configuration.HOME_ENV, str(tmp_path / "home"))
     PlainDirectory(str(tmp_path / "home" / "changelog")).begin(new=True)

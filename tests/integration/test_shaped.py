@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from support.world import World
 
-from sluice.apply.plugins import RowByRow
-from sluice.apply.shaping import hashed
+from sluice.apply.transform.build import hashed
+from sluice.apply.transform.plugin import RowByRow
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
-from sluice.control.check import findings
 from sluice.errors import SluiceError
 from sluice.model.layout import Column
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 
@@ -159,8 +159,8 @@ def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world)
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_rows_pass_a_stylesheet_in_spark_tasks_and_one_that_fails_there_stops_its_slave_alone(world, tmp_path):
-    from sluice.spark.comparing import compare_all
-    from sluice.spark.loading import load
+    from sluice.spark.compare_tasks import compare_all
+    from sluice.spark.load_tasks import load
 
     # The plugin is known to this process alone.
     world.configure(lambda settings: settings["slaves"]["geneva"]["tables"].pop("public.orders"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from support.several import Several
 
-from sluice.control import rejections, replications
-from sluice.control.check import findings
-from sluice.dispatch.deciding import decide, remove_first
+from sluice.commands.unblock import decide, remove_first
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
+from sluice.monitor.check import findings
+from sluice.state.ddl_question import Answer
 from sluice.state.dispatcher import Hold
-from sluice.state.question import Answer
 from sluice.state.replication import Status
+from sluice.store import rejected_changes, replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -64,12 +64,12 @@ def test_a_truncate_takes_no_rows_of_others_and_stops_the_slave_in_front_of_it(s
     remove_first(world.context, EAST, ordinal)
     east.execute("INSERT INTO t VALUES (9)")
     world.until_quiet()
-    kept = rejections.kept(world.context.store, EAST)
+    kept = rejected_changes.kept(world.context.store, EAST)
     assert [one.change.action for one in kept] == ["T", "I", "I"]
     with pytest.raises(SluiceError, match="SLC-231"):
-        rejections.carry_out(world.context, EAST, [])
-    rejections.drop(world.context.store, EAST, [kept[0].id])
-    rejections.carry_out(world.context, EAST, [])
+        rejected_changes.carry_out(world.context, EAST, [])
+    rejected_changes.drop(world.context.store, EAST, [kept[0].id])
+    rejected_changes.carry_out(world.context, EAST, [])
     assert (keys(world), keys(world, "own")) == ([2, 4, 7, 9], [2])
 
 

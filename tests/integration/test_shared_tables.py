@@ -7,17 +7,17 @@ from functools import partial
 import pytest
 from support.updating import background, compare_here, load_here
 
-from sluice.control import replications
-from sluice.control.check import findings
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.model.names import Pair, TableName
-from sluice.publish.job import publish
+from sluice.monitor.check import findings
+from sluice.publish.run import publish
 from sluice.state.replication import Status
-from sluice.verify.job import Request, verify
+from sluice.store import replications
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.bootstrap import bootstrap
-from sluice.dispatch.job import drain
+from sluice.capture.reconcile import bootstrap
+from sluice.drain.run import drain
 from sluice.model.names import Pair
-from sluice.publish.job import publish
+from sluice.publish.run import publish
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives.serialization import (
 from support.carrying import KEPT, ROWS, TABLES
 from support.world import SOURCE
 
-from sluice.control.check import findings
 from sluice.errors import ConfigError, SluiceError
-from sluice.initial_update.receive import expected
-from sluice.initial_update.signing import SIGNATURE, private_key
+from sluice.initial_update.files.receive import expected
+from sluice.initial_update.files.signature import SIGNATURE, private_key
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
 
 pytestmark = [pytest.mark.postgres]

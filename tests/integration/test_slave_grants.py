@@ -9,10 +9,10 @@ import pytest
 from psycopg import sql
 from support.world import SOURCE
 
-from sluice.cli import main
-from sluice.control.check import findings
-from sluice.control.grants import slave_grants
+from sluice.capture.grants import slave_grants
+from sluice.cli.parser import main
 from sluice.errors import SluiceError
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

@@ -9,12 +9,12 @@ from psycopg import sql
 from support.updating import background, blocks_here
 from support.world import SOURCE
 
-from sluice.control import stops
-from sluice.control.check import findings
 from sluice.errors import SluiceError
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS
-from sluice.initial_update.online import load_online
 from sluice.model.names import TableName
+from sluice.monitor.check import findings
+from sluice.store import blocked
 
 pytestmark = [pytest.mark.postgres]
 
@@ -198,7 +198,7 @@ def test_foreign_keys_that_come_and_go_while_blocks_do_are_those_of_the_master_i
 def test_a_table_that_is_left_out_holds_back_no_rows_that_refer_to_it_and_is_filled_alone_later(world):
     fill(world)
     before = world.reader("zurich").execute(KEYS).fetchall()
-    stops.skip(world.context.store, world.pair("zurich"), REGION, "eva")
+    blocked.skip(world.context.store, world.pair("zurich"), REGION, "eva")
     world.master.execute("INSERT INTO region VALUES (30); INSERT INTO city VALUES (700, 30), (701, 1)")
     world.catch_up()
     assert world.rows("zurich", "public.city") == world.rows("master", "public.city")

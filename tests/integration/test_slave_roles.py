@@ -12,13 +12,13 @@ from support.carrying import Carried
 from support.updating import background, blocks_here
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.check import findings
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import EXTERNAL, MARKERS
-from sluice.initial_update.online import load_online
 from sluice.model.names import TableName
-from sluice.runtime.placement import packaged_binaries
+from sluice.monitor.check import findings
+from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

@@ -7,7 +7,7 @@ from support.updating import compare_here
 from support.world import SOURCE
 
 from sluice.state.replication import Status
-from sluice.verify.job import Request, verify
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 

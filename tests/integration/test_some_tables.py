@@ -7,13 +7,13 @@ from support import traffic
 from support.updating import background, compare_here, load_here
 from support.world import SOURCE
 
-from sluice.control import replications, stops
-from sluice.control.bootstrap import make_inconsistent
+from sluice.capture.reconcile import make_inconsistent
 from sluice.errors import SluiceError
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
 from sluice.state.replication import Event, Status
-from sluice.verify.job import Request, verify
+from sluice.store import blocked, replications
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -60,7 +60,7 @@ def test_the_others_go_on_exactly_under_constant_writes(world):
 
 
 def test_what_broke_off_is_filled_with_what_it_lacks_and_no_less(world):
-    stops.skip(world.context.store, world.pair("zurich"), HEAP, "eva")
+    blocked.skip(world.context.store, world.pair("zurich"), HEAP, "eva")
     world.master.execute(
         "DELETE FROM heap WHERE a < 10; DELETE FROM child WHERE id < 10; DELETE FROM parent WHERE id < 3"
     )
@@ -84,7 +84,7 @@ def test_what_broke_off_is_filled_with_what_it_lacks_and_no_less(world):
         assert world.dump("zurich")["failed"] == {}
     world.release("zurich")
     assert world.verify("zurich", initial=True) == {"zurich": 0}
-    assert stops.left_out(world.context.store, world.pair("zurich")) == {}
+    assert blocked.left_out(world.context.store, world.pair("zurich")) == {}
 
 
 def test_what_cannot_be_filled_alone_is_refused_and_nothing_is_changed(world):

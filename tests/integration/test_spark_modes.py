@@ -13,9 +13,9 @@ from support.sparkserver import SHORT_LIVED, TOKEN, job_environment, program
 from support.updating import background, load_here
 from support.world import SOURCE
 
-from sluice.config import PROJECT
+from sluice.config.configuration import PROJECT
 from sluice.errors import SluiceError
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.control import pause, replications
+from sluice.airflow_api import pause
 from sluice.errors import SluiceError
 from sluice.state.dispatcher import Hold
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

@@ -9,11 +9,11 @@ import pytest
 from support.issuing import DDL, everywhere, execute, standings
 from support.world import SOURCE
 
-from sluice.cli import main
-from sluice.control import answers
-from sluice.control.answers import Standing
+from sluice.cli.parser import main
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
+from sluice.store import statement_results
+from sluice.store.statement_results import Standing
 
 pytestmark = [pytest.mark.postgres]
 
@@ -67,7 +67,7 @@ def test_a_select_is_answered_by_every_node_at_its_place_and_the_answers_are_com
         **everywhere(world),
         "geneva": (Standing.FAILED, "other rows than on the master"),
     }
-    master, geneva, zurich = answers.answers(world.context.store, before.id)
+    master, geneva, zurich = statement_results.answers(world.context.store, before.id)
     assert master.answer.columns == ("id", "x", "nothing")
     assert master.answer == zurich.answer
     assert master.answer.rows[:2] == (("1", "1", None), ("2", "2", None))
@@ -263,7 +263,7 @@ def test_roles_without_privileges_issue_and_execute_statements_that_alter_tables
 
 
 def test_the_command_prints_what_each_node_answered(world, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("sluice.shell._context", lambda: world.context)
+    monkeypatch.setattr("sluice.cli.commands._context", lambda: world.context)
     file = tmp_path / "count.sql"
     file.write_text("SELECT count(*) AS rows FROM t;\n")
     assert main(["statement", SOURCE, "--sql-file", str(file), "--wait", "0"]) == 0

@@ -11,10 +11,10 @@ from support.issuing import DDL, everywhere, execute, standings
 from support.proxy import line
 from support.world import SOURCE
 
-from sluice.cli import main
-from sluice.control import answers
-from sluice.control.answers import Standing
+from sluice.cli.parser import main
 from sluice.errors import SluiceError, TransientError
+from sluice.store import statement_results
+from sluice.store.statement_results import Standing
 
 pytestmark = [pytest.mark.postgres]
 
@@ -64,7 +64,7 @@ def test_what_ends_before_its_commit_is_rolled_back_for_good(world, ended_by):
             issued.result(30)
     assert "issue it again" in caught.value.hint
     assert newest(world) == {"": Standing.FAILED}
-    (master,) = answers.answers(world.context.store, number(world))
+    (master,) = statement_results.answers(world.context.store, number(world))
     assert master.detail.startswith("rolled back")
     assert world.rows("master", "public.t") == before
     world.catch_up()
@@ -95,8 +95,8 @@ def test_a_session_that_is_lost_before_its_commit_has_not_and_holds_nobody_up(wo
 def test_what_cannot_be_found_out_at_once_is_found_out_later(
     world, cut, delivered, master, asked_by, monkeypatch, capsys
 ):
-    monkeypatch.setattr("sluice.control.statements.PATIENCE_S", 0.0)
-    monkeypatch.setattr("sluice.shell._context", lambda: world.context)
+    monkeypatch.setattr("sluice.statements.issue.PATIENCE_S", 0.0)
+    monkeypatch.setattr("sluice.cli.commands._context", lambda: world.context)
     cut.cut_at, cut.delivered, cut.then_down = b"COMMIT", delivered, True
     with pytest.raises(SluiceError, match=r"SLC-109: .*statement \d+") as caught:
         execute(world, UPDATE)
@@ -114,11 +114,11 @@ def test_what_cannot_be_found_out_at_once_is_found_out_later(
         assert f"flights (master)  {master}" in capsys.readouterr().out
     assert newest(world)[""] is master
     assert set(newest(world)) == ({"", "zurich", "geneva"} if delivered else {""})
-    assert answers.answers(world.context.store, number(world))[0].answer.count == (5 if delivered else 0)
+    assert statement_results.answers(world.context.store, number(world))[0].answer.count == (5 if delivered else 0)
 
 
 def test_a_process_that_died_before_the_commit_leaves_no_question_open(world):
-    left = answers.begin(world.context.store, SOURCE, ["zurich", "geneva"], UPDATE, "public")
+    left = statement_results.begin(world.context.store, SOURCE, ["zurich", "geneva"], UPDATE, "public")
     world.publish()
     assert newest(world) == {"": Standing.FAILED}
     assert number(world) == left
@@ -131,7 +131,7 @@ def test_a_slave_that_executed_it_tells_that_the_master_has(world):
     world.publish()
     control.execute("UPDATE answer SET status = 'WAITING', body = NULL WHERE slave = ''")
     world.drain("zurich")
-    assert answers.answers(world.context.store, done.id)[0].answer == done.answer
+    assert statement_results.answers(world.context.store, done.id)[0].answer == done.answer
     assert newest(world)[""] is Standing.OK
 
 
@@ -142,10 +142,10 @@ def test_a_master_that_was_replaced_meanwhile_cannot_tell(world):
     control.execute("UPDATE statement SET incarnation = 'another'")
     world.publish()
     assert set(newest(world).values()) == {Standing.FAILED}
-    assert "look at its data" in answers.answers(world.context.store, done.id)[0].detail
+    assert "look at its data" in statement_results.answers(world.context.store, done.id)[0].detail
 
 
 def test_a_number_that_no_statement_bears_is_refused(world, monkeypatch, capsys):
-    monkeypatch.setattr("sluice.shell._context", lambda: world.context)
+    monkeypatch.setattr("sluice.cli.commands._context", lambda: world.context)
     assert main(["statement", SOURCE, "--show", "77"]) == 1
     assert "SLC-111" in capsys.readouterr().err

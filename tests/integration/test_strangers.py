@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
+from sluice.capture.reconcile import bootstrap
 from sluice.changelog.schema import NO_LAYOUT
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
 from sluice.errors import ConfigError, SluiceError
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

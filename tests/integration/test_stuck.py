@@ -10,11 +10,12 @@ import pyarrow as pa
 import pytest
 from support.world import SOURCE
 
-from sluice.cli import main
-from sluice.config import CONFIG_ENV
+from sluice.cli.parser import main
+from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
-from sluice.control import leases, rejections, replications, status, stops
 from sluice.errors import SluiceError, TransientError
+from sluice.monitor import status
+from sluice.store import blocked, leases, rejected_changes, replications
 from sluice.vendors.postgresql.session import VALUES_ENV, explained
 
 pytestmark = [pytest.mark.postgres]
@@ -83,7 +84,7 @@ def test_what_comes_before_is_delivered_and_the_transaction_is_named_without_its
     world.reader("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
     world.drain()
     assert world.differences() == {}
-    assert stops.standing(world.context.store, world.pair("zurich")) is None
+    assert blocked.standing(world.context.store, world.pair("zurich")) is None
 
 
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
@@ -107,7 +108,7 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert [(actor, detail[:13]) for actor, detail in audit] == [("eva", "transaction 3")]
     listed = sluice(world, "rejected")[1]
     assert "transaction 3  public.t  INSERT, removed\n  + id=3  v=secret" in listed
-    kept = rejections.kept(world.context.store, world.pair("zurich"))
+    kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
     world.reader("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
     assert sluice(world, "rejected", kept[1].id, kept[2].id, "--carry-out")[0] == 0
     assert sluice(world, "rejected", kept[0].id, "--drop")[0] == 0
@@ -117,7 +118,7 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
 @pytest.fixture
 def held(monkeypatch):
     """Small parts, of which little is held in memory; how many bytes that were at most."""
-    monkeypatch.setattr("sluice.dispatch.batches.PART", 100)
+    monkeypatch.setattr("sluice.drain.batches.PART", 100)
     for module in ("spilling", "waiting"):
         monkeypatch.setattr(f"sluice.dispatch.{module}.MOST_BYTES", 100_000)
     before = pa.default_memory_pool()
@@ -144,7 +145,7 @@ def test_neither_a_large_transaction_that_is_removed_nor_what_comes_before_it_is
     world.let_leases_expire()
     assert sluice(world, "dispatcher", "--remove-first", 2)[0] == 0
     assert (world.position().ordinal, zurich.execute("SELECT count(*) FROM t").fetchone()) == (2, (2000,))
-    kept = rejections.kept(world.context.store, world.pair("zurich"))
+    kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
     assert [int(one.change.new[0]) for one in kept] == list(range(8001, 10001))
     assert {one.change.unseen for one in kept} == {computed != "v"}
     assert held() < 50_000_000

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from support.guides import example_of, guide
 
-from sluice import hooks
-from sluice.apply import sandbox
-from sluice.apply.styled import styled
-from sluice.apply.stylesheets import Stylesheet
+from sluice import extensions
+from sluice.apply.transform import xslt_process
+from sluice.apply.transform.stylesheet import styled
+from sluice.apply.transform.stylesheet_file import Stylesheet
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -80,7 +80,7 @@ def test_rows_are_left_out_and_split_whatever_a_row_is_beside(monkeypatch):
         '<xsl:copy-of select="."/></xsl:template>'  # fmt: skip
     beside = '<xsl:template match="row[position() > 1 or preceding::row or @num != 0]"/>'
     for piece in (4_000_000, 1):
-        monkeypatch.setattr(sandbox, "_PIECE", piece)
+        monkeypatch.setattr(xslt_process, "_PIECE", piece)
         _, found = made(split + beside)
         assert (found.rows.to_pylist(), found.of.tolist()) == ([GIVEN[0], GIVEN[2], GIVEN[2]], [0, 2, 2])
 
@@ -141,7 +141,7 @@ def test_dates_that_are_given_and_ids_within_a_row_are_the_same_each_time():
     dates = "concat(d:add('2013-01-31', 'P1M'), ' m:random() ', m:abs(-1))"
     found = []
     for _ in range(2):
-        sandbox.sandbox.cache_clear()
+        xslt_process.sandbox.cache_clear()
         found.append(made(noted(f"concat({dates}, generate-id(..), d:date(/none))"))[1].rows.to_pylist())
     assert found[0] == found[1]
     assert found[0][0][1].startswith("2013-02-28 m:random() 1id")
@@ -150,7 +150,7 @@ def test_dates_that_are_given_and_ids_within_a_row_are_the_same_each_time():
 @pytest.fixture(scope="module")
 def failing():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sandbox, "_MOST_MEMORY", 1 << 28)
+        patch.setattr(xslt_process, "_MOST_MEMORY", 1 << 28)
         wrong = (f'<xsl:template match="row[col={number}]">{one}</xsl:template>' for number, (one, _) in WRONG.items())
         yield made(LOOPS + "".join(wrong))[0]
 
@@ -160,10 +160,10 @@ def test_a_stylesheet_that_fails_or_loops_or_reaches_out_is_named_and_goes_on_wi
     failing, number, monkeypatch
 ):
     why = rf"SLC-162: the stylesheet ours.xsl failed on 4 rows of shop.items: .*{WRONG[number][1]}"
-    monkeypatch.setattr(hooks, "PATIENCE_S", 0.3 if number == "14" else 60)
+    monkeypatch.setattr(extensions, "PATIENCE_S", 0.3 if number == "14" else 60)
     with pytest.raises(SluiceError, match=why):
         failing.made(pa.array([*GIVEN, [number, ""]], ROWS))
-    monkeypatch.setattr(hooks, "PATIENCE_S", 60)
+    monkeypatch.setattr(extensions, "PATIENCE_S", 60)
     assert failing.made(pa.array(GIVEN, ROWS)).rows.to_pylist() == GIVEN
 
 

@@ -10,12 +10,12 @@ from support.updating import background
 from support.world import SOURCE
 from test_ddl import named, stream
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
-from sluice.control.status import as_table
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.initial_update import dump
 from sluice.model.names import TableName
+from sluice.monitor.check import findings
+from sluice.monitor.status import as_table
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]

@@ -9,7 +9,7 @@ import pytest
 from support.updating import load_here
 
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
@@ -24,14 +24,14 @@ def world(updating, monkeypatch):
 
 @pytest.fixture
 def load(spark):
-    from sluice.spark.loading import load
+    from sluice.spark.load_tasks import load
 
     return load
 
 
 @pytest.fixture
 def compare_all(spark):
-    from sluice.spark.comparing import compare_all
+    from sluice.spark.compare_tasks import compare_all
 
     return compare_all
 
@@ -102,7 +102,7 @@ def test_a_table_that_was_truncated_under_a_comparison_is_worth_a_retry(world, c
 
 
 def test_a_terminal_error_of_one_task_wins_over_transient_ones_of_others():
-    from sluice.spark.failures import as_text, raise_any
+    from sluice.spark.errors import as_text, raise_any
 
     raise_any([])
     waits = as_text(TransientError(36, "locked", "wait"))

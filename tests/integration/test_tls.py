@@ -10,12 +10,12 @@ from psycopg import sql
 from support.updating import UpdatingWorld
 from support.world import SOURCE, result
 
-from sluice import transport
+from sluice import tls
+from sluice.capture.reconcile import bootstrap
 from sluice.connections import SEALED_ENV, seal
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.together import EXTERNAL
+from sluice.initial_update.options import EXTERNAL
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 
@@ -131,10 +131,10 @@ def test_check_tells_which_ways_beyond_the_loopback_are_not_safe(world, updating
         respell(world, name, extra={"sslmode": "prefer", "sslrootcert": None})
     assert told(plain) == told(world) == {}, "nothing leaves this machine"
     # Servers of tests listen on the loopback alone: let that be far away.
-    monkeypatch.setattr(transport, "is_far", bool)
-    assert told(plain) == dict.fromkeys(ENDS, f"the connection to 127.0.0.1 is not encrypted: set {transport._REMEDY}")
+    monkeypatch.setattr(tls, "is_far", bool)
+    assert told(plain) == dict.fromkeys(ENDS, f"the connection to 127.0.0.1 is not encrypted: set {tls._REMEDY}")
     unverified = "is encrypted, but the server's certificate is not verified (sslmode prefer)"
-    assert told(world) == dict.fromkeys(ENDS, f"the connection to 127.0.0.1 {unverified}: set {transport._REMEDY}")
+    assert told(world) == dict.fromkeys(ENDS, f"the connection to 127.0.0.1 {unverified}: set {tls._REMEDY}")
     for name in ENDS:
         respell(world, name, extra=world.verified)
     assert told(world) == {}

@@ -7,11 +7,11 @@ import json
 import pytest
 from support.world import SOURCE
 
-from sluice.cli import main
-from sluice.config import CONFIG_ENV
+from sluice.cli.parser import main
+from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
-from sluice.control import rejections
 from sluice.errors import SluiceError
+from sluice.store import rejected_changes
 
 pytestmark = [pytest.mark.postgres]
 
@@ -71,7 +71,7 @@ def test_changes_that_were_rejected_are_kept_and_can_be_carried_out(odd, mode, m
     world = odd("record", mode)
     world.drain()
     assert world.reader("zurich").execute("SELECT * FROM t ORDER BY 1").fetchall() == [(4, "fine"), (8, "own")]
-    kept = rejections.kept(world.context.store, world.pair("zurich"))
+    kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
     told = [(one.change.layout.name.table, one.change.action, one.change.oddity) for one in kept]
     assert told == [
         ("t", "U", "missing"),
@@ -95,7 +95,7 @@ def test_changes_that_were_rejected_are_kept_and_can_be_carried_out(odd, mode, m
     assert run(kept[2].id, "--drop")[0] == 0
     with monkeypatch.context() as interrupted:
         # The slave has it, and the store does not know.
-        interrupted.setattr(rejections.replications, "note", interruption)
+        interrupted.setattr(rejected_changes.replications, "note", interruption)
         assert run(kept[3].id, "--carry-out")[0] == 130
     assert world.rows("zurich", "public.heap").total() == 1
     assert "carried out 4 changes; 3 rows were put right" in run("--carry-out")[1].out

@@ -6,9 +6,9 @@ import pytest
 from psycopg import sql
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.replications import get
+from sluice.capture.reconcile import bootstrap
 from sluice.state.replication import Status
+from sluice.store.replications import get
 
 pytestmark = [pytest.mark.postgres]
 

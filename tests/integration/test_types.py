@@ -10,7 +10,7 @@ from support.exactly import differences, pinned, text_of
 from support.values import GROUPS, UNORDERED, Values
 
 from sluice.errors import SluiceError
-from sluice.model.content import BOOLEAN_WORDS, parse
+from sluice.messages.column_literal import BOOLEAN_WORDS, parse
 
 pytestmark = [pytest.mark.postgres]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
 from sluice.state.replication import Status
 

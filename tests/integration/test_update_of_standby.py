@@ -6,11 +6,11 @@ import pytest
 from support.updating import background, compare_here
 from support.world import SOURCE
 
-from sluice.control import replications
 from sluice.errors import SluiceError, TransientError
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
-from sluice.verify.job import Request, verify
+from sluice.store import replications
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 

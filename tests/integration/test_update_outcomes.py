@@ -11,14 +11,14 @@ import pytest
 from support.updating import load_here
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.status import standings
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.initial_update.release import abandon
+from sluice.monitor.status import standings
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

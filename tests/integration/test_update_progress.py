@@ -16,15 +16,16 @@ import pytest
 from support.updating import blocks_here, load_here
 from support.world import SOURCE
 
-from sluice.control import transfers
-from sluice.control.status import as_json, as_table
-from sluice.initial_update import plan, progress
+from sluice.initial_update import progress
+from sluice.initial_update.blocks.load import load_online
+from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import EXTERNAL, MARKERS, dump
-from sluice.initial_update.online import load_online
-from sluice.initial_update.receive import receive
+from sluice.initial_update.files.receive import receive
 from sluice.initial_update.release import abandon
-from sluice.runtime.placement import packaged_binaries
-from sluice.vendors.postgresql.copying import PostgresReceiver
+from sluice.monitor.status import as_json, as_table
+from sluice.runtime.postgres_dirs import packaged_binaries
+from sluice.store import transfers
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 
 pytestmark = [pytest.mark.postgres]
 

@@ -6,8 +6,8 @@ import pytest
 from support.updating import blocks_here
 from support.world import SOURCE
 
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import MARKERS, SNAPSHOT
-from sluice.initial_update.online import load_online
 
 pytestmark = [pytest.mark.postgres]
 

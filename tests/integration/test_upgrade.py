@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.world import SOURCE
 
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.state.replication import Status
-from sluice.vendors.postgresql import triggers
+from sluice.vendors.postgresql.capture.queue import triggers
 
 pytestmark = [pytest.mark.postgres]
 

@@ -10,13 +10,13 @@ from support.updating import UpdatingWorld, background, compare_here
 from support.waiting import until
 from support.world import SOURCE
 
+from sluice.changelog import points
 from sluice.connections import SEALED_ENV, seal
-from sluice.control.status import standings
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
+from sluice.monitor.status import standings
 from sluice.state.replication import Status
-from sluice.verify import points
-from sluice.verify.job import Request, verify
+from sluice.verify.run import Request, verify
 
 pytestmark = [pytest.mark.postgres]
 

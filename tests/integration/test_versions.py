@@ -9,11 +9,11 @@ import pytest
 from support.updating import load_here
 from support.world import SOURCE
 
-from sluice.control import replications
 from sluice.errors import SluiceError
-from sluice.initial_update.receive import expected, receive
+from sluice.initial_update.files.receive import expected, receive
 from sluice.publish.retention import trim
 from sluice.state.replication import Event, Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

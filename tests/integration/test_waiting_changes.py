@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sluice.control import status
 from sluice.crash import CrashPoint
-from sluice.dispatch.spilling import Spilled
+from sluice.drain.spill import Spilled
+from sluice.monitor import status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -53,7 +53,7 @@ SET CONSTRAINTS ALL DEFERRED;
 @pytest.fixture
 def spilled(monkeypatch):
     """Small parts, of which little is held; how many files there were."""
-    monkeypatch.setattr("sluice.dispatch.batches.PART", 200)
+    monkeypatch.setattr("sluice.drain.batches.PART", 200)
     for module in ("spilling", "waiting"):
         monkeypatch.setattr(f"sluice.dispatch.{module}.MOST_BYTES", 10_000)
     files, write = set(), Spilled._write
@@ -71,7 +71,7 @@ def spilled(monkeypatch):
 def test_keys_that_rows_swap_in_a_transaction_of_many_parts_are_the_masters_in_the_end(
     build, spilled, mode, emptied, monkeypatch
 ):
-    monkeypatch.setattr("sluice.dispatch.drain.MOST_REPLAYED", 500)
+    monkeypatch.setattr("sluice.drain.drain.MOST_REPLAYED", 500)
     world = build(DDL, TABLES)
     world.configure(lambda plain: plain["replications"][0].update(mode=mode))
     world.master.execute(FILLED)
@@ -100,8 +100,8 @@ def test_rows_of_the_slaves_own_are_put_right_and_counted_as_in_one_piece(build,
     assert spilled
     spilled.clear()
     with pytest.MonkeyPatch.context() as large:
-        large.setattr("sluice.dispatch.spilling.MOST_BYTES", 1 << 30)
-        large.setattr("sluice.dispatch.waiting.MOST_BYTES", 1 << 30)
+        large.setattr("sluice.drain.spill.MOST_BYTES", 1 << 30)
+        large.setattr("sluice.drain.deferred_changes.MOST_BYTES", 1 << 30)
         found.append(world.drain("geneva")["tolerated"])
     assert not spilled
     assert found[0] == found[1] > 0
@@ -109,7 +109,7 @@ def test_rows_of_the_slaves_own_are_put_right_and_counted_as_in_one_piece(build,
 
 
 def test_files_and_histories_are_the_same_too(lake, spilled, monkeypatch):
-    monkeypatch.setattr("sluice.dispatch.late.MOST_BYTES", 20_000)
+    monkeypatch.setattr("sluice.drain.deferred.MOST_BYTES", 20_000)
     there = lake(DDL.replace(", j json", ", j text") + ";" + FILLED, TABLES)
     there.world.master.execute(SWAPPED)
     there.world.catch_up()

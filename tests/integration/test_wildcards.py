@@ -6,10 +6,10 @@ import pytest
 from support.world import SOURCE
 from test_ddl import named, stream
 
-from sluice.control.bootstrap import bootstrap
-from sluice.control.check import findings
+from sluice.capture.reconcile import bootstrap
 from sluice.model.names import TableName
-from sluice.model.wanted import chosen
+from sluice.model.watched import chosen
+from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
 

@@ -7,9 +7,9 @@ import pyarrow.compute as pc
 import pytest
 
 from sluice.changelog.schema import ATTRIBUTES
-from sluice.control.check import findings
 from sluice.crash import CrashPoint
 from sluice.errors import ConfigError, SluiceError
+from sluice.monitor.check import findings
 from sluice.publish import publisher as publishing
 from sluice.publish.transformer import Transformed
 

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 from support.world import SOURCE
 
-from sluice.control import replications
-from sluice.control.bootstrap import bootstrap
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
 from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 

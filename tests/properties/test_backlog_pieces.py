@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.vendors.postgresql.backlog import joined
+from sluice.vendors.postgresql.capture.queue.backlog import joined
 
 BLOCKS = st.lists(st.integers(0, 60).map(lambda run: (16 * run, 16 * run + 16)), min_size=1)
 

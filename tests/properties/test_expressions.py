@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sluice.errors import SluiceError
 from sluice.expressions import parse
 from sluice.model.layout import Column
-from sluice.vendors.postgresql.images import fields
+from sluice.vendors.postgresql.capture.queue.row_images import fields
 from sluice.vendors.postgresql.session import PINNED
 
 pytestmark = [pytest.mark.postgres]

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice.messages.message import OLD_CONTENT, ColumnName, Description, Message, Row
-from sluice.messages.reading import parse, read
-from sluice.messages.writing import CLOSED, DECLARATION, opened, render, row
+from sluice.messages.xml_reader import parse, read
+from sluice.messages.xml_writer import CLOSED, DECLARATION, opened, render, row
 
 # Of everything a text may hold, above all what XML has trouble with.
 texts = st.text() | st.text(alphabet="]>&<'\"\r\n\t \x00\x01\x0b\x85\u2028\ufffe\uffffa", max_size=8)

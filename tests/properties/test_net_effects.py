@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from support.netting import KEYED, KEYLESS, SHIFTED, Row, applied, changes, delete, insert, update
 
-from sluice.apply.net import net
+from sluice.apply.net.net_effect import net
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 

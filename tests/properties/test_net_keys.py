@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from sluice.apply.net import KeyedNet, net
+from sluice.apply.net.net_effect import KeyedNet, net
 from sluice.changelog.schema import CHANGES
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName

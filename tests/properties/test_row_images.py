@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from sluice.model import content
-from sluice.vendors.postgresql.images import fields
+from sluice.messages import column_literal
+from sluice.vendors.postgresql.capture.queue.row_images import fields
 
 pytestmark = [pytest.mark.postgres]
 
@@ -51,7 +51,7 @@ LITERAL = "SELECT repl_col2xml(%s, %s)"
 @pytest.fixture(scope="module")
 def session(server):
     """A session of a database that has the DbResources' functions, and types of its own."""
-    from sluice.config import Config
+    from sluice.config.configuration import Config
     from sluice.context import Context
 
     info = server.create_database()
@@ -85,10 +85,10 @@ def test_images_and_literals_give_back_every_value(session, rows, names):
         *texts, truth, truths, raw = cells
         word = {"t": "true", "f": "false", None: None}[truth]
         values = [*texts, word, truths, raw and bytes.fromhex(raw[2:])]
-        literal = content.render(names, values)
+        literal = column_literal.render(names, values)
         columns = Jsonb([[name, type_] for name, type_ in zip(names, COLUMNS, strict=True)])
         assert session.execute(LITERAL, [columns, row[0]]).fetchone() == (literal,)
-        assert content.parse(literal) == dict(zip(names, values, strict=True))
+        assert column_literal.parse(literal) == dict(zip(names, values, strict=True))
 
 
 def image(session, row):

@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 from support.netting import KEYED, KEYLESS, SHIFTED, TRUNCATE, Row, applied, changes, delete, insert, update, written
 
-from sluice.apply.net import KeyedNet, net
-from sluice.dispatch import spilling
-from sluice.dispatch.waiting import Waiting
+from sluice.apply.net.net_effect import KeyedNet, net
+from sluice.drain import spill
+from sluice.drain.deferred_changes import Waiting
 
 LAYOUTS = pytest.mark.parametrize("layout", [KEYED, SHIFTED, KEYLESS], ids=["keyed", "deferrable", "keyless"])
 START: Counter[Row] = Counter({(str(number), "a"): 1 for number in range(30)})
@@ -61,7 +61,7 @@ def waited(layout, parts, most: int):
 @LAYOUTS
 @pytest.mark.parametrize("seed", range(12))
 def test_the_net_effect_of_some_keys_at_a_time_is_that_of_the_whole(layout, seed, monkeypatch):
-    monkeypatch.setattr(spilling, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(spill, "MOST_BYTES", 2_000)
     chance = random.Random(seed)
     done = transaction(chance, layout)
     damaged = Counter({**START, ("39", "unexpected"): 1})
@@ -82,7 +82,7 @@ def test_the_net_effect_of_some_keys_at_a_time_is_that_of_the_whole(layout, seed
 
 @LAYOUTS
 def test_all_changes_are_there_in_their_order(layout, monkeypatch):
-    monkeypatch.setattr(spilling, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(spill, "MOST_BYTES", 2_000)
     whole = changes(transaction(random.Random(1), layout))
     effect = waited(layout, [whole.slice(begin, 70) for begin in range(0, len(whole), 70)], 100)
     assert [row for some in effect.changes() for row in some.to_pylist()] == whole.to_pylist()

@@ -11,11 +11,11 @@ import pytest
 from support.updating import UpdatingWorld, load_here
 from support.world import SOURCE
 
-from sluice.control import transfers
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import dump
+from sluice.initial_update.files.receive import receive
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.receive import receive
+from sluice.store import transfers
 
 LIMIT = 20_000
 ROWS = """

@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 from support.world import SOURCE
 
-from sluice.control.leases import acquire
-from sluice.dispatch.drain import Drain
+from sluice.drain.drain import Drain
+from sluice.store.leases import acquire
 
 # Each transaction writes one row into it at its beginning and one at its end.
 MARKS = "CREATE TABLE mark (step integer, edge text, PRIMARY KEY (step, edge));"

@@ -12,10 +12,10 @@ from support.carrying import Carried
 from support.updating import Load, UpdatingWorld, background, load_here
 from support.world import SOURCE
 
-from sluice.initial_update import plan
-from sluice.initial_update.filing import FilesReceiver
-from sluice.initial_update.job import LoadJob, SlaveLoaded
+from sluice.initial_update.chunks import plan
+from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.initial_update.release import abandon
+from sluice.vendors.protocol.tasks import LoadJob, SlaveLoaded
 
 DDL = """
 CREATE TABLE keyed (id int PRIMARY KEY, n int NOT NULL DEFAULT 0, note text);

@@ -6,9 +6,9 @@ from typing import Any
 
 from support.world import SOURCE, World
 
-from sluice.control.answers import Standing
-from sluice.control.statements import awaited, issue
 from sluice.model.statement import Statement
+from sluice.statements.issue import awaited, issue
+from sluice.store.statement_results import Standing
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, x int, v text)"
 

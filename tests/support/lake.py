@@ -15,9 +15,9 @@ from support.updating import UpdatingWorld
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
-from sluice.control import replications
 from sluice.crash import CrashPoint
 from sluice.state.replication import Event
+from sluice.store import replications
 
 DDL = """
 CREATE TABLE keyed (id int PRIMARY KEY, note text, amount numeric(9,2), day date, at timestamptz, raw bytea,

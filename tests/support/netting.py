@@ -6,8 +6,8 @@ from collections import Counter
 
 import pyarrow as pa
 
-from sluice.apply.effects import Effect, Netted
-from sluice.apply.net import CountedNet, net
+from sluice.apply.net.effects import Effect, Netted
+from sluice.apply.net.net_effect import CountedNet, net
 from sluice.changelog.schema import CHANGES
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName

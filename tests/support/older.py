@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from sluice.runtime import placement
+from sluice.runtime import postgres_dirs
 from sluice.runtime.postgres import Cluster
 
 
@@ -19,9 +19,9 @@ class Older(Cluster):
 @pytest.fixture(scope="module")
 def older(server, tmp_path_factory):
     """Where databases of a world are to be: ``elsewhere={"zurich": older}``."""
-    packaged = placement.packaged_binaries()
+    packaged = postgres_dirs.packaged_binaries()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(placement, "packaged_binaries", lambda: packaged.parents[1] / "pginstall" / "bin")
+        patched.setattr(postgres_dirs, "packaged_binaries", lambda: packaged.parents[1] / "pginstall" / "bin")
         cluster = Older(tmp_path_factory.mktemp("older"))
         made = type(server)(cluster)
         made.start()

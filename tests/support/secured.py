@@ -19,8 +19,8 @@ from support.installing import installed
 from support.places import port
 
 from sluice.connections import ConnectionInfo
-from sluice.refusal import parameters
-from sluice.runtime import placement
+from sluice.libpq import parameters
+from sluice.runtime import postgres_dirs
 from sluice.runtime.postgres import SUPERUSER, Cluster
 
 _HBA = """
@@ -134,7 +134,7 @@ def secured(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     """The server; its data goes with the module."""
     binaries = Path(installed(_binaries, "postgresql"))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(placement, "packaged_binaries", lambda: binaries)
+        patched.setattr(postgres_dirs, "packaged_binaries", lambda: binaries)
         made = Secured(type(server), tmp_path_factory.mktemp("secured"))
     yield made
     made.cluster.remove()

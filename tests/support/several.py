@@ -11,17 +11,17 @@ import pytest
 from support.updating import load_here
 from support.world import Rows, rows_of
 
-from sluice.config import Config
+from sluice.config.configuration import Config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.context import Context
-from sluice.control import replications
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
 from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import release
 from sluice.model.names import Pair
-from sluice.publish.job import publish
+from sluice.publish.run import publish
 from sluice.state.replication import Event
+from sluice.store import replications
 
 _ROUNDS = 8
 

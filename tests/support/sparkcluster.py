@@ -14,7 +14,7 @@ import pytest
 from support import places
 from support.sparkserver import SHORT_LIVED, await_port, job_environment, program, started
 
-from sluice.config import PROJECT
+from sluice.config.configuration import PROJECT
 from sluice.connections import KEY_FILE_ENV
 from sluice.runtime import ports
 

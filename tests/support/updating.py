@@ -14,19 +14,19 @@ import pytest
 import yaml
 from support.world import SOURCE, Rows, World
 
-from sluice.config import CONFIG_ENV, HOME_ENV
+from sluice.config.configuration import CONFIG_ENV, HOME_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.blocks import load_block
+from sluice.initial_update.blocks.task import load_block
+from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import dump
-from sluice.initial_update.filling import load_chunks
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.job import BlockJob, BlockLoaded, LoadJob, SlaveLoaded
 from sluice.initial_update.release import release
+from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, SlaveLoaded
 from sluice.vendors.registry import vendor
-from sluice.verify.compare import Difference
-from sluice.verify.comparison import Comparison
-from sluice.verify.job import Request, verify
+from sluice.verify.merge_compare import Difference
+from sluice.verify.run import Request, verify
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
 CompareAll = Callable[[list[Comparison]], list[Difference]]

@@ -18,20 +18,20 @@ import pytest
 import yaml
 from psycopg import sql
 
-from sluice.config import CONFIG_ENV, HOME_ENV, PROJECT, Config
+from sluice.config.configuration import CONFIG_ENV, HOME_ENV, PROJECT, Config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.context import Context
-from sluice.control import replications
-from sluice.control.leases import acquire
-from sluice.control.status import Standing, standings
 from sluice.crash import ENV as CRASH_ENV
-from sluice.dispatch.drain import Drain
-from sluice.dispatch.job import drain
+from sluice.drain.drain import Drain
+from sluice.drain.run import drain
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.publish.job import publish
+from sluice.monitor.status import Standing, standings
 from sluice.publish.publisher import Publisher
+from sluice.publish.run import publish
 from sluice.state.replication import Event, Status
+from sluice.store import replications
+from sluice.store.leases import acquire
 
 SOURCE = "flights"
 Rows = Counter[tuple[str | None, ...]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sluice import config
-from sluice.config import Config
+from sluice.config import configuration
+from sluice.config.configuration import Config
 
 
 @pytest.fixture
@@ -15,6 +15,6 @@ def read(tmp_path):
     def read(text: str) -> Config:
         file = tmp_path / "replication.yaml"
         file.write_text(text)
-        return config.load(file)
+        return configuration.load(file)
 
     return read

@@ -8,10 +8,10 @@ from itertools import accumulate, pairwise
 import pyarrow as pa
 import pytest
 
-from sluice.changelog.files import Written
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
-from sluice.dispatch.batches import batches
+from sluice.changelog.segment_files import Written
+from sluice.drain.batches import batches
 from sluice.model.position import START, Position, Snapshot
 
 
@@ -73,7 +73,7 @@ def together(parts):
     ],
 )
 def test_batches_hold_whole_transactions_each_once(segments, size, whole, monkeypatch):
-    monkeypatch.setattr("sluice.dispatch.batches.PART", 4)
+    monkeypatch.setattr("sluice.drain.batches.PART", 4)
     files, listed = log(*segments)
     parts = list(batches(files, listed, START, None, size, in_parts=not whole))
     assert all(len(part.changes) <= (4 if whole else 2 * size) for part in parts)
@@ -105,7 +105,7 @@ def test_a_transaction_larger_than_a_batch_comes_alone_and_in_parts():
 
 
 def test_a_transaction_that_takes_the_slave_a_while_comes_in_parts_however_large_a_batch_may_be(monkeypatch):
-    monkeypatch.setattr("sluice.dispatch.batches.PART", 2)
+    monkeypatch.setattr("sluice.drain.batches.PART", 2)
     files, listed = log([sizes(1, 1, 1), [(4,)] * 3, [(4,), (4,), (5,), (6,), (6,), (6,), (7,)], [(8,), (9,)]])
     found = [
         (len(one.changes), one.end.ordinal, one.last) for one in batches(files, listed, START, None, 99, in_parts=True)
@@ -120,7 +120,7 @@ def test_a_transaction_that_takes_the_slave_a_while_comes_in_parts_however_large
 
 
 def test_a_transaction_that_is_to_come_as_a_whole_does_unless_it_is_too_large_for_that(monkeypatch):
-    monkeypatch.setattr("sluice.dispatch.batches.PART", 2)
+    monkeypatch.setattr("sluice.drain.batches.PART", 2)
     files, listed = log([sizes(1, 4, 1), [(4,)] * 5, [(5,), (6,), (6,), (6,)]])
     some = batches(files, listed, START, None, 2, in_parts=True, whole=4)
     found = [(one.changes["ordinal"].to_pylist(), one.last) for one in some]

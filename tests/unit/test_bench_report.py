@@ -11,7 +11,7 @@ from sluice import bench
 from sluice.bench import report
 from sluice.bench.report import Report, alternating
 from sluice.errors import ConfigError
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
 
 
 def test_a_report_is_one_json_object_with_inputs_machine_and_figures() -> None:
@@ -53,6 +53,6 @@ def test_a_bench_that_cannot_be_run_is_refused_before_anything_starts(name: str,
 
 
 def test_every_bench_of_the_command_line_exists() -> None:
-    from sluice.cli import BENCHES
+    from sluice.cli.parser import BENCHES
 
     assert set(BENCHES) == set(bench.BENCHES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.model.between import Between
+from sluice.model.key_range import Between
 
 WRITTEN = {
     "public.t: 5 .. 9": (("5",), ("9",)),

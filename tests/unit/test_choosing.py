@@ -7,10 +7,10 @@ import time
 import pyarrow as pa
 import pytest
 
-from sluice import hooks
-from sluice.apply.view import Sight, seen, view
+from sluice import extensions
+from sluice.apply.mapping.table_view import Sight, seen, view
 from sluice.changelog.schema import CHANGES
-from sluice.config import Slave
+from sluice.config.configuration import Slave
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -104,7 +104,7 @@ def test_a_change_is_carried_out_if_the_condition_holds_for_it_and_nothing_vetoe
     ],
 )
 def test_what_cannot_decide_is_named(entry, code, why, monkeypatch):
-    monkeypatch.setattr(hooks, "PATIENCE_S", 0.2 if entry.get("veto") == named(hanging) else 60)
+    monkeypatch.setattr(extensions, "PATIENCE_S", 0.2 if entry.get("veto") == named(hanging) else 60)
     with pytest.raises(SluiceError, match=why) as refused:
         carried_out(**entry)
     assert refused.value.code == code

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.config import Config
-from sluice.model.circles import echoing
+from sluice.config.configuration import Config
+from sluice.model.replication_cycles import echoing
 
 CASES = {
     "one direction": ({"a": ["s.t"], "b": ["s.t"]}, ["a>b"], {}, []),

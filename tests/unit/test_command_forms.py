@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from sluice import commands
+from sluice import shell
 from sluice.model.names import Pair
 
 ZURICH = Pair("flights", "zurich")
@@ -18,25 +18,25 @@ COMPOSE = "docker compose exec airflow-scheduler ./sluice"
     ("command", "ours", "theirs"),
     [
         (
-            lambda: commands.unpause(ZURICH),
+            lambda: shell.unpause(ZURICH),
             "unpause flights zurich",
             "airflow dags unpause acme_drain__flights__zurich",
         ),
         (
-            lambda: commands.unpause_publish("flights"),
+            lambda: shell.unpause_publish("flights"),
             "unpause flights --publish",
             "airflow dags unpause acme_publish__flights",
         ),
         (
-            lambda: commands.update("flights", ["zurich", "geneva"], resume=True),
+            lambda: shell.update("flights", ["zurich", "geneva"], resume=True),
             "trigger initial_update source=flights slaves=zurich,geneva resume=true",
             "airflow dags trigger acme_initial_update --conf "
             """'{"source": "flights", "slaves": ["zurich", "geneva"], "resume": true}'""",
         ),
-        (lambda: commands.connect("shop"), "connect shop", "./sluice connect shop"),
-        (commands.status, "status", "./sluice status"),
+        (lambda: shell.connect("shop"), "connect shop", "./sluice connect shop"),
+        (shell.status, "status", "./sluice status"),
         (
-            lambda: commands.dispatcher(ZURICH, "--skip", "public.odd name"),
+            lambda: shell.dispatcher(ZURICH, "--skip", "public.odd name"),
             "dispatcher flights zurich --skip 'public.odd name'",
             "./sluice dispatcher flights zurich --skip 'public.odd name'",
         ),
@@ -44,17 +44,17 @@ COMPOSE = "docker compose exec airflow-scheduler ./sluice"
     ids=["unpause", "unpause publish", "trigger", "connect", "status", "dispatcher"],
 )
 def test_a_command_can_be_pasted_where_it_is_read(command, ours, theirs, monkeypatch):
-    monkeypatch.setenv(commands.DAG_PREFIX_ENV, "acme_")
-    monkeypatch.delenv(commands.CLI_ENV, raising=False)
+    monkeypatch.setenv(shell.DAG_PREFIX_ENV, "acme_")
+    monkeypatch.delenv(shell.CLI_ENV, raising=False)
     assert command() == theirs
-    for form in (commands.CLI, COMPOSE):
-        monkeypatch.setenv(commands.CLI_ENV, form)
+    for form in (shell.CLI, COMPOSE):
+        monkeypatch.setenv(shell.CLI_ENV, form)
         assert command() == f"{form} {ours}"
 
 
 def test_a_shell_gives_the_choices_of_a_form_back_whatever_is_in_them(monkeypatch):
     ranges = ["public.legs: 2013, 'UA' .. 2013, 'WN'"]
-    monkeypatch.delenv(commands.CLI_ENV, raising=False)
-    assert json.loads(shlex.split(commands.trigger("initial_update", key_ranges=ranges))[-1]) == {"key_ranges": ranges}
-    monkeypatch.setenv(commands.CLI_ENV, commands.CLI)
-    assert shlex.split(commands.trigger("initial_update", key_ranges=ranges))[-1] == f"key_ranges={json.dumps(ranges)}"
+    monkeypatch.delenv(shell.CLI_ENV, raising=False)
+    assert json.loads(shlex.split(shell.trigger("initial_update", key_ranges=ranges))[-1]) == {"key_ranges": ranges}
+    monkeypatch.setenv(shell.CLI_ENV, shell.CLI)
+    assert shlex.split(shell.trigger("initial_update", key_ranges=ranges))[-1] == f"key_ranges={json.dumps(ranges)}"

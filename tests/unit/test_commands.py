@@ -12,13 +12,13 @@ from types import ModuleType
 
 import pytest
 
-from sluice import cli
-from sluice.config import PROJECT
-from sluice.control.status import Standing
+from sluice.cli import parser
+from sluice.config.configuration import PROJECT
 from sluice.demo.run import Outcome
+from sluice.dev import parallel_commands, test_rings
+from sluice.dev.lockfile import LOCK, without_addresses
 from sluice.errors import SluiceError
-from sluice.runtime import lanes, rings
-from sluice.runtime.lockfile import LOCK, without_addresses
+from sluice.monitor.status import Standing
 from sluice.state.replication import Status
 
 REPORT = """<testsuites><testsuite>
@@ -42,7 +42,7 @@ def launcher() -> ModuleType:
 )
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as ended:
-        cli.main([command, "--help"])
+        parser.main([command, "--help"])
     assert ended.value.code == 0
     assert f"./sluice {command}" in capsys.readouterr().out
 
@@ -52,7 +52,7 @@ def test_each_command_explains_itself(command, capsys):
 )
 def test_a_wrong_command_is_refused(words):
     with pytest.raises(SystemExit) as ended:
-        cli.main(words)
+        parser.main(words)
     assert ended.value.code == 2
 
 
@@ -137,7 +137,7 @@ def test_a_lock_file_keeps_names_and_hashes_without_addresses():
 def test_a_report_is_counted(tmp_path):
     report = tmp_path / "report.xml"
     report.write_text(REPORT)
-    count = rings.read_report(report)
+    count = test_rings.read_report(report)
     assert str(count) == "1 passed, 2 failed, 1 skipped"
     assert count.skipped == ["a::left_out: no server"]
 
@@ -145,46 +145,46 @@ def test_a_report_is_counted(tmp_path):
 @pytest.mark.parametrize(
     ("count", "ci", "code"),
     [
-        (rings.Count(passed=1), "true", 0),
-        (rings.Count(), "", 1),
-        (rings.Count(passed=1, failed=1), "", 1),
-        (rings.Count(passed=1, skipped=["x: no server"]), "", 0),
-        (rings.Count(passed=1, skipped=["x: no server"]), "true", 1),
+        (test_rings.Count(passed=1), "true", 0),
+        (test_rings.Count(), "", 1),
+        (test_rings.Count(passed=1, failed=1), "", 1),
+        (test_rings.Count(passed=1, skipped=["x: no server"]), "", 0),
+        (test_rings.Count(passed=1, skipped=["x: no server"]), "true", 1),
     ],
     ids=["passed", "nothing ran", "failed", "skipped", "skipped in CI"],
 )
 def test_a_run_counts_only_if_tests_ran_and_none_failed(count, ci, code, monkeypatch, capsys):
     monkeypatch.setenv("CI", ci)
-    assert rings._conclude(count, []) == code
+    assert test_rings._conclude(count, []) == code
     assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", capsys.readouterr().out.splitlines()[-1])
 
 
 def test_an_unknown_ring_is_refused():
     with pytest.raises(SluiceError, match="SLC-905: there is no ring 'unti'"):
-        rings.run(["unti"])
+        test_rings.run(["unti"])
 
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_the_end_of_a_run_has_the_time_of_each_ring_and_of_all(cores, monkeypatch, capsys):
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(rings, "_tests", lambda piece, *, beside: rings.Count(passed=2))
-    assert rings.run(["unit", "integration", "e2e"]) == 0
+    monkeypatch.setattr(test_rings, "_tests", lambda piece, *, beside: test_rings.Count(passed=2))
+    assert test_rings.run(["unit", "integration", "e2e"]) == 0
     printed = capsys.readouterr().out
     end = printed.split("=====\n")[-1].splitlines()
     assert [line.split()[0] for line in end[:4]] == ["unit", "integration", "e2e", "all"]
     assert all(re.search(r"\d\.\d s ", line) for line in end[:4])
-    pieces = 1 if cores == 1 else rings.PARTS["integration"]
+    pieces = 1 if cores == 1 else test_rings.PARTS["integration"]
     assert f"{4 + 2 * pieces} passed" in end[3]
     assert printed.count("===== integration") == pieces
     assert "===== e2e\n" in printed, "it is alone"
 
 
 def test_the_pieces_of_a_ring_are_all_of_its_files():
-    pieces = rings.cut("integration", 4)
+    pieces = test_rings.cut("integration", 4)
     assert len(pieces) == len({piece.title for piece in pieces}) == 4
     listed = [PROJECT / path for piece in pieces for path in piece.paths]
     assert listed == sorted((PROJECT / "tests" / "integration").rglob("test_*.py"))
-    assert rings.cut("integration", 1)[0].paths == ("tests/integration",)
+    assert test_rings.cut("integration", 1)[0].paths == ("tests/integration",)
 
 
 def test_two_rings_run_at_a_time_and_their_results_keep_their_order(monkeypatch):
@@ -195,9 +195,9 @@ def test_two_rings_run_at_a_time_and_their_results_keep_their_order(monkeypatch)
         together.wait(30)
         return number
 
-    assert lanes.side_by_side(do, range(6)) == [0, 1, 2, 3, 4, 5]
+    assert parallel_commands.side_by_side(do, range(6)) == [0, 1, 2, 3, 4, 5]
     with pytest.raises(BrokenBarrierError):
-        lanes.side_by_side(lambda number: together.wait(0.05), [1])
+        parallel_commands.side_by_side(lambda number: together.wait(0.05), [1])
 
 
 def test_ci_runs_all_rings():

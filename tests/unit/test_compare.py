@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.verify.compare import SAMPLE, Difference, compare, key_of
+from sluice.verify.merge_compare import SAMPLE, Difference, compare, key_of
 
 
 def found(master: list[bytes], slave: list[bytes]) -> Difference:

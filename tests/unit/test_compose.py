@@ -14,9 +14,10 @@ import jsonschema
 import pytest
 import yaml
 
-from sluice import commands, config
+from sluice import shell
+from sluice.config import configuration
 from sluice.runtime import airflow
-from sluice.runtime.layout import Layout
+from sluice.runtime.paths import Layout
 from sluice_airflow import pools
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -157,7 +158,7 @@ def test_every_name_of_ours_in_an_environment_is_one_that_the_code_reads():
     sources = [path.read_text() for tree in ("include", "plugins") for path in (PROJECT / tree).rglob("*.py")]
     known = set(re.findall(r'"(SLUICE_[A-Z_]+)"', "\n".join(sources)))
     used = {name for _, name, _ in environments() if name.startswith("SLUICE_")}
-    assert used == {config.HOME_ENV, config.CONFIG_ENV, commands.CLI_ENV, "SLUICE_SEAL_KEY_FILE"}
+    assert used == {configuration.HOME_ENV, configuration.CONFIG_ENV, shell.CLI_ENV, "SLUICE_SEAL_KEY_FILE"}
     assert used <= known
 
 
@@ -219,7 +220,7 @@ def test_a_service_may_read_the_secrets_it_mentions():
 def test_the_secrets_fit_together_and_cover_the_configuration():
     files = secret_files()
     connections = json.loads(files["connections.json"])
-    settings = config.load(PROJECT / "deploy" / "replication.yaml")
+    settings = configuration.load(PROJECT / "deploy" / "replication.yaml")
     databases = [*settings.sources.values(), *settings.slaves.values()]
     needed = {settings.control, settings.spark, settings.airflow_api} | {entry.connection for entry in databases}
     assert set(connections) == needed
@@ -234,14 +235,14 @@ def test_the_secrets_fit_together_and_cover_the_configuration():
 
 
 def test_as_many_tasks_may_run_as_the_pools_have_slots():
-    slots = pools.slots(config.load(PROJECT / "deploy" / "replication.yaml"))
+    slots = pools.slots(configuration.load(PROJECT / "deploy" / "replication.yaml"))
     allowed = {int(value) for _, name, value in environments() if name == "AIRFLOW__CORE__PARALLELISM"}
     assert len(allowed) == 1
     assert allowed.pop() >= sum(slots.values())
 
 
 def test_logs_are_where_housekeeping_looks_for_them(monkeypatch):
-    monkeypatch.setenv(config.CONFIG_ENV, str(PROJECT / "deploy" / "replication.yaml"))
+    monkeypatch.setenv(configuration.CONFIG_ENV, str(PROJECT / "deploy" / "replication.yaml"))
     embedded = airflow.environment(Layout(Path("/var/lib/sluice")), {}, 8080, "")
     logging = {name: value for name, value in embedded.items() if name.startswith("AIRFLOW__LOGGING__")}
     assert len(logging) == 2

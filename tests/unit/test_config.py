@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sluice import config
+from sluice.config import configuration
+from sluice.config.models import SlaveTable, WatchedTable
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import ConfigError
-from sluice.model import wanted
+from sluice.model import watched
 from sluice.model.names import TableName
-from sluice.model.wanted import Pattern
-from sluice.parts import SlaveTable, WatchedTable
+from sluice.model.watched import Pattern
 
 EXAMPLE = """
 sources:
@@ -73,11 +73,11 @@ def test_one_entry_stands_for_every_slave_that_it_names_and_what_names_a_slave_i
 
 
 def test_the_file_that_we_ship_is_valid():
-    assert config.load(config.PROJECT / "include" / "config" / "replication.yaml").slaves_of("flights")
+    assert configuration.load(configuration.PROJECT / "include" / "config" / "replication.yaml").slaves_of("flights")
 
 
 def test_a_path_is_relative_to_the_home_and_a_url_is_kept(read, monkeypatch):
-    monkeypatch.setenv(config.HOME_ENV, "/somewhere")
+    monkeypatch.setenv(configuration.HOME_ENV, "/somewhere")
     assert read(EXAMPLE).change_log_url == "/somewhere/changelog"
     assert read("change_log: /else/log" + EXAMPLE).change_log_url == "/else/log"
     assert read("change_log: hdfs://name/log" + EXAMPLE).change_log_url == "hdfs://name/log"
@@ -260,7 +260,7 @@ def test_every_fault_of_a_file_is_named_at_once(read):
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"SLC-001: .*nowhere.yaml cannot be read") as caught:
-        config.load(Path(tmp_path / "nowhere.yaml"))
+        configuration.load(Path(tmp_path / "nowhere.yaml"))
     assert "SLUICE_CONFIG" in caught.value.hint
 
 
@@ -285,7 +285,7 @@ TABLES = {
 
 @pytest.mark.parametrize(("written", "parts"), TABLES.items())
 def test_a_table_is_written_as_schema_and_name(written, parts):
-    assert wanted.split_table(written) == parts
+    assert watched.split_table(written) == parts
 
 
 WILDCARDS = {
@@ -300,7 +300,7 @@ WILDCARDS = {
 
 @pytest.mark.parametrize(("written", "pattern"), WILDCARDS.items())
 def test_a_wildcard_is_a_star_at_the_end(written, pattern):
-    assert wanted.split_pattern(written) == pattern
+    assert watched.split_pattern(written) == pattern
 
 
 # A table; the entry of those below that decides about it.
@@ -319,15 +319,15 @@ CHOSEN = {
 def test_an_entry_that_names_the_table_wins_then_an_exclusion_then_the_longest_wildcard(name, entry):
     excluded = {"x.flight_log": True, "x.flight_tmp_*": True}
     entries = ["x.*", *excluded, "x.flight*", "x.flights", "x.flight_tmp_named"]
-    patterns = [wanted.split_pattern(one, excluded=excluded.get(one, False)) for one in entries]
-    found = wanted.chosen(patterns, TableName(*name.split(".")))
-    assert found == (entry and wanted.split_pattern(entry))
+    patterns = [watched.split_pattern(one, excluded=excluded.get(one, False)) for one in entries]
+    found = watched.chosen(patterns, TableName(*name.split(".")))
+    assert found == (entry and watched.split_pattern(entry))
 
 
 @pytest.mark.parametrize("written", ["a", "a.b.c", ".b", "a.", 'a"b.c', ""])
 def test_what_is_no_table_is_refused(written):
     with pytest.raises(ValueError, match=r"is no table"):
-        wanted.split_table(written)
+        watched.split_table(written)
 
 
 MEETING = {

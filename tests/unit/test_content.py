@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.model.content import parse, render
+from sluice.messages.column_literal import parse, render
 
 FORMS = [
     pytest.param("id", "5", '<col name="id">5</col>', id="plain"),

@@ -7,8 +7,8 @@ import json
 import pyarrow as pa
 
 from sluice.changelog.schema import CHANGES, NO_LAYOUT
-from sluice.dispatch.declining import declined
-from sluice.model.ddl import TableChange
+from sluice.drain.excluded_tables import declined
+from sluice.model.table_definition import TableChange
 
 GIVEN, EXCLUDED = 1, 2
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from sluice.changelog.schema import LOGGED
-from sluice.messages.described import Describing, Labels
-from sluice.messages.forms import as_json_lines, as_xml
+from sluice.messages.formats import as_json_lines, as_xml
+from sluice.messages.from_changes import Describing, Labels
 from sluice.messages.message import Description, Row
-from sluice.messages.reading import read
+from sluice.messages.xml_reader import read
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement

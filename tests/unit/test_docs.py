@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from sluice import cli, config, errors, parts
+from sluice import errors
+from sluice.cli.parser import parser as command_parser
+from sluice.config import configuration
+from sluice.config import models as config_models
 from sluice.vendors.postgresql import session
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -23,22 +26,22 @@ CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 
 # The part of configuration.md that explains a model begins with this title.
 SECTIONS: dict[str, type[BaseModel]] = {
-    "### The file": config.Config,
-    "### A source:": config.Source,
-    "### A watched table:": parts.WatchedTable,
-    "### When a source is published:": parts.PublishSchedule,
-    "### When a slave is drained:": parts.DrainSchedule,
-    "### Segments:": parts.Segments,
-    "### Blocks:": parts.Blocks,
-    "### Messages:": parts.Messages,
-    "### Stored initial data:": parts.Outgoing,
-    "### Arriving initial data:": parts.Incoming,
-    "### A slave:": config.Slave,
-    "### A program:": parts.Program,
-    "### Wiping out:": parts.WipeOut,
-    "### What a slave sees of a table:": parts.SlaveTable,
-    "### A stylesheet:": parts.Stylesheets,
-    "### A replication:": config.Replication,
+    "### The file": configuration.Config,
+    "### A source:": configuration.Source,
+    "### A watched table:": config_models.WatchedTable,
+    "### When a source is published:": config_models.PublishSchedule,
+    "### When a slave is drained:": config_models.DrainSchedule,
+    "### Segments:": config_models.Segments,
+    "### Blocks:": config_models.Blocks,
+    "### Messages:": config_models.Messages,
+    "### Stored initial data:": config_models.Outgoing,
+    "### Arriving initial data:": config_models.Incoming,
+    "### A slave:": configuration.Slave,
+    "### A program:": config_models.Program,
+    "### Wiping out:": config_models.WipeOut,
+    "### What a slave sees of a table:": config_models.SlaveTable,
+    "### A stylesheet:": config_models.Stylesheets,
+    "### A replication:": configuration.Replication,
 }
 
 ERRORS = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, errors.SluiceError)}
@@ -81,9 +84,9 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
 
 
 def test_every_model_of_the_configuration_has_its_part():
-    named = (vars(config) | vars(parts)).values()
-    models = {one for one in named if isinstance(one, type) and issubclass(one, parts.Part)}
-    assert models - {parts.Part} == set(SECTIONS.values())
+    named = (vars(configuration) | vars(config_models)).values()
+    models = {one for one in named if isinstance(one, type) and issubclass(one, config_models.Part)}
+    assert models - {config_models.Part} == set(SECTIONS.values())
 
 
 # Error codes
@@ -158,7 +161,7 @@ def test_every_file_of_the_code_that_a_document_names_exists(document):
 @cache
 def commands() -> dict[str, set[str]]:
     """Every command of ./sluice with its options."""
-    parser = cli.parser()
+    parser = command_parser()
     (choices,) = (part.choices for part in parser._actions if isinstance(part, argparse._SubParsersAction))
     return {
         name: {option for part in one._actions for option in part.option_strings} for name, one in dict(choices).items()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice import config, parts
+from sluice.config import configuration, models
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = (PROJECT / "include" / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_what_is_there_is_shown_by_a_test_and_what_is_not_says_so(row):
 
 
 def test_a_key_that_is_named_exists():
-    fields = {"slaves": config.Slave, "messages": parts.Messages, "tables": parts.WatchedTable}
+    fields = {"slaves": configuration.Slave, "messages": models.Messages, "tables": models.WatchedTable}
     named = [key for _, here, _ in rows() for key in re.findall(r"`((?:messages|tables|slaves)\.[a-z_.<>]+)`", here)]
     assert len(named) > 8
     for key in named:

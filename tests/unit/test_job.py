@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from sluice import hooks
+from sluice import extensions
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
@@ -30,7 +30,7 @@ def ends(monkeypatch):
         return left.value.code
 
     yield code
-    hooks.leaving.clear()
+    extensions.leaving.clear()
     signal.signal(signal.SIGTERM, before)
 
 

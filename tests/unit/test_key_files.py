@@ -7,7 +7,7 @@ import os
 import pytest
 
 from sluice.errors import ConfigError
-from sluice.keyfiles import secret
+from sluice.storage.keys import secret
 
 KEY = b"a secret"
 

@@ -7,7 +7,7 @@ import pytest
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.model.names import Pair
-from sluice.vendors.parquet.place import place_of
+from sluice.vendors.parquet.directory import place_of
 
 NO_PLACES = {
     "relative": {"path": "lake"},

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from sluice.changelog.schema import CHANGES, NO_LAYOUT
-from sluice.dispatch import late
-from sluice.dispatch.late import Late
+from sluice.drain import deferred
+from sluice.drain.deferred import Late
 from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -58,7 +58,7 @@ def test_a_table_that_is_looked_through_waits_from_the_first_row_on_that_has_to_
 
 @pytest.mark.parametrize(("most", "found"), [(1, ["U1 D3", "I3", "U3"]), (1 << 30, ["U1", "", "D3 I3 U3"])])
 def test_no_more_waits_than_a_batch_may_have(most, found, monkeypatch):
-    monkeypatch.setattr(late, "MOST_BYTES", most)
+    monkeypatch.setattr(deferred, "MOST_BYTES", most)
     assert passed("D3 U1", "I3", "U3") == found
 
 

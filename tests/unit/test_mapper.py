@@ -5,15 +5,15 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sluice.apply.mapper import Mapper
-from sluice.apply.stylesheets import Stylesheet
-from sluice.apply.view import Sight, seen, view
+from sluice.apply.mapping.table_view import Sight, seen, view
+from sluice.apply.transform.stylesheet_file import Stylesheet
 from sluice.changelog.schema import CHANGES
-from sluice.config import Slave
+from sluice.config.configuration import Slave
+from sluice.config.mapper import Mapper
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.vendors.postgresql import parsing
+from sluice.vendors.postgresql.statements import parser
 
 
 def mapper(tables, schemas=None):
@@ -167,7 +167,7 @@ def test_a_table_whose_key_is_not_whole_has_none():
     ],
 )
 def test_a_statement_is_put_under_the_slaves_names(text, there):
-    assert parsing.mapped(text, BRANCH, "public") == there
+    assert parser.mapped(text, BRANCH, "public") == there
 
 
 @pytest.mark.parametrize(
@@ -188,21 +188,21 @@ def test_a_statement_is_put_under_the_slaves_names(text, there):
 )
 def test_a_statement_on_what_the_slave_has_otherwise_is_refused(text):
     with pytest.raises(SluiceError) as refused:
-        parsing.mapped(text, BRANCH, "public")
+        parser.mapped(text, BRANCH, "public")
     assert refused.value.code == 103
 
 
 def test_a_statement_on_a_table_that_passes_a_stylesheet_is_refused():
     entries = Slave(connection="x", tables={"public.t": {"stylesheet": False}}).mapper.tables
     found = Mapper({}, entries, Stylesheet("any.xsl", b""))
-    assert parsing.mapped("UPDATE t SET v = 1", found, "public") == "UPDATE t SET v = 1"
+    assert parser.mapped("UPDATE t SET v = 1", found, "public") == "UPDATE t SET v = 1"
     for text in ("UPDATE u SET v = 1", "GRANT SELECT ON s TO PUBLIC"):
         with pytest.raises(SluiceError, match="SLC-103"):
-            parsing.mapped(text, found, "public")
+            parser.mapped(text, found, "public")
 
 
 def test_what_the_parser_does_not_know_is_let_through_if_no_entry_could_take_a_word_of_it():
     found = mapper({"public.t": {"without": ["x"]}})
-    assert parsing.mapped("GRANT SELECT ON s TO PUBLIC", found, "public") == "GRANT SELECT ON s TO PUBLIC"
+    assert parser.mapped("GRANT SELECT ON s TO PUBLIC", found, "public") == "GRANT SELECT ON s TO PUBLIC"
     with pytest.raises(SluiceError):
-        parsing.mapped("ALTER TABLE t SET SCHEMA x", found, "public")
+        parser.mapped("ALTER TABLE t SET SCHEMA x", found, "public")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sluice.messages.message import OLD_CONTENT, ColumnName, Description, Message, Row
-from sluice.messages.reading import parse
-from sluice.messages.writing import CLOSED, render
+from sluice.messages.xml_reader import parse
+from sluice.messages.xml_writer import CLOSED, render
 
 SAMPLE = """<?xml version='1.0' encoding='UTF-8' ?>
  <sql>

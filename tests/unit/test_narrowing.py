@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.dispatch.narrowing import Refusal, narrowed
+from sluice.drain.isolate_failure import Refusal, narrowed
 from sluice.errors import KeyConflict, SluiceError, TransientError
 
 FIRM, CONFLICT = SluiceError(39, "no", "mend it"), KeyConflict(72, "no", "mend it")

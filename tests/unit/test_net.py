@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from support.netting import KEYED, KEYLESS, SHIFTED, TRUNCATE, applied, changes, delete, insert, update
 
-from sluice.apply.net import KeyedNet, net
+from sluice.apply.net.net_effect import KeyedNet, net
 
 
 def test_a_row_inserted_and_deleted_in_one_batch_is_gone_and_was_never_expected():

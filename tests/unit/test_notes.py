@@ -8,11 +8,11 @@ import os
 import pytest
 
 from sluice.errors import FencedError
-from sluice.initial_update.notes import Begun, Notes, left
-from sluice.initial_update.packing import Packing
-from sluice.initial_update.place import Place
-from sluice.initial_update.stored import StoredChunk
+from sluice.initial_update.files.encoding import Packing
+from sluice.initial_update.files.journal import Begun, Notes, left
+from sluice.initial_update.files.manifest import StoredChunk
 from sluice.model.names import TableName
+from sluice.storage.directory import Place
 
 PLAIN = Packing()
 

@@ -8,15 +8,15 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from sluice.apply.shapes import Columned, copied, reshaped
-from sluice.apply.view import Sight, seen, view
+from sluice.apply.mapping.table_view import Sight, seen, view
+from sluice.apply.transform.transform import Columned, copied, reshaped
 from sluice.changelog.schema import CHANGES, SWEPT
-from sluice.config import Config, Slave
+from sluice.config.configuration import Config, Slave
 from sluice.errors import SluiceError
 from sluice.expressions import parse
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.publish.genuine import Genuine
+from sluice.publish.queue_guard import Genuine
 
 COLUMNS = (Column("a", "integer"), Column("b", "integer"), Column("v", "text"))
 LAYOUT = Layout(7, TableName("public", "t"), COLUMNS, key=(0, 1))

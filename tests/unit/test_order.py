@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.apply.order import cycles, loading_order, parents_first
+from sluice.apply.table_order import cycles, loading_order, parents_first
 from sluice.model.names import TableName
 
 

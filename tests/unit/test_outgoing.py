@@ -7,10 +7,10 @@ from threading import Event
 import pyarrow as pa
 import pytest
 
-from sluice import hooks
+from sluice import extensions
 from sluice.changelog.schema import ATTRIBUTES, SWEPT
 from sluice.errors import SluiceError, TransientError
-from sluice.publish.outgoing import Outgoing
+from sluice.publish.change_filter import Outgoing
 from sluice.publish.transformer import Transformed
 
 UPDATES = [
@@ -108,7 +108,7 @@ def test_a_transformer_that_waits_for_something_is_asked_again():
 
 
 def test_a_transformer_that_does_not_answer_is_not_waited_for_without_end(monkeypatch):
-    monkeypatch.setattr(hooks, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(extensions, "PATIENCE_S", 0.1)
     answers = Event()
     with pytest.raises(SluiceError, match=r"SLC-054: .* no answer for 0.1 s"):
         Outgoing(transformer=Said(answers.wait)).of(swept(("I", ["1", "a"], None)), {})

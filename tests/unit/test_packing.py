@@ -8,10 +8,10 @@ from io import BytesIO
 
 import pytest
 
-from sluice.changelog.files import Hashing
+from sluice.changelog.segment_files import Hashing
 from sluice.errors import SluiceError
-from sluice.initial_update.packing import Packing, message
-from sluice.messages.reading import parse
+from sluice.initial_update.files.encoding import Packing, message
+from sluice.messages.xml_reader import parse
 from sluice.model.names import TableName
 
 PIECE = bytes(range(256)) * 50 + b"]]>&\r\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.initial_update.plan import BLOCK_BYTES, CHUNK_BYTES, Chunk, Leaf, chunks
+from sluice.initial_update.chunks.plan import BLOCK_BYTES, CHUNK_BYTES, Chunk, Leaf, chunks
 from sluice.model.names import TableName
 
 NAME = TableName("public", "t")

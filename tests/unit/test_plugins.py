@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from sluice import hooks
-from sluice.apply.plugins import RowByRow, Rows, plugged
+from sluice import extensions
+from sluice.apply.transform.plugin import RowByRow, Rows, plugged
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -91,7 +91,7 @@ def test_a_batch_is_one_call():
     ],
 )
 def test_a_plugin_that_fails_or_hangs_or_answers_nonsense_is_named(answer, why, monkeypatch):
-    monkeypatch.setattr(hooks, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(extensions, "PATIENCE_S", 0.2)
     monkeypatch.setattr(Wrong, "answer", staticmethod(answer))
     with pytest.raises(SluiceError, match=rf"SLC-162: the plugin .*:Wrong failed on 3 rows of shop.items: .*{why}"):
         plugged(named(Wrong), LAYOUT).made(rows())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sluice.initial_update.plan import BLOCK_BYTES, Chunk, Leaf
+from sluice.initial_update.chunks.plan import BLOCK_BYTES, Chunk, Leaf
 from sluice.initial_update.progress import Far, progress
 from sluice.model.names import TableName
 

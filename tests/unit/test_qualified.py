@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.apply.mapper import Mapper
-from sluice.vendors.postgresql.qualified import SlaveNames
+from sluice.config.mapper import Mapper
+from sluice.vendors.postgresql.ddl.names import SlaveNames
 
 NAMES = SlaveNames(
     Mapper({"public": "branch", 'o"dd': "select", "same": "same"}),

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sluice import config
+from sluice.config import configuration
 from sluice.errors import SluiceError
-from sluice.runtime import placement, ports
+from sluice.runtime import ports, postgres_dirs
 from sluice.runtime.handle import Runtime
-from sluice.runtime.layout import Layout, write_private
+from sluice.runtime.paths import Layout, write_private
 from sluice.runtime.postgres import Cluster
-from sluice.runtime.progress import Progress
 from sluice.runtime.state import State
+from sluice.runtime.terminal import Progress
 from sluice_airflow import pools
 
 
@@ -62,11 +62,11 @@ def test_a_record_that_was_cut_short_is_no_record(layout):
 def test_a_running_runtime_is_not_taken_for_one_of_another_configuration(layout, monkeypatch, tmp_path):
     ours = tmp_path / "ours.yaml"
     runtime = Runtime(layout, Cluster(layout.postgres), 1, 2, 3, configuration=ours)
-    monkeypatch.setenv(config.CONFIG_ENV, "")
+    monkeypatch.setenv(configuration.CONFIG_ENV, "")
     runtime.expect_configuration()
-    assert config.path() == ours, "a shell that names none goes on with what runs"
+    assert configuration.path() == ours, "a shell that names none goes on with what runs"
     runtime.expect_configuration()
-    monkeypatch.setenv(config.CONFIG_ENV, str(tmp_path / "theirs.yaml"))
+    monkeypatch.setenv(configuration.CONFIG_ENV, str(tmp_path / "theirs.yaml"))
     with pytest.raises(
         SluiceError, match=r"SLC-253: .*ours\.yaml.*theirs\.yaml.*\nHINT: .*\./sluice down && \./sluice up"
     ):
@@ -107,7 +107,7 @@ def test_a_private_file_is_private_from_the_start(tmp_path):
 @pytest.mark.parametrize("deep", [False, True], ids=["short", "long"])
 def test_the_socket_has_a_short_path_wherever_the_home_is(tmp_path, deep):
     directory = tmp_path / ("d" * 100 if deep else "d")
-    place = placement.Place.of(directory, None)
+    place = postgres_dirs.Place.of(directory, None)
     assert len(f"{place.sockets}/.s.PGSQL.54320") < 107
     assert place.base == directory
 
@@ -116,7 +116,7 @@ def test_a_directory_that_belongs_to_somebody_else_is_refused(tmp_path):
     planted = tmp_path / "planted"
     planted.symlink_to(tmp_path)
     with pytest.raises(SluiceError, match="SLC-923"):
-        placement._make_guarded(planted, 0o755)
+        postgres_dirs._make_guarded(planted, 0o755)
 
 
 def test_airflow_gets_no_password_by_its_environment(layout):
@@ -142,8 +142,8 @@ def test_as_many_tasks_may_run_as_the_pools_have_slots(layout, tmp_path, monkeyp
     }
     file = tmp_path / "replication.yaml"
     file.write_text(yaml.safe_dump(settings))
-    monkeypatch.setenv(config.CONFIG_ENV, str(file))
+    monkeypatch.setenv(configuration.CONFIG_ENV, str(file))
     env = airflow.environment(layout, environment.shared(layout, Path("/java")), 8080, "postgresql://")
     allowed = int(env["AIRFLOW__CORE__PARALLELISM"])
-    assert allowed >= sum(pools.slots(config.load()).values())
+    assert allowed >= sum(pools.slots(configuration.load()).values())
     assert allowed == 6 or slaves > 2, "each idle worker costs memory"

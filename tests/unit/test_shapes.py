@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sluice.apply.shapes import Chain, Chosen, Columned, Made, copied, reshaped
+from sluice.apply.transform.transform import Chain, Chosen, Columned, Made, copied, reshaped
 from sluice.changelog.schema import CHANGES
 from sluice.expressions import parse
 from sluice.model.layout import Column

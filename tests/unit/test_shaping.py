@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from sluice.apply.copied import columns_of, lines_of
-from sluice.apply.mapper import Mapper
-from sluice.apply.view import shaped_lines, view
-from sluice.config import Slave
+from sluice.apply.mapping.table_view import shaped_lines, view
+from sluice.config.configuration import Slave
+from sluice.config.mapper import Mapper
+from sluice.config.models import SlaveTable
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.model.wanted import split_pattern
-from sluice.parts import SlaveTable
+from sluice.model.watched import split_pattern
+from sluice.values.copy_text import columns_of, lines_of
 
 COLUMNS = (
     Column("id", "integer", True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sluice.changelog.schema import CHANGES, NO_LAYOUT
-from sluice.dispatch.steps import steps
+from sluice.drain.plan import steps
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName

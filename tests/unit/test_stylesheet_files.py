@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.apply.stylesheets import stylesheet
+from sluice.apply.transform.stylesheet_file import stylesheet
+from sluice.config.models import Stylesheets
 from sluice.errors import ConfigError
 from sluice.model.names import Pair
-from sluice.parts import Stylesheets
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.transport import Transport, is_far
+from sluice.tls import Transport, is_far
 
 HERE, THERE, SEEN = "127.0.0.1", "192.0.2.7", "192.0.2.9"
 

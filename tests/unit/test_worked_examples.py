@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from support.guides import example_of, guide
 
-from sluice.apply.plugins import plugged
+from sluice.apply.transform.plugin import plugged
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from sluice.bench.report import Report
 from sluice.errors import ConfigError
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
 
 # The module of each bench; each has `measure(scale, progress) -> Report`.
 BENCHES = {

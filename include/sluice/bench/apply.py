@@ -6,11 +6,11 @@ from sluice.bench import workload
 from sluice.bench.report import ROUNDS, Report, alternating, seconds
 from sluice.bench.server import SOURCE, private_server, receive
 from sluice.context import Context
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
-from sluice.publish.job import publish
-from sluice.runtime.progress import Progress
+from sluice.publish.run import publish
+from sluice.runtime.terminal import Progress
 
 # A fresh slave for each round.
 SLAVES = tuple(f"batch_{number}" for number in range(1, ROUNDS + 1))

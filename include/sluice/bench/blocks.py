@@ -10,27 +10,27 @@ from functools import partial
 from multiprocessing.synchronize import Event
 from types import MappingProxyType
 
+from sluice.airflow_api.pause import Paused, PauseSwitch
 from sluice.bench import pgbench
 from sluice.bench.report import Report, alternating
 from sluice.bench.server import SOURCE, Server, private_server
 from sluice.bench.workers import SPAWNED, Workers
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.control import replications
-from sluice.control.pause import Paused, PauseSwitch
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
 from sluice.errors import SluiceError
-from sluice.initial_update.blocks import load_block
+from sluice.initial_update.blocks.load import load_online
+from sluice.initial_update.blocks.task import load_block
+from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import dump
-from sluice.initial_update.filling import load_chunks
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.job import BlockJob, BlockLoaded
-from sluice.initial_update.online import load_online
 from sluice.initial_update.release import release
 from sluice.model.names import Pair
-from sluice.publish.job import publish
-from sluice.runtime.progress import Progress
+from sluice.publish.run import publish
+from sluice.runtime.terminal import Progress
 from sluice.state.replication import Event as Happened
+from sluice.store import replications
+from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded
 
 # One has everything and follows; the other one's accounts are loaded meanwhile.
 FOLLOWER, LOADED = "follower", "loaded"

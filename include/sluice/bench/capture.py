@@ -14,8 +14,8 @@ from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import Server, private_server
 from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
-from sluice.model.wanted import Wanted, Watch
-from sluice.runtime.progress import Progress
+from sluice.model.watched import Wanted, Watch
+from sluice.runtime.terminal import Progress
 from sluice.vendors.postgresql.source import PostgresSource
 
 SIDES = ("without", "with")

@@ -14,11 +14,11 @@ from sluice.bench.server import SOURCE, Server, private_server, receive
 from sluice.bench.workers import PATIENCE_S, Workers
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
-from sluice.publish.job import publish
-from sluice.runtime.progress import Progress
+from sluice.publish.run import publish
+from sluice.runtime.terminal import Progress
 from sluice.vendors.postgresql.session import Connection
 
 SLAVE = "slave"

@@ -9,19 +9,19 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
-from sluice.bench import everything, spark
+from sluice.bench import spark, whole_database
 from sluice.bench.report import Figure, Report, alternating, seconds
 from sluice.bench.server import SOURCE, Server, private_server
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.control import replications
 from sluice.initial_update.dump import dump
+from sluice.initial_update.files.receive import receive
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.receive import receive
 from sluice.initial_update.release import release
 from sluice.model.names import Pair
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
 from sluice.state.replication import Event
+from sluice.store import replications
 from sluice.vendors.postgresql.session import Connection
 
 _TIMES = 10
@@ -51,7 +51,7 @@ def measure(scale: float, progress: Progress) -> Report:
         with progress.step(f"making {rows:,} rows"), server.connect(master) as session:
             _make(session, "readings", rows)
         with progress.step(f"making {mixed:,} rows of 30 columns and {small} small tables"):
-            everything.add(server, master, mixed, small)
+            whole_database.add(server, master, mixed, small)
         # Before anything is captured, so that others find no trigger to carry along.
         plain = server.copied(master, "plain")
         with progress.step(f"making {_TIMES * rows:,} rows"), server.connect(master) as session:
@@ -64,7 +64,7 @@ def measure(scale: float, progress: Progress) -> Report:
                 _make(session, "readings")
         with server.connect(slaves["existing"]) as session:
             _make(session, "tenfold")
-        driver = everything.driver()
+        driver = whole_database.driver()
         with spark.session(server, context, progress, driver) as load:
             sides = {
                 "rows/s of two psql piped into two": lambda: rows / _piped(server, master, raw, 2),
@@ -74,7 +74,7 @@ def measure(scale: float, progress: Progress) -> Report:
                 "rows/s by files into a table that is there": lambda: rows / _by_files(server, context, load),
             }
             two_piped, piped, existing, created, files = alternating(progress, sides).values()
-            by_jdbc = partial(everything.by_jdbc, server, master=master, slave=raw, rows=rows)
+            by_jdbc = partial(whole_database.by_jdbc, server, master=master, slave=raw, rows=rows)
             jdbc = {
                 "rows/s by Spark's JDBC, tuned": lambda: rows / by_jdbc(tuned=True),
                 "rows/s by Spark's JDBC as it is": lambda: rows / by_jdbc(tuned=False),
@@ -85,7 +85,7 @@ def measure(scale: float, progress: Progress) -> Report:
             wholes = _whole(server, context, load, plain, progress)
             whole = wholes.pop("")
             with progress.step("comparing"):
-                equal = equal and server.hold_the_same((master, slaves["whole"]), everything.TABLES)
+                equal = equal and server.hold_the_same((master, slaves["whole"]), whole_database.TABLES)
             (once_s, once_mb), (tenfold_s, tenfold_mb) = _measured(server, context, load, progress)
             with progress.step("comparing"):
                 equal = equal and server.hold_the_same((master, slaves["existing"]), ["tenfold"])
@@ -123,15 +123,18 @@ def _whole(
     context = _with(server, narrow, tables)
 
     def ours() -> float:
-        everything.emptied(server, slave)
+        whole_database.emptied(server, slave)
         inhibit(context, SOURCE, ["whole"])
         took = seconds(lambda: dump(context, SOURCE, ["whole"], load))
         _end(context, "whole")
         return took
 
-    sides: dict[str, Callable[[], float]] = {"": ours, "pg_dump": partial(everything.restored, server, plain, other)}
-    if everything.can_clone():
-        sides["pgcopydb"] = partial(everything.cloned, server, plain, other)
+    sides: dict[str, Callable[[], float]] = {
+        "": ours,
+        "pg_dump": partial(whole_database.restored, server, plain, other),
+    }
+    if whole_database.can_clone():
+        sides["pgcopydb"] = partial(whole_database.cloned, server, plain, other)
     told = {f"seconds of a whole database {name}".strip(): side for name, side in sides.items()}
     return dict(zip(sides, alternating(progress, told).values(), strict=True))
 
@@ -174,7 +177,7 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo, pipes: i
         programs = [program for share in shares for program in pipe(share)]
         codes = [program.wait() for program in programs]
         if any(codes):
-            raise everything.failed("psql", f"{codes}")
+            raise whole_database.failed("psql", f"{codes}")
 
     return seconds(work)
 

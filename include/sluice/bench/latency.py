@@ -9,19 +9,19 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
+from sluice.airflow_api.dags import Dags
 from sluice.bench.report import Report
 from sluice.context import Context
-from sluice.control import replications
-from sluice.control.dags import Dags
-from sluice.demo.carrying import PATIENCE_S
+from sluice.demo.by_files import PATIENCE_S
 from sluice.demo.data import load_flights
 from sluice.demo.run import SOURCE
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.runtime.handle import Runtime
-from sluice.runtime.progress import Progress, Step
+from sluice.runtime.terminal import Progress, Step
 from sluice.runtime.up import down, running, up
 from sluice.state.replication import Status
+from sluice.store import replications
 from sluice.vendors.postgresql.session import Connection
 
 TRIES = 20

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
 
 ROUNDS = 3
 

@@ -14,14 +14,14 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from sluice.config import Config
+from sluice.config.configuration import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, seal
 from sluice.context import Context
-from sluice.control import replications
 from sluice.model.names import Pair
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
 from sluice.state.replication import Event
+from sluice.store import replications
 from sluice.vendors.postgresql.session import Connection
 
 SOURCE = "bench"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sluice.bench import workload
 from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import SOURCE, Server, private_server, receive
-from sluice.dispatch.job import drain
+from sluice.drain.run import drain
 from sluice.model.names import Pair
-from sluice.publish.job import publish
-from sluice.runtime.progress import Progress
+from sluice.publish.run import publish
+from sluice.runtime.terminal import Progress
 
 MANY = 10
 CHANGES_A_TRANSACTION = 5

@@ -13,11 +13,11 @@ import psutil
 import pyarrow as pa
 
 from sluice.bench.server import Server
-from sluice.config import PROJECT
+from sluice.config.configuration import PROJECT
 from sluice.context import Context
-from sluice.initial_update.job import LoadJob, SlaveLoaded
 from sluice.runtime.java import java_home
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
+from sluice.vendors.protocol.tasks import LoadJob, SlaveLoaded
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
 
@@ -31,7 +31,7 @@ def session(server: Server, context: Context, progress: Progress, driver: Path |
     """
     with progress.step("starting Spark"):
         _prepare_environment(server, context, driver)
-        from sluice.spark.loading import load
+        from sluice.spark.load_tasks import load
         from sluice.spark.session import spark
 
         tasks = context.config.bulk_tasks

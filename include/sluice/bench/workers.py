@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.synchronize import Barrier, Event
 
-from sluice.config import Config
+from sluice.config.configuration import Config
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError

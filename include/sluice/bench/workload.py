@@ -8,7 +8,7 @@ from itertools import islice
 import psycopg
 from psycopg import sql
 
-from sluice.runtime.progress import Step
+from sluice.runtime.terminal import Step
 from sluice.vendors.postgresql.session import Connection
 
 TABLES: dict[str, dict[str, object]] = {"public.customers": {}, "public.orders": {}, "public.lines": {}}

@@ -9,15 +9,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, Row, Select, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.changelog.files import Written
-from sluice.control import news
-from sluice.control.leases import Lease
-from sluice.control.store import Store
-from sluice.control.tables import barrier, layout, lease, point, segment
+from sluice.changelog.segment_files import Written
 from sluice.errors import FencedError, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.position import START, Position
 from sluice.model.sequence import SequenceValue
+from sluice.store import notify
+from sluice.store.engine import Store
+from sluice.store.leases import Lease
+from sluice.store.tables import barrier, layout, lease, point, segment
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Manifest:
             )
             if answered:
                 answer(connection, *answered, new.end)
-            news.tell(connection, self._source)
+            notify.tell(connection, self._source)
 
     def answer_at(self, request: int, snapshot_id: str, at: Position) -> None:
         """Answer a request for a point when nothing was queued: the point is where the log ends already."""

@@ -11,21 +11,21 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from sluice import config as configuration
+from sluice.airflow_api.dags import Dags
+from sluice.capture.grants import grants
+from sluice.capture.reconcile import bootstrap
+from sluice.config import configuration
 from sluice.context import Context
-from sluice.control import status
-from sluice.control.bootstrap import bootstrap
-from sluice.control.dags import Dags
-from sluice.control.grants import grants
-from sluice.control.status import Standing
-from sluice.demo import carrying
+from sluice.demo import by_files
 from sluice.demo.data import load_flights
 from sluice.demo.writer import Writer
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import TableName
+from sluice.monitor import status
+from sluice.monitor.status import Standing
 from sluice.runtime.handle import Runtime
 from sluice.runtime.postgres import Cluster
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
 from sluice.runtime.up import down, up
 from sluice.state.replication import Status
 
@@ -111,12 +111,12 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
     try:
         conf: dict[str, object] = {"source": SOURCE, "slaves": slaves}
         if files:
-            carrying.fill(context, dags, SOURCE, slaves, progress)
+            by_files.fill(context, dags, SOURCE, slaves, progress)
         else:
             with progress.step("filling both slaves while the master changes") as step:
                 # Airflow goes on with the run of a demo that was killed.
                 run = dags.trigger("initial_update", {**conf, "force": True})
-                dags.wait("initial_update", run, step.update, carrying.PATIENCE_S)
+                dags.wait("initial_update", run, step.update, by_files.PATIENCE_S)
         with progress.step("changing the master further, drains following"):
             time.sleep(WRITE_ON_S)
     finally:
@@ -126,7 +126,7 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
     with progress.step("letting the drains catch up") as step:
         _catch_up(context, runtime, step.update)
     with progress.step("verifying value by value at one point of the stream") as step:
-        dags.wait("verify", dags.trigger("verify", conf), step.update, carrying.PATIENCE_S)
+        dags.wait("verify", dags.trigger("verify", conf), step.update, by_files.PATIENCE_S)
     return Outcome(status.standings(context))
 
 

@@ -5,6 +5,6 @@ columns of row images. The language and its limits are in include/docs/expressio
 """
 
 from sluice.expressions.expression import Condition, Expression, Value, constant, is_text, parse
-from sluice.expressions.syntax import Fault
+from sluice.expressions.tree import Fault
 
 __all__ = ["Condition", "Expression", "Fault", "Value", "constant", "is_text", "parse"]

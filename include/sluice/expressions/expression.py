@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.errors import SluiceError
-from sluice.expressions.binding import Binder
-from sluice.expressions.kinds import Kind, Type, packed, printed
-from sluice.expressions.kinds import parse as parsed
+from sluice.expressions.binder import Binder
+from sluice.expressions.bound import Bound
 from sluice.expressions.numbers import Failure
 from sluice.expressions.rows import Rows
-from sluice.expressions.syntax import Cast, Fault, Field, Image, Node, fields
-from sluice.expressions.typed import Bound
+from sluice.expressions.tree import Cast, Fault, Field, Image, Node, fields
+from sluice.expressions.value_types import Kind, Type, packed, printed
+from sluice.expressions.value_types import parse as parsed
 from sluice.model.layout import Column
 
 
@@ -27,9 +27,9 @@ def parse(text: str) -> Expression:
     Raises:
         Fault: it is none, or has something that the language has not.
     """
-    from sluice.expressions import parsing  # the parser takes longer to import than most commands run
+    from sluice.expressions import parser  # the parser takes longer to import than most commands run
 
-    return Expression(text, parsing.read(text))
+    return Expression(text, parser.read(text))
 
 
 def constant(text: str, type_: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.expressions.syntax import Image
+from sluice.expressions.tree import Image
 
 
 class Rows:

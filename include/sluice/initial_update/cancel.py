@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from sluice import commands
+from sluice import shell
 from sluice.context import Context
-from sluice.control import leases, replications, updates
-from sluice.control.leases import Lease
-from sluice.initial_update.fencing import fence_out
+from sluice.initial_update.fence import fence_out
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import UNDER_WAY
+from sluice.store import leases, replications, updates
+from sluice.store.leases import Lease
 
 
 @dataclass
@@ -72,7 +72,7 @@ def cancel(
             done.idle[pair.slave] = str(replications.get(store, pair).status)
             event("nothing to cancel", slave=pair.slave, status=done.idle[pair.slave])
     done.cancelled = [pair.slave for pair in held]
-    done.next = commands.update(source, done.cancelled) if held else ""
+    done.next = shell.update(source, done.cancelled) if held else ""
     return done
 
 

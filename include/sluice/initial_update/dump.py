@@ -11,31 +11,33 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from sluice import commands
+from sluice import hints, shell
+from sluice.capture.reconcile import reconcile
+from sluice.changelog import initial_data
 from sluice.context import Context
-from sluice.control import consenting, leases, remedies, replications, shelf, updates, versions
-from sluice.control.bootstrap import reconcile
-from sluice.control.leases import Lease
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update import drops, joining
-from sluice.initial_update.copying import Dumped, Load, Target, copy, each
-from sluice.initial_update.external import External
-from sluice.initial_update.job import OfMaster
-from sluice.initial_update.keeping import hand_out, keep
-from sluice.initial_update.later import Later, replace_keys
-from sluice.initial_update.partly import Held, Partly
-from sluice.initial_update.plan import Chunk, chunks
+from sluice.initial_update import loss_approval, pending_drops, start_stream
+from sluice.initial_update.blocks.plan import Later, replace_keys
+from sluice.initial_update.chunks.copy import Dumped, Load, Target, copy, each
+from sluice.initial_update.chunks.plan import Chunk, chunks
+from sluice.initial_update.chunks.resume import Resumption, began
+from sluice.initial_update.chunks.some_tables import Held, Partly
+from sluice.initial_update.files import versions
+from sluice.initial_update.files.kept_versions import hand_out, keep
+from sluice.initial_update.options import EXTERNAL, MARKERS, SNAPSHOT, expect_together
+from sluice.initial_update.participants import Leased, apart, hold, unfit
 from sluice.initial_update.preflight import Choices
-from sluice.initial_update.resuming import Resumption, began
+from sluice.initial_update.programs.update import External
 from sluice.initial_update.targets import directories, slave_target
-from sluice.initial_update.together import EXTERNAL, MARKERS, SNAPSHOT, expect_together
-from sluice.initial_update.waiting import Leased, apart, hold, unfit
 from sluice.log import event
-from sluice.model.between import Between
+from sluice.model.key_range import Between
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event
-from sluice.vendors.dumping import DumpSnapshot
+from sluice.store import leases, replications, updates
+from sluice.store.leases import Lease
+from sluice.vendors.protocol.load import DumpSnapshot
+from sluice.vendors.protocol.tasks import OfMaster
 
 
 def dump(
@@ -56,7 +58,7 @@ def dump(
 
     Args:
         load: copies chunks.
-        mode: see `sluice.initial_update.together`; for blocks tables are made here, and emptied.
+        mode: see `sluice.initial_update.options`; for blocks tables are made here, and emptied.
         store: the data is to be carried to the slaves by hand.
         version: of the source, whose data slaves are to have, as `prefix_Ver_x`; the newest if it is not given.
         resume: go on where an earlier update broke off. A second try of the same one does so by itself.
@@ -80,7 +82,7 @@ def dump(
             return ended(state, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_asked(context.store, update, asked.choices)
-        there, held = joining.apart(context, update, held)
+        there, held = start_stream.apart(context, update, held)
         if not held:
             return ended(whole, _Filled({}))
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
@@ -195,7 +197,7 @@ def _copied(
         OfMaster(settings.vendor, settings.connection, snapshot.id),
     )
     targets = [slave_target(context, pair, lease) for pair, lease in here]
-    log = None if asked.store else shelf.place(context)
+    log = None if asked.store else initial_data.place(context)
     files, unmade = directories(
         context, update, [pair for pair, _ in away], dumped.definitions, log, resume=asked.goes_on
     )
@@ -205,7 +207,7 @@ def _copied(
         names = {one.name for one in dumped.definitions}
         # The snapshot has one session, which is not for several slaves at once.
         queued = snapshot.dropped()
-        targets = each(targets, lambda target: drops.carry_out(context, target, queued, names), failed)
+        targets = each(targets, lambda target: pending_drops.carry_out(context, target, queued, names), failed)
     later = Later(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
     going_on: list[Target] = []
     if later:
@@ -236,7 +238,7 @@ def _copied(
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)
     held = dict((*here, *away))
-    loaded = each(loaded, lambda target: joining.join(context, target, update, before.shown, later, held), wrong)
+    loaded = each(loaded, lambda target: start_stream.join(context, target, update, before.shown, later, held), wrong)
     if asked.storable:
         keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
     for target in (*targets, *files):
@@ -283,17 +285,17 @@ def _ended(
         still = partial(leases.expect_held, held=held[pair])
         # It may belong to another update by now.
         if replications.happened(context.store, pair, Event.FAIL, error.said, update_id=update, also=still):
-            consenting.ask(context, pair, update, error, filled.choices)
+            loss_approval.ask(context, pair, update, error, filled.choices)
     updates.finish(context.store, update, state)
     if state == "FAILED":
         facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())
-        causes = "; ".join(f"{slave}: {remedies.of_update(error)}" for slave, error in failed.items())
+        causes = "; ".join(f"{slave}: {hints.of_update(error)}" for slave, error in failed.items())
         raise SluiceError(
             80,
             f"no slave could be loaded: {facts}",
-            f"mend each ({causes}), then type: {commands.update(source, list(failed), **again)}",
+            f"mend each ({causes}), then type: {shell.update(source, list(failed), **again)}",
         )
-    hints = {slave: remedies.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
-    told = {slave: f"{error.said}\nHINT: {hints[slave]}" for slave, error in failed.items()}
+    ways_out = {slave: hints.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
+    told = {slave: f"{error.said}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}
     counts = {"rows": filled.rows, "chunks": filled.chunks}
     return {"update": update, **counts, "failed": told, "off_line": list(off_line)}

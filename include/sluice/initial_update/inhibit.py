@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from sluice import commands
+from sluice import shell
+from sluice.airflow_api import standby
 from sluice.context import Context
-from sluice.control import (
-    cascades,
-    consenting,
-    joined,
-    leases,
-    replications,
-    standby,
-    stops,
-    transfers,
-    updates,
-    versions,
-)
-from sluice.control.unwatched import expect_present
 from sluice.errors import ConfigError, Lossy, SluiceError
+from sluice.initial_update import loss_approval
+from sluice.initial_update.blocks.throttle import active
 from sluice.initial_update.cancel import cancel
-from sluice.initial_update.courtesy import active
-from sluice.initial_update.fencing import fence_out
+from sluice.initial_update.fence import fence_out
+from sluice.initial_update.files import versions
+from sluice.initial_update.options import MARKERS, SNAPSHOT, expect_together
+from sluice.initial_update.participants import restart
 from sluice.initial_update.preflight import Choices, Refused, expect_possible
-from sluice.initial_update.together import MARKERS, SNAPSHOT, expect_together
-from sluice.initial_update.waiting import restart
 from sluice.log import event
-from sluice.model.between import Between
+from sluice.model.key_range import Between
 from sluice.model.names import Pair, TableName
+from sluice.monitor.unwatched import expect_present
 from sluice.state.replication import UNDER_WAY, Status
+from sluice.store import blocked, cascades, leases, loaded_slaves, replications, transfers, updates
 
 
 def inhibit(
@@ -54,12 +46,12 @@ def inhibit(
 
     Args:
         tables: those that are to be filled; all if none is named. The others keep their rows then.
-        keys: ranges of keys, as `sluice.model.between` reads them; all other rows stay.
+        keys: ranges of keys, as `sluice.model.key_range` reads them; all other rows stay.
         mode: how rows are to come; as they may, if it is not given.
         store, version: the data is to be carried by hand, or is not the newest; see `sluice.initial_update.dump`.
         force: cancel the updates that they are in.
         resume: they go on where an update broke off, if they can, and perhaps with their stream as it is.
-        cascade, after: what is filled once they have been, and what led to this; see `sluice.control.cascades`.
+        cascade, after: what is filled once they have been, and what led to this; see `sluice.store.cascades`.
 
     Raises:
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
@@ -107,7 +99,7 @@ def inhibit(
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
         replications.request(context.store, wanted, number)
         # Whoever begins with this task wants all of it anew.
-        joined.still(context.store, number, {})
+        loaded_slaves.still(context.store, number, {})
         for pair in pairs:
             cascades.remember(context.store, pair, cascade, following, after)
         # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
@@ -126,7 +118,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
         raise SluiceError(
             189,
             f"initial data {'was carried' if carried.is_in else 'is on its way'} to slave {pair.slave} by hand, "
-            f"see `{commands.status()}`",
+            f"see `{shell.status()}`",
             "nothing was changed; copy it, if it is not there, and trigger receive_initial_files. To give it up, "
             "trigger initial_update with `force`",
         )
@@ -139,7 +131,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
         raise SluiceError(
             190,
             f"an initial update of slave {pair.slave} is under way, in {', '.join(at_work or [begun_by])}",
-            f"nothing was changed; wait for it. Or end it, with {commands.cancel(pair)}, and trigger initial_update "
+            f"nothing was changed; wait for it. Or end it, with {shell.cancel(pair)}, and trigger initial_update "
             "again, or at once with `force`",
         )
 
@@ -152,7 +144,7 @@ def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: Choices
         for pair, error in refused.why.items():
             if isinstance(error, Lossy) and error.allowable:
                 number = updates.new(context.store, pair.source, choices.tables, keys, updates.REFUSED)
-                consenting.ask(context, pair, number, error, choices.as_asked)
+                loss_approval.ask(context, pair, number, error, choices.as_asked)
         # HINTs say by now who is asked.
         raise Refused(refused.why) from None
 
@@ -207,7 +199,7 @@ def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *,
     store, known = context.store, replications.get(context.store, pair)
     lacking = updates.tables(store, known.update_id) if known.status is not Status.NORMAL else frozenset()
     enough = whole or bool(updates.keys(store, known.update_id))
-    left_out = frozenset() if whole else stops.left_out(store, pair).keys() & only
+    left_out = frozenset() if whole else blocked.left_out(store, pair).keys() & only
     broke_off = known.status is not Status.UNCONFIGURED and lacking and lacking <= only and enough
     if (known.status is Status.NORMAL or broke_off) and not left_out:
         return
@@ -216,7 +208,7 @@ def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *,
     raise SluiceError(
         196,
         f"slave {pair.slave} is {known.status}: what is not to be filled may not be as on the master{missing}",
-        f"nothing was changed; trigger an update of all tables: {commands.update(pair.source, [pair.slave])}",
+        f"nothing was changed; trigger an update of all tables: {shell.update(pair.source, [pair.slave])}",
     )
 
 
@@ -226,7 +218,7 @@ def _refuse_paused(context: Context, pair: Pair) -> None:
         raise SluiceError(
             96,
             f"an initial update of {pair.slave} could not end: its drain DAG was paused by {who}",
-            f"nothing was changed; type: {commands.unpause(pair)}, then trigger initial_update again",
+            f"nothing was changed; type: {shell.unpause(pair)}, then trigger initial_update again",
         )
 
 
@@ -235,7 +227,7 @@ def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
     gone = updates.cancelled(context.store)
     left = [pair for pair in pairs if pair.slave not in gone]
     if not left:
-        anew = commands.update(pairs[0].source, [pair.slave for pair in pairs])
+        anew = shell.update(pairs[0].source, [pair.slave for pair in pairs])
         raise SluiceError(
             191,
             f"the initial update that this run asked for was cancelled, for {', '.join(sorted(gone))}",

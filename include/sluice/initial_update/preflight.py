@@ -11,30 +11,32 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 
-from sluice.apply.mapper import Mapper
-from sluice.apply.view import Sight, view
-from sluice.changelog.files import expect_place
-from sluice.config import at_home
+from sluice.apply.mapping.table_view import Sight, view
+from sluice.changelog import initial_data
+from sluice.changelog.segment_files import expect_place
+from sluice.config.configuration import at_home
+from sluice.config.mapper import Mapper
+from sluice.config.models import Outgoing
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.control import losses, sharing, shelf
+from sluice.drain import shared_tables
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.copying import given
-from sluice.initial_update.external import expect_exportable, expect_importable
-from sluice.initial_update.keeping import kept_for
-from sluice.initial_update.later import Later, planned
-from sluice.initial_update.packing import encryption_key
-from sluice.initial_update.place import Place
-from sluice.initial_update.signing import private_key
-from sluice.initial_update.together import EXTERNAL, MARKERS, SNAPSHOT
+from sluice.initial_update import column_losses
+from sluice.initial_update.blocks.plan import Later, planned
+from sluice.initial_update.chunks.copy import given
+from sluice.initial_update.files.encoding import encryption_key
+from sluice.initial_update.files.kept_versions import kept_for
+from sluice.initial_update.files.signature import private_key
+from sluice.initial_update.options import EXTERNAL, MARKERS, SNAPSHOT
+from sluice.initial_update.programs.update import expect_exportable, expect_importable
 from sluice.log import event
-from sluice.model.between import Between
+from sluice.model.key_range import Between
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
-from sluice.model.wanted import spelled_alike
-from sluice.parts import Outgoing
-from sluice.vendors.dumping import TableDefinition
-from sluice.vendors.protocol import SlaveDatabase
+from sluice.model.watched import spelled_alike
+from sluice.storage.directory import Place
+from sluice.vendors.protocol.load import TableDefinition
+from sluice.vendors.protocol.slave import SlaveDatabase
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class MasterTables:
 
     @classmethod
     def of_source(cls, context: Context, source: str) -> MasterTables:
-        """Ask a source. Raises what `sluice.vendors.protocol.SourceDatabase.dumpable` does."""
+        """Ask a source. Raises what `sluice.vendors.protocol.slave.SourceDatabase.dumpable` does."""
         with closing(context.source(source)) as database:
             configured = context.watched(source)
             watched = {name: configured[meant] for name, meant in database.present(list(configured)).items()}
@@ -148,7 +150,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
         elif choices.storable and any(one.off_line == "store" for one in away):
             if "://" not in context.config.change_log_url:
                 expect_place(context.config.change_log_url)
-            _expect_place(Outgoing(location=shelf.place(context)))
+            _expect_place(Outgoing(location=initial_data.place(context)))
     except SluiceError as error:
         error.hint = _unchanged(error.hint)
         raise
@@ -179,8 +181,8 @@ def look(
     for layout in (one for one in master.without_old if one.name in columns):
         sight = Sight(view(mapper, layout), salt, lasting=slave.lasting)
         sight.expect_old("the table has `old_images: key`, so no change says it")
-    warnings += sharing.expect_kept(context, pair, some or columns, partial(_had, context))
-    losses.expect_none(context, pair, columns, partly=bool(some))
+    warnings += shared_tables.expect_kept(context, pair, some or columns, partial(_had, context))
+    column_losses.expect_none(context, pair, columns, partly=bool(some))
     definitions = [one for one in given(mapper, master.definitions) if not some or one.name in some]
     if not choices.keys:
         warnings += slave.loadable(definitions, wiped, resume=choices.resume).warnings
@@ -217,7 +219,7 @@ def _ask(
         with closing(context.slave(pair)) as slave:
             if pair in kept:
                 definitions = given(slave.mapper, kept[pair])
-                losses.expect_none(context, pair, {one.name: one.layout.columns for one in definitions})
+                column_losses.expect_none(context, pair, {one.name: one.layout.columns for one in definitions})
                 warnings = slave.loadable(definitions, context.wiped(pair)).warnings
             else:
                 warnings = look(context, slave, master, choices, later)
@@ -248,7 +250,7 @@ def _had(context: Context, source: str) -> set[TableName]:
     found = set()
     # What is wrong with these is told beside them.
     with suppress(SluiceError):
-        found |= sharing.recorded(context.store, source)
+        found |= shared_tables.recorded(context.store, source)
     with suppress(SluiceError):
         found |= context.watched(source).keys()
     return found

@@ -10,14 +10,14 @@ from functools import partial
 from types import TracebackType
 from typing import NamedTuple
 
-from sluice.control import updates
-from sluice.control.store import Store
 from sluice.errors import SluiceError
-from sluice.initial_update.plan import BLOCK_BYTES, Chunk
+from sluice.initial_update.chunks.plan import BLOCK_BYTES, Chunk
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.model.progress import Progress
-from sluice.vendors.dumping import SlaveTables
+from sluice.store import updates
+from sluice.store.engine import Store
+from sluice.vendors.protocol.load import SlaveTables
 
 SECONDS = 3.0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sluice.context import Context
-from sluice.control import replications, transfers, updates
-from sluice.initial_update import reactivating
+from sluice.initial_update.files import approval
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, Status
+from sluice.store import replications, transfers, updates
 
 
 def release(
@@ -41,7 +41,7 @@ def release(
             # Its data are not what this run has dumped.
             continue
         carried = transfers.pending(context.store, pair)
-        if carried and not reactivating.may_go_on(context, carried, approved):
+        if carried and not approval.may_go_on(context, carried, approved):
             event("waiting", slave=slave)
         elif known.status in UNDER_WAY:
             _go_on(context, pair)

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from sluice.apply.view import view
-from sluice.config import at_home
+from sluice.apply.mapping.table_view import view
+from sluice.config.configuration import at_home
+from sluice.config.models import Outgoing
 from sluice.context import Context
-from sluice.control.leases import Lease
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.copying import Target, given
-from sluice.initial_update.job import SlaveLoad
-from sluice.initial_update.notes import Left, left
-from sluice.initial_update.place import Place
-from sluice.initial_update.stored import fingerprints
-from sluice.initial_update.storing import Destination, StoredTables, packing_of
+from sluice.initial_update.chunks.copy import Target, given
+from sluice.initial_update.files.journal import Left, left
+from sluice.initial_update.files.manifest import fingerprints
+from sluice.initial_update.files.target import Destination, StoredTables, packing_of
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.parts import Outgoing
-from sluice.vendors.dumping import TableDefinition
+from sluice.storage.directory import Place
+from sluice.store.leases import Lease
+from sluice.vendors.protocol.load import TableDefinition
+from sluice.vendors.protocol.tasks import SlaveLoad
 
 
 def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None = None) -> Target:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sluice.model.content import Cell
+from sluice.messages.column_literal import Cell
 
 REPLICATION = "REPLICATION"
 DUMP = "DUMP"

@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from sluice.changelog.cutting import Cut
-from sluice.changelog.files import SegmentFiles, absent
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import LOGGED
-from sluice.control.leases import Lease
+from sluice.changelog.segment_files import SegmentFiles, absent
+from sluice.changelog.transaction_cutter import Cut
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
-from sluice.publish.genuine import Genuine
-from sluice.publish.outgoing import EVERYTHING, Outgoing
-from sluice.vendors.protocol import SourceDatabase
-from sluice.vendors.sweeping import Purge, SourceState, Sweep
+from sluice.publish.change_filter import EVERYTHING, Outgoing
+from sluice.publish.queue_guard import Genuine
+from sluice.store.leases import Lease
+from sluice.vendors.protocol.slave import SourceDatabase
+from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
 
 # A sweep is listed in about so many parts, so that slaves have the first while the publisher goes on.
 SEGMENTS_A_SWEEP = 8

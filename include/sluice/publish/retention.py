@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from sluice.changelog import initial_data
 from sluice.context import Context
-from sluice.control import replications, shelf, updates, versions
-from sluice.control.replications import Replication
+from sluice.initial_update.files import versions
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
+from sluice.store import replications, updates
+from sluice.store.replications import Replication
 
 _RECEIVING = {Status.NORMAL, Status.TRANSITION, Status.INITIAL}
 
@@ -25,7 +27,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     following = [one for one in known if one.status in _RECEIVING and not _begins_anew(context, one)]
     needed = [one.position.ordinal for one in following]
     needed += versions.needed(context, source)
-    shelf.sweep(context)
+    initial_data.sweep(context)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:
         manifest.mark_trimmed(old)

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from sluice import hooks
+from sluice import extensions
 from sluice.errors import ConfigError
 from sluice.model.layout import Layout
 
@@ -55,8 +55,8 @@ class Transformer(Protocol):
 def load(named: str, source: str) -> Transformer:
     """The transformer of that name, for this source. Raises ConfigError SLC-055 if there is none."""
     try:
-        made = hooks.made(GROUP, named, source)
-    except hooks.Unusable as error:
+        made = extensions.made(GROUP, named, source)
+    except extensions.Unusable as error:
         raise _unusable(named, str(error)) from error
     if not isinstance(made, Transformer):
         raise _unusable(named, "what it makes has no method `transform`")

@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sluice import config
+from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice.runtime import ports, processes
-from sluice.runtime.layout import BIN, Layout, write_private
+from sluice.runtime.paths import BIN, Layout, write_private
 from sluice.runtime.processes import Service
-from sluice.runtime.progress import Step
+from sluice.runtime.terminal import Step
 
 PREFERRED_PORT = 8080
 LOGIN = "admin"
@@ -46,11 +46,11 @@ def environment(layout: Layout, shared: Mapping[str, str], port: int, metadata: 
     return {
         **shared,
         "AIRFLOW_HOME": str(layout.airflow),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(config.PROJECT / "dags"),
-        "AIRFLOW__CORE__PLUGINS_FOLDER": str(config.PROJECT / "plugins"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(configuration.PROJECT / "dags"),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(configuration.PROJECT / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
-        "AIRFLOW__CORE__PARALLELISM": str(workers(config.load())),
+        "AIRFLOW__CORE__PARALLELISM": str(workers(configuration.load())),
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address(port)}/execution/",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{LOGIN}:admin",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(layout.airflow_users),
@@ -74,7 +74,7 @@ def environment(layout: Layout, shared: Mapping[str, str], port: int, metadata: 
     }
 
 
-def workers(settings: config.Config) -> int:
+def workers(settings: configuration.Config) -> int:
     """How many tasks may run at once: as many as the pools have slots, or lingering drains would starve publishing."""
     return max(_WORKERS, len(settings.sources) + len(settings.replications) + _BULK_WORKERS + _RESERVED_WORKERS)
 

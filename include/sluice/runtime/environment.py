@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sluice import commands, config, connections
-from sluice.runtime.layout import BIN, Layout
+from sluice import connections, shell
+from sluice.config import configuration
+from sluice.runtime.paths import BIN, Layout
 
 # Without bytecode each of Airflow's processes would compile thousands of files, at every start.
 _NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHON", "SLUICE_CONNECTIONS", "SLUICE_CRASH")
@@ -19,13 +20,13 @@ def shared(layout: Layout, java: Path) -> dict[str, str]:
         **kept,
         # bin/spark-submit finds Spark through the first python3 on the path.
         "PATH": os.pathsep.join([str(BIN), str(java / "bin"), kept.get("PATH", os.defpath)]),
-        "PYTHONPATH": os.pathsep.join(str(config.PROJECT / part) for part in ("include", "plugins")),
+        "PYTHONPATH": os.pathsep.join(str(configuration.PROJECT / part) for part in ("include", "plugins")),
         "PYTHONUNBUFFERED": "1",
         "JAVA_HOME": str(java),
         "PYSPARK_PYTHON": str(BIN / "python"),
         "PYSPARK_DRIVER_PYTHON": str(BIN / "python"),
-        commands.CLI_ENV: commands.CLI,
-        config.HOME_ENV: str(layout.home),
-        config.CONFIG_ENV: str(config.path().resolve()),
+        shell.CLI_ENV: shell.CLI,
+        configuration.HOME_ENV: str(layout.home),
+        configuration.CONFIG_ENV: str(configuration.path().resolve()),
         connections.KEY_FILE_ENV: str(layout.seal_key),
     }

@@ -9,14 +9,14 @@ from typing import Any
 
 import psycopg
 
-from sluice import config
+from sluice.config import configuration as configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError
-from sluice.runtime import airflow, environment, stored
+from sluice.runtime import airflow, airflow_connections, environment
 from sluice.runtime.databases import socket_connections
 from sluice.runtime.java import java_home
-from sluice.runtime.layout import Layout
+from sluice.runtime.paths import Layout
 from sluice.runtime.ports import LOOPBACK
 from sluice.runtime.postgres import Cluster
 
@@ -43,14 +43,14 @@ class Runtime:
         Raises:
             SluiceError: SLC-253, it was.
         """
-        if not os.environ.get(config.CONFIG_ENV):
-            os.environ[config.CONFIG_ENV] = str(self.configuration)
-        elif (ours := config.path().resolve()) != self.configuration:
+        if not os.environ.get(configuration.CONFIG_ENV):
+            os.environ[configuration.CONFIG_ENV] = str(self.configuration)
+        elif (ours := configuration.path().resolve()) != self.configuration:
             raise SluiceError(
                 253,
-                f"Sluice runs with the configuration {self.configuration}, and {config.CONFIG_ENV} names {ours}"
+                f"Sluice runs with the configuration {self.configuration}, and {configuration.CONFIG_ENV} names {ours}"
                 + ("" if ours.exists() else ", which does not exist"),
-                f"to go on with what runs: unset {config.CONFIG_ENV}; to change over, which loses nothing: "
+                f"to go on with what runs: unset {configuration.CONFIG_ENV}; to change over, which loses nothing: "
                 "./sluice down && ./sluice up",
             )
 
@@ -77,11 +77,11 @@ class Runtime:
 
     def stored_connections(self) -> dict[str, ConnectionInfo]:
         """All connections that Airflow keeps, as its jobs get them."""
-        return stored.connections(self.layout, self.cluster)
+        return airflow_connections.connections(self.layout, self.cluster)
 
     def context(self) -> Context:
         """The configuration with these connections."""
-        return Context(config.load(), self.connections())
+        return Context(configuration.load(), self.connections())
 
     def connect(self, database: str) -> psycopg.Connection[tuple[Any, ...]]:
         """An autocommit session of PostgreSQL's superuser."""

@@ -22,7 +22,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from sluice.errors import SluiceError
-from sluice.runtime import placement, ports, processes
+from sluice.runtime import ports, postgres_dirs, processes
 from sluice.runtime.processes import Service
 from sluice.vendors.postgresql.session import composed
 
@@ -57,8 +57,8 @@ class Cluster:
 
     def __init__(self, directory: Path, log: Path | None = None, taken: frozenset[int] = frozenset()) -> None:
         directory.mkdir(parents=True, exist_ok=True)
-        self._owner = placement.server_user()
-        self._place = placement.Place.of(directory, self._owner)
+        self._owner = postgres_dirs.server_user()
+        self._place = postgres_dirs.Place.of(directory, self._owner)
         self._data = self._place.base / "data"
         self._log = log or directory / "postgres.log"
         self._taken = taken
@@ -172,7 +172,7 @@ class Cluster:
     def let_be_silent(self, role: str) -> None:
         """Let a role keep triggers and foreign keys from acting on what it writes."""
         with self.admin() as session:
-            session.execute(composed("grants/silent", role=role))
+            session.execute(composed("capture/grants/silent", role=role))
 
     def _answers(self) -> bool:
         try:

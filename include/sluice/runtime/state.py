@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from sluice.runtime.layout import Layout, write_private
+from sluice.runtime.paths import Layout, write_private
 from sluice.runtime.processes import Service
-from sluice.runtime.progress import Progress
+from sluice.runtime.terminal import Progress
 
 
 class State:

@@ -12,16 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from sluice import config, connections
-from sluice.control.store import Store
-from sluice.runtime import airflow, ending, environment, ports, sparkconnect
+from sluice import connections
+from sluice.config import configuration
+from sluice.runtime import airflow, environment, ports, shutdown, spark_connect
 from sluice.runtime.databases import DATABASES, socket_connections, tcp_connections
 from sluice.runtime.handle import Runtime
 from sluice.runtime.java import java_home
-from sluice.runtime.layout import Layout
+from sluice.runtime.paths import Layout
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
-from sluice.runtime.progress import Progress
 from sluice.runtime.state import State, alone
+from sluice.runtime.terminal import Progress
+from sluice.store.engine import Store
 
 __all__ = ["Runtime", "down", "running", "up"]
 
@@ -49,7 +50,7 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
             runtime.expect_configuration()
             _verify(state, progress)
         else:
-            ending.end_all(layout, state, progress)
+            shutdown.end_all(layout, state, progress)
             _start(layout, state, cluster, before_airflow, progress)
     return _runtime(layout, state, cluster)
 
@@ -76,7 +77,7 @@ def down(progress: Progress | None = None) -> None:
         state, cluster = State(layout), _cluster(layout)
         if not state.services and not cluster.service():
             progress.note(f"nothing runs of {layout.home}")
-        ending.end_all(layout, state, progress)
+        shutdown.end_all(layout, state, progress)
         if cluster.service():
             with progress.step("stopping PostgreSQL"):
                 cluster.stop()
@@ -87,15 +88,15 @@ def _cluster(layout: Layout) -> Cluster:
 
 
 def _complete(state: State, cluster: Cluster) -> bool:
-    names = (*airflow.SERVICES, sparkconnect.NAME)
+    names = (*airflow.SERVICES, spark_connect.NAME)
     return all(state.running(name) for name in names) and cluster.service() is not None
 
 
 def _verify(state: State, progress: Progress) -> None:
     """Every process is there; an `up` that was killed may have left some of them still starting."""
     with progress.step("looking at what runs") as step:
-        spark, port = state.services[sparkconnect.NAME], state.ports[sparkconnect.NAME]
-        spark.wait_until(lambda: spark.listens_on(port), sparkconnect.READY_S)
+        spark, port = state.services[spark_connect.NAME], state.ports[spark_connect.NAME]
+        spark.wait_until(lambda: spark.listens_on(port), spark_connect.READY_S)
         services = {name: state.services[name] for name in airflow.SERVICES}
         airflow.wait_until_healthy(state.ports[airflow.API_SERVER], services, step)
 
@@ -103,9 +104,9 @@ def _verify(state: State, progress: Progress) -> None:
 def _start(
     layout: Layout, state: State, cluster: Cluster, before_airflow: Callable[[Cluster], None] | None, progress: Progress
 ) -> None:
-    state.set_configuration(config.path().resolve())
+    state.set_configuration(configuration.path().resolve())
     _choose_ports(state, cluster, progress)
-    sparkconnect.make_token(layout)
+    spark_connect.make_token(layout)
     airflow.make_secrets(layout)
     shared = environment.shared(layout, java_home(layout.spark / "java"))
     with ThreadPoolExecutor(3, thread_name_prefix="up") as pool:
@@ -126,7 +127,7 @@ def _start(
             spark.result()
         except BaseException:
             # The other thread waits for a process: with that it ends.
-            ending.end_all(layout, state, progress)
+            shutdown.end_all(layout, state, progress)
             raise
 
 
@@ -135,7 +136,7 @@ def _choose_ports(state: State, cluster: Cluster, progress: Progress) -> None:
     usual = {
         "postgres": PREFERRED_PORT,
         airflow.API_SERVER: airflow.PREFERRED_PORT,
-        sparkconnect.NAME: sparkconnect.PREFERRED_PORT,
+        spark_connect.NAME: spark_connect.PREFERRED_PORT,
     }
     if cluster.service():
         usual.pop("postgres")
@@ -149,10 +150,10 @@ def _choose_ports(state: State, cluster: Cluster, progress: Progress) -> None:
 
 
 def _start_spark(layout: Layout, state: State, shared: Mapping[str, str], progress: Progress) -> None:
-    port = state.ports[sparkconnect.NAME]
+    port = state.ports[spark_connect.NAME]
     with progress.step("Spark Connect server") as step:
-        service = state.record(sparkconnect.start(layout, port, shared))
-        sparkconnect.warm_up(layout, service, port, shared, step)
+        service = state.record(spark_connect.start(layout, port, shared))
+        spark_connect.warm_up(layout, service, port, shared, step)
 
 
 def _start_databases(state: State, cluster: Cluster, progress: Progress) -> dict[str, str]:
@@ -185,7 +186,7 @@ def _runtime(layout: Layout, state: State, cluster: Cluster) -> Runtime:
         cluster=cluster,
         postgres_port=cluster.port,
         api_port=state.ports[airflow.API_SERVER],
-        spark_port=state.ports[sparkconnect.NAME],
+        spark_port=state.ports[spark_connect.NAME],
         configuration=Path(state.configuration),
     )
 
@@ -198,7 +199,7 @@ def _connections(layout: Layout, state: State, passwords: Mapping[str, str]) -> 
             "conn_id": "sluice_spark",
             "conn_type": "spark_connect",
             "host": "localhost",
-            "port": state.ports[sparkconnect.NAME],
+            "port": state.ports[spark_connect.NAME],
             "password": layout.spark_token.read_text(),
         },
         {

@@ -13,14 +13,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sluice import hooks
+from sluice import extensions
+from sluice.commands import roles
 from sluice.context import Context
-from sluice.control import rights
 from sluice.errors import SluiceError, TransientError
 from sluice.log import to_stderr
 from sluice.model.names import TableName
-from sluice.model.wanted import split_table
-from sluice.requester import Requester
+from sluice.model.requester import Requester
+from sluice.model.watched import split_table
 
 TERMINAL = 3
 TRANSIENT = 75
@@ -66,7 +66,7 @@ def table_options(options: argparse.ArgumentParser) -> None:
 
 
 def key_options(options: argparse.ArgumentParser) -> None:
-    """Add ``--key-ranges``, any number of times, as `sluice.model.between` reads them; they are in `keys`."""
+    """Add ``--key-ranges``, any number of times, as `sluice.model.key_range` reads them; they are in `keys`."""
     options.add_argument(
         "--key-ranges",
         dest="keys",
@@ -86,10 +86,10 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     try:
         context = Context.of_job()
         if requester := Requester.of_environment():
-            rights.expect_allowed(context, requester, options.source, _slaves(options), Path(sys.argv[0]).stem)
+            roles.expect_allowed(context, requester, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
     except SluiceError as error:
-        if hooks.leaving.is_set():
+        if extensions.leaving.is_set():
             # It is of a session that the signal interrupted.
             sys.exit(TERMINATED)
         print(error, file=sys.stderr, flush=True)
@@ -104,5 +104,5 @@ def _slaves(options: argparse.Namespace) -> Sequence[str]:
 
 def _leave(*_: object) -> None:
     """End as if the call had raised, so that leases are released and transactions rolled back."""
-    hooks.leaving.set()
+    extensions.leaving.set()
     raise SystemExit(TERMINATED)

@@ -9,17 +9,17 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from sluice.apply.mapper import Mapper
+from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
-from sluice.initial_update.job import BlockJob, LoadJob, SlaveLoad
-from sluice.initial_update.plan import Foreseen, KeyRange
-from sluice.model.content import Cell
+from sluice.initial_update.chunks.plan import Foreseen, KeyRange
+from sluice.messages.column_literal import Cell
 from sluice.model.names import Pair, Resources, TableName
-from sluice.vendors.dumping import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
-from sluice.vendors.protocol import SlaveDatabase, SourceDatabase
-from sluice.verify.compare import Difference
-from sluice.verify.comparison import Comparison
+from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
+from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
+from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
+from sluice.verify.merge_compare import Difference
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,10 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.table.update import RemoveSnapshotsUpdate, TableRequirement, TableUpdate, update_table_metadata
 
-from sluice.changelog.files import flush
+from sluice.changelog.segment_files import flush
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
-from sluice.vendors.parquet.place import Place, create, ensure, put
+from sluice.vendors.parquet.directory import Place, create, ensure, put
 
 _ENDING = ".metadata.json"
 _HINT = "version-hint.text"

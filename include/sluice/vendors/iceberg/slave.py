@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
-from sluice.vendors.parquet.place import reachable
+from sluice.vendors.parquet.directory import reachable
 from sluice.vendors.parquet.slave import ParquetSlave
 from sluice.vendors.parquet.versions import Table, Version
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class IcebergSlave(ParquetSlave):
-    """See `sluice.vendors.protocol.SlaveDatabase`."""
+    """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     @cached_property
     def _tables(self) -> IcebergTables:

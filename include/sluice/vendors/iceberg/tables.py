@@ -26,11 +26,11 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.iceberg.metadata import Metadata, kept, uri
-from sluice.vendors.parquet.alteration import Alteration
-from sluice.vendors.parquet.kinds import KINDS
-from sluice.vendors.parquet.place import Place
+from sluice.vendors.parquet.ddl.schema_change import Alteration
+from sluice.vendors.parquet.directory import Place
 from sluice.vendors.parquet.types import TEXT, schema_of
 from sluice.vendors.parquet.versions import Table, Version
+from sluice.vendors.parquet.write.mode import KINDS
 
 # In the summary of each snapshot: where it comes from.
 _VERSION, _EPOCH, _POSITION = "sluice.version", "sluice.epoch", "sluice.position"

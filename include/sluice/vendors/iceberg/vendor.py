@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from sluice.vendors.iceberg.slave import IcebergSlave
-from sluice.vendors.parquet.kinds import KINDS
 from sluice.vendors.parquet.vendor import VENDOR as FILES
+from sluice.vendors.parquet.write.mode import KINDS
 
 VENDOR = replace(FILES, slave=partial(IcebergSlave, KINDS["rows"]), history=partial(IcebergSlave, KINDS["history"]))

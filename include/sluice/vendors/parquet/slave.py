@@ -10,34 +10,34 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sluice.apply.effects import Step
-from sluice.apply.mapper import Mapper
+from sluice.apply.net.effects import Step
+from sluice.changelog.points import Waiting
+from sluice.config.mapper import Mapper
+from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
-from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
-from sluice.model.tolerance import Tolerated
-from sluice.parts import WipeOut
-from sluice.vendors.dumping import Fit, TableDefinition
-from sluice.vendors.parquet.committing import Commit
-from sluice.vendors.parquet.files import Files
-from sluice.vendors.parquet.kinds import Kind
-from sluice.vendors.parquet.loading import LakeTables, admitted
-from sluice.vendors.parquet.place import place_of, reachable
+from sluice.model.write_policy import EASY, Manners
+from sluice.vendors.parquet.directory import place_of, reachable
+from sluice.vendors.parquet.load.tables import LakeTables, admitted
 from sluice.vendors.parquet.versions import Table, Version, Versions
-from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
-from sluice.verify.points import Waiting
+from sluice.vendors.parquet.write.commit import Commit
+from sluice.vendors.parquet.write.data_files import Files
+from sluice.vendors.parquet.write.mode import Kind
+from sluice.vendors.protocol.load import Fit, TableDefinition
+from sluice.vendors.protocol.slave import Capabilities, Replayed, StepsOf
 
 
 class ParquetSlave:
-    """See `sluice.vendors.protocol.SlaveDatabase`."""
+    """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     def __init__(
         self,

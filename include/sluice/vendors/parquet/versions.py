@@ -20,8 +20,8 @@ from sluice.errors import FencedError
 from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.model.position import START, Position, Snapshot
-from sluice.vendors.parquet.alteration import Alteration
-from sluice.vendors.parquet.place import File, Place, create, reachable
+from sluice.vendors.parquet.ddl.schema_change import Alteration
+from sluice.vendors.parquet.directory import File, Place, create, reachable
 
 
 @dataclass(frozen=True)

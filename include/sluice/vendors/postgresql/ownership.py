@@ -7,11 +7,11 @@ from collections.abc import Collection
 
 from psycopg import sql
 
-from sluice import commands
+from sluice import shell
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import RESOURCES, Resources
+from sluice.vendors.postgresql.migrations import IN_SLAVE
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.postgresql.upgrading import IN_SLAVE
 
 # Where the DbResources were before they had a schema of their own. Others may often make things there.
 SHARED = "public"
@@ -93,7 +93,7 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
         ConfigError: SLC-290, the DbResources are in `public`.
     """
     query = composed(
-        "owners/schemas",
+        "ownership/schemas",
         schema_name=sql.Literal(resources.schema),
         shared_name=sql.Literal(SHARED),
         state_name=sql.Literal(resources.name("state")),
@@ -105,7 +105,7 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
             f"the DbResources {resources.name('')} are in the schema {SHARED}, and the configuration names none: by "
             f"default they are in {resources.schema} now",
             f"nothing was changed, and nothing is lost: add `schema: {SHARED}` to the source in the configuration, and "
-            f"all goes on as before. To move them, then type `{commands.sluice('cleanup', 'SOURCE')}`, take the line "
+            f"all goes on as before. To move them, then type `{shell.sluice('cleanup', 'SOURCE')}`, take the line "
             "out again, trigger the DAG bootstrap with rebase, and fill the slaves by initial_update",
         )
     return bool(there) or not resources.is_home
@@ -120,7 +120,7 @@ def _strange(
     triggers: Collection[str],
 ) -> list[tuple[str, str]]:
     query = composed(
-        "owners/strange",
+        "ownership/strange",
         schema_name=sql.Literal(schema),
         names=sql.SQL("{}::text[]").format(sql.Literal(list(names))),
         functions=sql.SQL("{}::text[]").format(sql.Literal(list(functions))),
@@ -131,5 +131,5 @@ def _strange(
 
 
 def _creators(connection: Connection, schema: str) -> list[tuple[str, str]]:
-    rows = connection.execute(composed("owners/creators", schema_name=sql.Literal(schema)))
+    rows = connection.execute(composed("ownership/creators", schema_name=sql.Literal(schema)))
     return [(who, ending) for who, ending in rows]

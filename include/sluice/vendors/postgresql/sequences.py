@@ -9,10 +9,10 @@ from dataclasses import replace
 import psycopg
 from psycopg import sql
 
-from sluice.apply.mapper import Mapper
+from sluice.config.mapper import Mapper
 from sluice.model.names import TableName
 from sluice.model.sequence import SequenceValue, Standing, moved
-from sluice.vendors.postgresql.definition import regclass
+from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
 _TRIES = 3
@@ -29,7 +29,7 @@ def read(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[Se
     connection.execute("SET lock_timeout = '500ms'")
     for attempt in range(_TRIES):
         try:
-            rows = connection.execute(composed("publish/sequences", **parts)).fetchall()
+            rows = connection.execute(composed("sequences/read", **parts)).fetchall()
             break
         except (psycopg.errors.UndefinedTable, psycopg.errors.InternalError):
             # One was dropped while we looked; the next look does not find it any more.
@@ -48,7 +48,7 @@ def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValu
     if not values:
         return
     wanted = json.dumps([_wanted(number, value, mapper) for number, value in enumerate(values)])
-    found = connection.execute(composed("slave/sequences"), {"wanted": wanted}).fetchall()
+    found = connection.execute(composed("sequences/write"), {"wanted": wanted}).fetchall()
     standings = _standings(connection, {TableName(schema, name): tuple(step) for _, schema, name, *step in found})
     went = set()
     for number, schema, name, *_ in found:

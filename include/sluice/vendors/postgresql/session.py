@@ -11,10 +11,10 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from sluice import commands, sqlfiles, transport
+from sluice import shell, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
-from sluice.refusal import parameters, state_of_refusal
+from sluice.libpq import parameters, state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -88,9 +88,9 @@ _STATES: dict[str, tuple[int, bool, str]] = {
     "42501": (
         33,
         False,
-        f"grant the role what is missing. `{commands.sluice('grants', 'SOURCE')}` prints a script that does, with the "
+        f"grant the role what is missing. `{shell.sluice('grants', 'SOURCE')}` prints a script that does, with the "
         "name of the source; a superuser of that database runs it. For a slave: "
-        f"`{commands.sluice('grants', 'SLAVE', '--slave')}`",
+        f"`{shell.sluice('grants', 'SLAVE', '--slave')}`",
     ),
 }
 
@@ -113,7 +113,7 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
         has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())
         connection.autocommit = autocommit
     except psycopg.Error as error:
-        if insecure := transport.trouble(error, address):
+        if insecure := tls.trouble(error, address):
             raise insecure from error
         raise explained(error, f"connecting to {address}", state_of_refusal(error, how)) from error
     if others := [

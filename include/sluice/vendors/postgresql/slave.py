@@ -8,52 +8,46 @@ from contextlib import AbstractContextManager
 import psycopg
 import pyarrow as pa
 
-from sluice.apply.effects import Step
-from sluice.apply.mapper import Mapper
-from sluice.apply.view import view
+from sluice.apply.mapping.table_view import view
+from sluice.apply.net.effects import Step
+from sluice.config.mapper import Mapper
+from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
-from sluice.model.manners import EASY, Manners
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
-from sluice.model.tolerance import Tolerated
-from sluice.parts import WipeOut
-from sluice.vendors.dumping import Fit
-from sluice.vendors.postgresql import (
-    catalog,
-    commands,
-    fencing,
-    guarding,
-    indexing,
-    ownership,
-    preflight,
-    remarks,
-    upgrading,
-)
+from sluice.model.write_policy import EASY, Manners
+from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql import sequences as following
-from sluice.vendors.postgresql.comparing import aligned
-from sluice.vendors.postgresql.definition import TableDefinition
-from sluice.vendors.postgresql.echoes import Echoes
-from sluice.vendors.postgresql.fitting import fitting, losses, other_types
-from sluice.vendors.postgresql.loading import SlaveTables
-from sluice.vendors.postgresql.one_to_one import OneToOne
-from sluice.vendors.postgresql.qualified import names_of
-from sluice.vendors.postgresql.references import References, writing
+from sluice.vendors.postgresql.capture import warnings
+from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.row_identity import is_unfinished, merges
+from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
+from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.load import deferred_indexes, preflight
+from sluice.vendors.postgresql.load.foreign_keys import References, writing
+from sluice.vendors.postgresql.load.tables import SlaveTables
+from sluice.vendors.postgresql.load.wipe_schema import wiped
+from sluice.vendors.postgresql.read.compare import aligned
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
-from sluice.vendors.postgresql.telling import is_unfinished, merges
-from sluice.vendors.postgresql.wiping import wiped
-from sluice.vendors.postgresql.writing import Writer
-from sluice.vendors.protocol import Capabilities, Replayed, StepsOf
+from sluice.vendors.postgresql.write import commands, side_effects
+from sluice.vendors.postgresql.write.one_to_one import OneToOne
+from sluice.vendors.postgresql.write.writer import Writer
+from sluice.vendors.protocol.load import Fit
+from sluice.vendors.protocol.slave import Capabilities, Replayed, StepsOf
 
 
 class PostgresSlave:
-    """See `sluice.vendors.protocol.SlaveDatabase`."""
+    """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     def __init__(
         self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper, masters: Collection[Resources] = ()
@@ -64,7 +58,7 @@ class PostgresSlave:
         self.mapper = mapper
         self.lasting = False
         self._schema = schema
-        self.parts = upgrading.parts_of_slave(schema)
+        self.parts = migrations.parts_of_slave(schema)
         self._epoch = self._ordinal = 0
         self._session: Connection | None = None
         self._writer: Writer | None = None
@@ -86,7 +80,7 @@ class PostgresSlave:
             for name, columns in tables.items():
                 layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
                 if there := fitting(self._open(), layout, names):
-                    found.warnings.extend(remarks.of_slave(self._open(), layout))
+                    found.warnings.extend(warnings.of_slave(self._open(), layout))
                 if other_types(layout, there, names):
                     found.as_text.add(name)
         return found
@@ -106,8 +100,8 @@ class PostgresSlave:
                 tables,
                 silent=self._silent,
                 wiped=wanted,
-                ours=upgrading.IN_SLAVE,
-                unindexed=indexing.lacking(self._open(), self.parts["indexes"]),
+                ours=migrations.IN_SLAVE,
+                unindexed=deferred_indexes.lacking(self._open(), self.parts["indexes"]),
                 resume=resume,
             )
 
@@ -118,14 +112,14 @@ class PostgresSlave:
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""
         with translated("looking at the slave's tables"):
-            there = {name: catalog.acting(self._open(), name) for name in map(self.mapper.table, tables)}
+            there = {name: relations.acting(self._open(), name) for name in map(self.mapper.table, tables)}
             return [f"{one.name} on {name}" for name, found in there.items() for one in found if one.fires]
 
     def expect_unguarded(self, tables: Sequence[TableName]) -> None:
         """See that nothing acts on what is written to these tables, or that the role may silence it."""
         with translated("looking at the slave's tables"):
             if not self.capabilities().silent_triggers:
-                guarding.expect_none(self._open(), map(self.mapper.table, tables))
+                side_effects.expect_none(self._open(), map(self.mapper.table, tables))
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """Drop foreign keys of these tables for the time, if they hold back anything."""
@@ -133,7 +127,7 @@ class PostgresSlave:
             return
         session = self._open()
         with translated("dropping foreign keys"), session.transaction():
-            fencing.hold(session, self.parts["position"], self.pair, self._epoch)
+            fence.hold(session, self.parts["position"], self.pair, self._epoch)
             echoes = Echoes(session, self.masters)
             there = [self.mapper.table(name) for name in tables]
             echoes.record(sorted(References(session, self.parts).put_off(there, all_=False)))
@@ -144,15 +138,15 @@ class PostgresSlave:
         with translated("installing the position's tables"):
             position = TableName(self._schema, "sluice_position")
             ownership.refuse_strange_in_slave(self._open(), self._schema)
-            upgrading.install_in_slave(self._open(), self.pair.slave, position, self.parts)
+            migrations.install_in_slave(self._open(), self.pair.slave, position, self.parts)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence, ending sessions that hold it; how far the slave is."""
         self.install()
         with translated("taking the drain's place"):
-            take_over, holder = (composed(f"slave/{name}", **self.parts) for name in ("take_over", "holder"))
-            values = {"epoch": epoch, "loads": fencing.loads(self.info, self.pair, blocks=blocks)}
-            row = fencing.raised(self._open(), take_over, holder, {**self._names(), **values})
+            take_over, holder = (composed(f"position/{name}", **self.parts) for name in ("take_over", "holder"))
+            values = {"epoch": epoch, "loads": fence.loads(self.info, self.pair, blocks=blocks)}
+            row = fence.raised(self._open(), take_over, holder, {**self._names(), **values})
         if row is None:
             raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
         # A slave that crashes would let in whoever is older again (R6).
@@ -177,7 +171,7 @@ class PostgresSlave:
         session = self._open()
         assert self._writer is not None
         with writing(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
-            fencing.hold(session, self.parts["position"], self.pair, self._epoch)
+            fence.hold(session, self.parts["position"], self.pair, self._epoch)
             tolerated = self._written(session, steps, sequences, answered, manners)
             reached(CrashPoint.MERGED)
             self._advance(session, end)
@@ -192,8 +186,8 @@ class PostgresSlave:
         named = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
         with writing(f"carrying out changes on {self.pair.slave}"), self._writer.stages.transaction():
             session.execute("SET LOCAL synchronous_commit = on")
-            session.execute(composed("slave/forget_carried_out", **self.parts), named)
-            left = session.execute(composed("slave/carried_out", **self.parts), named).fetchall()
+            session.execute(composed("write/forget_carried_out", **self.parts), named)
+            left = session.execute(composed("write/carried_out", **self.parts), named).fetchall()
             return self._written(session, steps([number for (number,) in left]), answered=told)
 
     def _written(
@@ -229,7 +223,7 @@ class PostgresSlave:
 
     def _references(self, session: Connection) -> References:
         def lacking() -> set[TableName]:
-            rows = session.execute(composed("references/filling", **self.parts), self._names())
+            rows = session.execute(composed("load/foreign_keys/filling", **self.parts), self._names())
             return {self.mapper.table(TableName(*row)) for row in rows}
 
         return References(session, self.parts, lacking)
@@ -243,7 +237,7 @@ class PostgresSlave:
         collected: int,
         sequences: Sequence[SequenceValue] = (),
     ) -> Replayed:
-        """Each transaction of the master as one of the slave's, pipelined; see `sluice.vendors.protocol`.
+        """Each transaction of the master as one of the slave's, pipelined; see `sluice.vendors.protocol.slave`.
 
         Raises:
             FencedError: SLC-050, somebody took over.
@@ -264,7 +258,7 @@ class PostgresSlave:
                 return done
         except SluiceError as error:
             if isinstance(error.__cause__, psycopg.errors.DivisionByZero):
-                raise fencing.fenced(self.pair, self._epoch) from error
+                raise fence.fenced(self.pair, self._epoch) from error
             raise
 
     def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
@@ -273,7 +267,7 @@ class PostgresSlave:
             session = self._open()
             names = names_of(session, self.mapper)
             views = [view(self.mapper, Layout(0, name, tuple(columns))) for name, columns in tables.items()]
-            there = catalog.there(session, [seen.layout.name for seen in views])
+            there = relations.there(session, [seen.layout.name for seen in views])
             found: list[Loss] = []
             for seen in views:
                 name = seen.layout.name
@@ -285,7 +279,7 @@ class PostgresSlave:
     def wiped(self, wanted: WipeOut) -> list[str]:
         """What an initial update drops, each with its type."""
         with translated("looking at what is to be wiped out"):
-            return [f"{one.kind} {one.name}" for one in wiped(self._open(), wanted, upgrading.IN_SLAVE)]
+            return [f"{one.kind} {one.name}" for one in wiped(self._open(), wanted, migrations.IN_SLAVE)]
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> SlaveTables:
         """The tables of this slave, for a dump under an epoch of its own."""
@@ -305,16 +299,16 @@ class PostgresSlave:
         with translated("setting the position"), self._open().transaction():
             there = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
             begun = {**self._names(), "epoch": self._epoch, **there}
-            moved = self._open().execute(composed("slave/begin_update", **self.parts), begun)
+            moved = self._open().execute(composed("position/begin_update", **self.parts), begun)
             if moved.rowcount != 1:
-                raise fencing.fenced(self.pair, self._epoch)
+                raise fence.fenced(self.pair, self._epoch)
         self._ordinal = position.ordinal
 
     def understands(self, statement: Statement) -> None:
         """Whether a statement can be put under this slave's names."""
-        from sluice.vendors.postgresql import parsing
+        from sluice.vendors.postgresql.statements import parser
 
-        parsing.mapped(statement.sql, self.mapper, statement.schema)
+        parser.mapped(statement.sql, self.mapper, statement.schema)
 
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk; the log may be trimmed below it then (R3). If the
@@ -322,7 +316,7 @@ class PostgresSlave:
         session = self._session or self._open()
         with translated("flushing the slave"), session.transaction():
             session.execute("SET LOCAL synchronous_commit = on")
-            session.execute(composed("publish/make_durable"))
+            session.execute(composed("session/make_durable"))
 
     def close(self) -> None:
         """End the session."""
@@ -351,8 +345,8 @@ class PostgresSlave:
     def _advance(self, session: Connection, end: Position) -> None:
         there = {"segment": end.segment, "ordinal": end.ordinal}
         values = {**self._names(), "epoch": self._epoch, "from": self._ordinal, **there}
-        if session.execute(composed("slave/advance", **self.parts), values).rowcount != 1:
-            raise fencing.fenced(self.pair, self._epoch)
+        if session.execute(composed("position/advance", **self.parts), values).rowcount != 1:
+            raise fence.fenced(self.pair, self._epoch)
 
     def _names(self) -> dict[str, str]:
         return {"source": self.pair.source, "slave": self.pair.slave}

@@ -16,51 +16,45 @@ from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Fate, Statement, Traced
 from sluice.model.unwatched import Unwatched
-from sluice.model.wanted import Wanted, Watch
-from sluice.vendors.dumping import At
-from sluice.vendors.postgresql import (
-    capturing,
-    catalog,
-    definition,
-    detection,
-    encoding,
-    granting,
-    ownership,
-    polling,
+from sluice.model.watched import Wanted, Watch
+from sluice.vendors.postgresql import encoding, grants, migrations, ownership, sequences
+from sluice.vendors.postgresql.capture import (
+    ddl_polling,
+    event_triggers,
+    install,
     registry,
-    remarks,
-    removing,
-    sequences,
-    storing,
-    tracing,
-    triggers,
+    uninstall,
     unwatched,
-    upgrading,
+    warnings,
 )
-from sluice.vendors.postgresql.backlog import Backlog
-from sluice.vendors.postgresql.comparing import shape
-from sluice.vendors.postgresql.definition import TableDefinition
-from sluice.vendors.postgresql.fencing import raised
+from sluice.vendors.postgresql.capture.queue import storage, triggers
+from sluice.vendors.postgresql.capture.queue.backlog import Backlog
+from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep, purged_by_name, reclaim, record_purge
+from sluice.vendors.postgresql.catalog import definition, relations
+from sluice.vendors.postgresql.catalog.change_stamp import Unchanged
+from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.fence import raised
+from sluice.vendors.postgresql.read.compare import shape
+from sluice.vendors.postgresql.read.snapshot import DumpSnapshot
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, refuse_standby, translated
-from sluice.vendors.postgresql.snapshot import DumpSnapshot
-from sluice.vendors.postgresql.sweeping import PostgresSweep, purged_by_name, reclaim, record_purge
-from sluice.vendors.postgresql.unchanged import Unchanged
-from sluice.vendors.protocol import Capabilities, Installed
-from sluice.vendors.sweeping import Purge
+from sluice.vendors.postgresql.statements import transaction_fate
+from sluice.vendors.protocol.load import At
+from sluice.vendors.protocol.slave import Capabilities, Installed
+from sluice.vendors.protocol.sweep import Purge
 
 
 class PostgresSource:
-    """See `sluice.vendors.protocol.SourceDatabase`."""
+    """See `sluice.vendors.protocol.slave.SourceDatabase`."""
 
     def __init__(self, info: ConnectionInfo, schema: str | None, prefix: str) -> None:
         self.info = info
-        self.resources = capturing.resources(schema, prefix)
-        self.parts = capturing.parts_of(self.resources)
+        self.resources = install.resources(schema, prefix)
+        self.parts = install.parts_of(self.resources)
         self._session: Connection | None = None
         self._polls: bool | None = None
         self._pinned = True
-        self._newcomers = polling.Newcomers()
-        self._unrecorded = polling.Unrecorded()
+        self._newcomers = ddl_polling.Newcomers()
+        self._unrecorded = ddl_polling.Unrecorded()
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
         self._polled, self._firing = Unchanged(), Unchanged()
@@ -73,8 +67,8 @@ class PostgresSource:
             encoding.expect_known(connection)
             if not self.resources.is_home:
                 connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
-            seen = detection.sees_ddl(connection, self.resources, self.parts)
-            superuser = detection.may_watch_ddl(connection)
+            seen = event_triggers.sees_ddl(connection, self.resources, self.parts)
+            superuser = event_triggers.may_watch_ddl(connection)
         return Capabilities(event_triggers=seen, transactional_ddl=True, silent_triggers=superuser)
 
     def install(
@@ -91,26 +85,26 @@ class PostgresSource:
             encoding.expect_known(connection)
             if notice:
                 connection.add_notice_handler(lambda said: notice(f"{said.severity}: {said.message_primary}"))
-            return capturing.install(
+            return install.install(
                 connection, self.resources, watched, wanted, recreate=recreate, unreadable=unreadable
             )
 
     def upgrade(self, wanted: Wanted) -> None:
         """Bring DbResources of an older version up to this one, in one transaction."""
         with translated("upgrading the DbResources"), connect(self.info, "bootstrap") as connection:
-            capturing.upgrade(connection, self.resources, wanted)
+            install.upgrade(connection, self.resources, wanted)
 
     def claim(self, store: str, *, by_force: bool = False) -> None:
         """Let the source be captured for this control store alone, as soon as there is anything that captures it."""
         with translated("looking for whom the source is captured"):
             session = self._publisher()
-            version = upgrading.version(session, self.resources, self.parts)
+            version = migrations.version(session, self.resources, self.parts)
             if version is None:
                 return
-            (holder,) = session.execute(composed("capture/claimed", **self.parts)).fetchone() or (None,)
+            (holder,) = session.execute(composed("capture/registry/claimed", **self.parts)).fetchone() or (None,)
             ours = holder == store
-            if version == upgrading.newest() and not ours and (holder is None or by_force):
-                claim, values = composed("capture/claim", **self.parts), {"store": store, "holder": holder}
+            if version == migrations.newest() and not ours and (holder is None or by_force):
+                claim, values = composed("capture/registry/claim", **self.parts), {"store": store, "holder": holder}
                 ours = session.execute(claim, values).rowcount == 1
         if not (ours or holder is None or by_force):
             raise ConfigError(
@@ -124,16 +118,19 @@ class PostgresSource:
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it."""
         with translated("comparing the catalog with the recorded columns"):
-            return [TableName(*row) for row in self._publisher().execute(composed("publish/misread", **self.parts))]
+            return [
+                TableName(*row)
+                for row in self._publisher().execute(composed("capture/ddl/layout_mismatch", **self.parts))
+            ]
 
     def poll_ddl(self) -> None:
         """Send what changed as commands, and watch tables that are wanted; where DDL is seen, once a minute."""
         with translated("looking for tables that changed"):
             if self._polls is None:
-                self._polls = not detection.sees_ddl(self._publisher(), self.resources, self.parts)
-                self._pinned = not self._polls or polling.pin(self._publisher(), self.parts)
+                self._polls = not event_triggers.sees_ddl(self._publisher(), self.resources, self.parts)
+                self._pinned = not self._polls or ddl_polling.pin(self._publisher(), self.parts)
             if self._polls and self._pinned:
-                polling.poll(self._publisher(), self.parts, self._polled)
+                ddl_polling.poll(self._publisher(), self.parts, self._polled)
             elif not self._polls:
                 self._unrecorded.look(self._publisher(), self.parts)
             self._newcomers.watch(self._publisher(), self.parts, always=self._polls)
@@ -141,48 +138,48 @@ class PostgresSource:
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
         with translated("looking at the triggers"):
-            polling.see_again(self._publisher(), self.resources, self.parts)
+            ddl_polling.see_again(self._publisher(), self.resources, self.parts)
             self._polls = None
             return triggers.silenced(self._publisher(), self.parts, self._firing)
 
     def take_up(self) -> None:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
         with translated("watching tables that were added to the registry"):
-            polling.take_up(self._publisher(), self.parts)
+            ddl_polling.take_up(self._publisher(), self.parts)
 
     def is_installed(self) -> bool:
         """Whether the DbResources of this prefix are there, in the version that this code works with."""
         with translated("looking for the DbResources"):
-            return upgrading.version(self._publisher(), self.resources, self.parts) == upgrading.newest()
+            return migrations.version(self._publisher(), self.resources, self.parts) == migrations.newest()
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """What is worth knowing of these tables before they are replicated, in sentences."""
         with translated("looking at the watched tables"):
-            return remarks.of(self._publisher(), self.resources, self.parts, tables)
+            return warnings.of(self._publisher(), self.resources, self.parts, tables)
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """Those of these tables whose updates say nothing of what a row was if its key stayed."""
         with translated("looking at the watched tables"):
-            return remarks.without_old(self._publisher(), self.resources, self.parts, tables)
+            return warnings.without_old(self._publisher(), self.resources, self.parts, tables)
 
     def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
         """The script that gives our role what capturing these tables needs, and what seeing activity does."""
         with translated("writing the script"):
             session = self._publisher()
-            events = detection.for_another(session, self.resources, self.parts, self.info.login)
-            rights = granting.role(self.info.login, [self.resources.schema], tables)
-            more = [composed("grants/activity", role=self.info.login)] if activity else []
-            return granting.script([rights, *more, *events], session)
+            events = event_triggers.for_another(session, self.resources, self.parts, self.info.login)
+            rights = grants.role(self.info.login, [self.resources.schema], tables)
+            more = [composed("capture/grants/activity", role=self.info.login)] if activity else []
+            return grants.script([rights, *more, *events], session)
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""
         with translated("removing the DbResources"), connect(self.info, "cleanup") as connection:
-            return removing.remove(connection, self.resources, before)
+            return uninstall.remove(connection, self.resources, before)
 
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""
         with translated("looking for tables that wildcards take"):
-            return detection.eligible(self._publisher(), schemas)
+            return event_triggers.eligible(self._publisher(), schemas)
 
     def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
         """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
@@ -205,15 +202,15 @@ class PostgresSource:
     def columns(self, tables: Sequence[TableName]) -> dict[TableName, list[Column]]:
         """The columns of these tables, none for what is no table of the source."""
         with translated("looking at the watched tables"):
-            return {name: catalog.columns(self._publisher(), name) for name in tables}
+            return {name: relations.columns(self._publisher(), name) for name in tables}
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence (R6), ending a publisher that hangs in its transaction; see that purges will be accepted."""
         with translated("taking the publisher's place"):
-            take_over, holder = (composed(f"publish/{name}", **self.parts) for name in ("take_over", "holder"))
+            take_over, holder = (composed(f"capture/queue/{name}", **self.parts) for name in ("take_over", "holder"))
             if raised(self._publisher(), take_over, holder, {"epoch": epoch}) is None:
                 raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
-            storing.tell(self._publisher(), self.resources, self.parts)
+            storage.tell(self._publisher(), self.resources, self.parts)
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything, or should: the one cheap query of an idle sweep."""
@@ -224,7 +221,7 @@ class PostgresSource:
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
         """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
         session = self._publisher()
-        with translated("sweeping ITEMS"), tracing.beside(self.info) as beside:
+        with translated("sweeping ITEMS"), transaction_fate.beside(self.info) as beside:
             sweep = PostgresSweep(session, beside, self.info, self.parts, epoch, self._backlog, self._recorded)
             try:
                 sweep.begin(max_changes, until)
@@ -245,13 +242,13 @@ class PostgresSource:
     def forget_layouts(self) -> None:
         """Forget the columns of relations that are gone, once nothing of them is queued. Not within a sweep."""
         with translated("looking for relations that are gone"):
-            self._publisher().execute(composed("publish/forget_layouts", **self.parts))
+            self._publisher().execute(composed("capture/ddl/forget_layouts", **self.parts))
 
     def understands(self, text: str) -> None:
         """Whether a statement is one that may be issued; asked before it is kept anywhere."""
-        from sluice.vendors.postgresql import parsing
+        from sluice.vendors.postgresql.statements import parser
 
-        parsing.parsed(text)
+        parser.parsed(text)
 
     def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
         """Purge again, by name, what a publisher that died between listing and purging left behind."""
@@ -267,8 +264,8 @@ class PostgresSource:
             session = self._publisher()
             with session.transaction():
                 record_purge(session, self.parts, Purge(segment, sha256), epoch)
-                session.execute(composed("publish/purge_foreign", **self.parts))
-                row = session.execute(composed("publish/fence", **self.parts)).fetchone()
+                session.execute(composed("capture/queue/purge_foreign", **self.parts))
+                row = session.execute(composed("capture/queue/fence", **self.parts)).fetchone()
         assert row is not None
         return str(row[0])
 
@@ -282,26 +279,26 @@ class PostgresSource:
     def issue(self, statement: Statement, commits: Callable[[Statement, Traced], None], *, varying: bool) -> None:
         """Execute a statement and record it in ITEMS, in one transaction."""
         # A parser takes long to import, and hardly a publisher needs it.
-        from sluice.vendors.postgresql import statements
+        from sluice.vendors.postgresql.statements import execution
 
         with (
             translated("issuing a statement"),
-            tracing.beside(self.info) as beside,
-            tracing.session(self.info, statement.id) as session,
+            transaction_fate.beside(self.info) as beside,
+            transaction_fate.session(self.info, statement.id) as session,
         ):
             ownership.refuse_strange(session, self.resources)
-            incarnation = tracing.incarnation(session, self.parts)
+            incarnation = transaction_fate.incarnation(session, self.parts)
 
             def last(done: Statement, trans_key: str) -> None:
-                tracing.flush(beside)
+                transaction_fate.flush(beside)
                 commits(done, Traced(statement.id, trans_key, incarnation))
 
-            statements.issue(session, self.parts, statement, last, varying=varying)
+            execution.issue(session, self.parts, statement, last, varying=varying)
 
     def fate(self, traced: Traced, *, end: bool = False) -> Fate:
         """What became of the transaction of a statement."""
         with translated("asking what became of a statement"):
-            return tracing.fate(self.info, self.parts, traced, end=end)
+            return transaction_fate.fate(self.info, self.parts, traced, end=end)
 
     @contextmanager
     def exported_snapshot(self) -> Iterator[tuple[str, str]]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sluice.model.content import BOOLEAN_WORDS, Cell
-from sluice.vendors.postgresql import capturing, granting
-from sluice.vendors.postgresql.activity import active
-from sluice.vendors.postgresql.comparing import compare_table
-from sluice.vendors.postgresql.copying import PostgresReceiver
-from sluice.vendors.postgresql.definition import TableDefinition
-from sluice.vendors.postgresql.external import EXPORTING, IMPORTING, size
-from sluice.vendors.postgresql.foreseeing import foresee
-from sluice.vendors.postgresql.giving_way import GivingWay
-from sluice.vendors.postgresql.ranges import PostgresBlocks, PostgresRanges
-from sluice.vendors.postgresql.reading import reading
+from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
+from sluice.vendors.postgresql import grants
+from sluice.vendors.postgresql.capture import install
+from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.postgresql.programs import EXPORTING, IMPORTING, size
+from sluice.vendors.postgresql.read.activity import active
+from sluice.vendors.postgresql.read.compare import compare_table
+from sluice.vendors.postgresql.read.estimate import foresee
+from sluice.vendors.postgresql.read.lock_yield import GivingWay
+from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
 from sluice.vendors.registry import Master, Online, Vendor
@@ -36,7 +37,7 @@ VENDOR = Vendor(
     compare_table,
     Master(
         PostgresSource,
-        capturing.resources,
+        install.resources,
         reading,
         _message_values,
         TableDefinition.from_json,
@@ -47,6 +48,6 @@ VENDOR = Vendor(
     importing=IMPORTING,
     size=size,
     online=Online(PostgresRanges, PostgresBlocks),
-    grants=granting.for_slave,
+    grants=grants.for_slave,
     giving_way=GivingWay,
 )

@@ -1,0 +1,182 @@
+"""DAGs as a person uses them, over Airflow's REST API: switched, triggered with choices of their form, waited for."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import urllib.error
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from sluice import shell
+from sluice.airflow_api.client import AirflowApi, detail
+from sluice.context import Context
+from sluice.errors import SluiceError, TransientError
+
+_LOOK_S = 0.5
+# So long a run that is waited for may not be asked about: an Airflow that is busy does not answer for a while.
+_SILENT_S = 120.0
+_OURS = re.compile(r"SLC-\d{3}: .*")
+
+
+_DOING = {"GET": "to show", "POST": "a run of", "PATCH": "to change"}
+
+
+class Dags:
+    """The DAGs of one deployment.
+
+    Args:
+        context: with the connection of Airflow's REST API.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._config = context.config
+        self._api = AirflowApi(context.connection(context.config.airflow_api))
+
+    def switch(self, *names: str, paused: bool) -> str:
+        """Pause or unpause a DAG; its id."""
+        dag = self._config.dag_id(*names)
+        self._ask(dag, "", "PATCH", {"is_paused": paused})
+        return dag
+
+    def let_run(self, *names: str, patience_s: float = 60.0) -> None:
+        """Unpause a DAG, once Airflow has read its file. Raises SluiceError SLC-913, it has not in time."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                self.switch(*names, paused=False)
+                return
+            except SluiceError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(_LOOK_S)
+
+    def conf(self, name: str, words: Sequence[str]) -> dict[str, object]:
+        """Choices of a DAG's form, each written as `NAME=VALUE`.
+
+        Raises:
+            SluiceError: SLC-913, Airflow knows no such DAG; SLC-914, a word is no choice of its form.
+        """
+        dag = self._config.dag_id(name)
+        params: Mapping[str, Any] = self._ask(dag, "/details")["params"]
+        return dict(_choice(name, params, word) for word in words)
+
+    def trigger(self, name: str, conf: Mapping[str, object]) -> str:
+        """Start a run; its id.
+
+        Raises:
+            SluiceError: SLC-913, Airflow knows no such DAG; SLC-919, it is paused; SLC-915, Airflow refuses.
+        """
+        dag = self._config.dag_id(name)
+        details = self._ask(dag, "/details")
+        if details["is_paused"]:
+            unpause = shell.airflow("dags", "unpause", dag)
+            raise SluiceError(
+                919, f"{dag} is paused: its runs would wait", f"nothing was changed; unpause it: {unpause}"
+            )
+        body = {"logical_date": None, "conf": dict(conf)}
+        return str(self._ask(dag, "/dagRuns", "POST", body, _choices(name, details["params"]))["dag_run_id"])
+
+    def wait(self, name: str, run: str, tell: Callable[[str], None], patience_s: float = float("inf")) -> str:
+        """Wait for a run's end, telling its tasks' states; its note.
+
+        Raises:
+            SluiceError: SLC-952, it failed, with its note, or did not end in time; SLC-916, Airflow has not answered
+                for two minutes.
+        """
+        deadline = time.monotonic() + patience_s
+        answered = time.monotonic()
+        dag, path = self._config.dag_id(name), f"/dagRuns/{quote(run)}"
+        while True:
+            try:
+                found = self._ask(dag, path)
+                tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
+            except TransientError:
+                if time.monotonic() > answered + _SILENT_S:
+                    raise
+                time.sleep(_LOOK_S)
+                continue
+            answered = time.monotonic()
+            at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
+            tell(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
+            note = str(found["note"] or "")
+            if found["state"] == "success":
+                return note
+            if found["state"] == "failed" or time.monotonic() > deadline:
+                raise SluiceError(
+                    952,
+                    "\n".join(filter(None, [f"the run {run} of {dag} is {found['state']}", note])),
+                    "the log of its task in the Airflow UI has more. When the cause is mended, trigger it again",
+                )
+            time.sleep(_LOOK_S)
+
+    def _ask(
+        self, dag: str, path: str = "", method: str = "GET", body: object = None, hint: str = "nothing was changed"
+    ) -> Any:
+        try:
+            return self._api.ask(f"/api/v2/dags/{quote(dag)}{path}", method, body)
+        except urllib.error.HTTPError as error:
+            if error.code == 404 and not path.startswith("/dagRuns/"):
+                raise self._unknown(dag) from None
+            if error.code >= 500:
+                raise self._silent(error) from None
+            # What follows an empty line is the text of a schema.
+            why = f"{error}{detail(error)}".partition("\n\n")[0]
+            raise SluiceError(915, f"Airflow refused {_DOING[method]} {dag}: {why}", hint) from None
+        except (OSError, ValueError, KeyError) as error:
+            raise self._silent(error) from None
+
+    def _silent(self, error: Exception) -> TransientError:
+        return TransientError(
+            916,
+            f"Airflow's REST API does not answer: {error}",
+            f"runs that began go on; start Airflow (embedded: ./sluice up), or mend its connection: "
+            f"{shell.connect(self._config.airflow_api)}",
+        )
+
+    def _unknown(self, dag: str) -> SluiceError:
+        names: list[str] = []
+        why = ""
+        # Not every login may ask for these.
+        with suppress(OSError, KeyError, ValueError):
+            known = self._api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]
+            names = sorted(one["dag_id"].removeprefix(self._config.dag_prefix) for one in known)
+        with suppress(OSError, KeyError, ValueError, IndexError):
+            (broken,) = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]
+            ours = _OURS.findall(broken["stack_trace"])
+            said = ours[-1] if ours else broken["stack_trace"].strip().splitlines()[-1]
+            why = f". A DAG file cannot be read: {said}"
+        return SluiceError(
+            913,
+            f"Airflow knows no DAG {dag}{why}",
+            f"name one of these: {', '.join(names) or 'it knows none of ours yet'}; it takes Airflow up to a minute to "
+            "read what was added to the configuration",
+        )
+
+
+def _choices(dag: str, params: Mapping[str, Any]) -> str:
+    """What may be chosen of a DAG's form, as a HINT."""
+    typed = f"nothing was changed; type {shell.sluice('trigger', dag)} NAME=VALUE ..., with these names: "
+    named = ", ".join(f"{name}{_offered(param['schema'])}" for name, param in params.items())
+    return f"{typed}{named}. A list is written as one,other"
+
+
+def _offered(schema: Mapping[str, Any]) -> str:
+    values = schema.get("enum") or schema.get("examples") or schema.get("items", {}).get("enum") or ()
+    return f" ({', '.join(str(value) for value in values if value is not None)})" if values else ""
+
+
+def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object]:
+    name, equals, value = word.partition("=")
+    if equals and name in params:
+        kinds = params[name]["schema"].get("type", "string")
+        if "array" in kinds and not value.startswith("["):
+            return name, [one for one in value.split(",") if one]
+        if "string" in kinds:
+            return name, value
+        with suppress(ValueError):
+            return name, json.loads(value)
+    raise SluiceError(914, f"{word!r} is no choice of {dag}", _choices(dag, params))

@@ -1,0 +1,91 @@
+"""Airflow's pause switch of a drain DAG, which is the standby by ADMIN; read and set over Airflow's REST API."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from sluice.airflow_api.client import AirflowApi
+from sluice.errors import TransientError
+
+SECONDS_BETWEEN_LOOKS = 2.0
+
+
+@dataclass(frozen=True)
+class Paused:
+    """A DAG that somebody paused; `actor` is empty if the event log does not tell."""
+
+    actor: str
+
+
+class PauseSwitch:
+    """Looks at one DAG's pause bit, at most every two seconds. Without an answer the gate stays as it was.
+
+    Args:
+        unpause: the command by which a person unpauses it.
+    """
+
+    def __init__(self, api: AirflowApi | None, dag: str, unpause: str) -> None:
+        self._api = api
+        self._dag = dag
+        self._unpause = unpause
+        self._looked = float("-inf")
+        self._seen: Paused | None = None
+        self._answered = api is None
+
+    @property
+    def answers(self) -> bool:
+        """Whether Airflow told the pause bit at the last look."""
+        return self._answered
+
+    def unpaused(self) -> bool:
+        """Whether the DAG is known not to be paused; without an answer nothing is known."""
+        return self.paused() is None and self._answered
+
+    def paused(self) -> Paused | None:
+        """Who paused the DAG, if somebody did."""
+        if self._api and time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
+            self._answered = False
+            with suppress(OSError, KeyError, ValueError):
+                is_paused = self._api.ask(self._path)["is_paused"]
+                self._answered = True
+                if not is_paused:
+                    self._seen = None
+                elif self._seen is None:
+                    self._seen = Paused(self._who())
+            # It may have taken long not to be answered.
+            self._looked = time.monotonic()
+        return self._seen
+
+    def pause(self) -> None:
+        """Pause the DAG, so that its page shows the standby; without an answer the hold in the store says it alone."""
+        if self._api:
+            with suppress(OSError, ValueError):
+                self._api.ask(self._path, "PATCH", {"is_paused": True})
+
+    def unpause(self) -> None:
+        """Let the DAG run again. Raises TransientError SLC-067 if Airflow does not say that it did."""
+        if self._api is None:
+            return
+        try:
+            self._api.ask(self._path, "PATCH", {"is_paused": False})
+        except (OSError, ValueError) as error:
+            raise TransientError(
+                67,
+                f"Airflow did not unpause the DAG {self._dag}: {error}",
+                f"the data is in; type: {self._unpause}; the run tries again by itself",
+            ) from None
+        self._looked = float("-inf")
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v2/dags/{quote(self._dag)}"
+
+    def _who(self) -> str:
+        assert self._api is not None
+        query = urlencode({"dag_id": self._dag, "event": "patch_dag", "order_by": "-when", "limit": 1})
+        with suppress(OSError, KeyError, IndexError, ValueError):
+            return str(self._api.ask(f"/api/v2/eventLogs?{query}")["event_logs"][0]["owner"] or "")
+        return ""

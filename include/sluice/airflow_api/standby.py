@@ -1,0 +1,20 @@
+"""Whether a person keeps a slave's drain paused. One pause bit does not tell that from the pause after an error."""
+
+from __future__ import annotations
+
+from sluice.airflow_api.pause import PauseSwitch
+from sluice.model.names import Pair
+from sluice.state.dispatcher import Hold
+from sluice.store import replications
+from sluice.store.engine import Store
+
+
+def paused_by(store: Store, pair: Pair, switch: PauseSwitch) -> str | None:
+    """Who paused the drain; "somebody" if Airflow does not tell. None if nobody did, or a terminal error was it."""
+    if switch.unpaused():
+        return None
+    held = replications.holds(store, pair)
+    if note := held.get(Hold.ADMIN):
+        return note.actor
+    paused = switch.paused()
+    return (paused.actor or "somebody") if paused and Hold.EXCEPTION not in held else None

@@ -1,0 +1,96 @@
+"""Which changes of a table a slave carries out: by their action, by what they change, and by a veto.
+
+The veto is code of the slave's owner. All is asked about what the slave sees, change by change, before anything is
+netted: so where batches are cut does not matter. It is a choice among changes and not among rows, so an initial update
+and a comparison know nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice import extensions
+from sluice.apply.transform.build import sound
+from sluice.apply.transform.plugin import Row, answered, usable
+from sluice.config.models import SlaveTable
+from sluice.expressions import Condition, Fault, parse
+from sluice.model.action import ROWS, Action
+from sluice.model.layout import Layout
+
+GROUP = "sluice.vetoes"
+# Whether a change is not carried out: its action (I, U, D or T for TRUNCATE), and the row after and before it.
+Veto = Callable[[str, Row | None, Row | None], bool]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is said of the changes of one layout, as a slave sees it."""
+
+    layout: Layout
+    actions: frozenset[Action] = ROWS
+    when: Condition | None = None
+    veto: Veto | None = None
+    called: str = ""
+
+    def of(self, changes: pa.Table) -> pa.Table:
+        """Those of these changes that are carried out. Columns as in `CHANGES`, in and out.
+
+        Raises:
+            SluiceError: SLC-160, the condition cannot be evaluated; SLC-162, the code fails or answers no yes or no.
+        """
+        if self.actions != ROWS:
+            changes = changes.filter(pc.is_in(changes["action"], pa.array(sorted(self.actions), pa.string())))
+        if self.when is not None:
+            changes = changes.filter(self.when.holds(changes["new"], new=changes["new"], old=changes["old"]))
+        if self.veto is None or not len(changes):
+            return changes
+        kept = answered(self.called, self.layout.name, len(changes), lambda: self._kept(changes))
+        return changes.filter(pa.array(kept, pa.bool_()))
+
+    def _kept(self, changes: pa.Table) -> list[bool]:
+        assert self.veto is not None
+        kept = []
+        for action, new, old in zip(*(changes[name].to_pylist() for name in ("action", "new", "old")), strict=True):
+            answer = self.veto(action, self._row(new), self._row(old))
+            if not isinstance(answer, bool):
+                raise TypeError(f"it answered {type(answer).__name__}, neither True nor False")
+            kept.append(not answer)
+        return kept
+
+    def _row(self, texts: list[str | None] | None) -> Row | None:
+        names = (column.name for column in self.layout.columns)
+        return None if texts is None else dict(zip(names, texts, strict=True))
+
+
+def choice(entry: SlaveTable, layout: Layout) -> Choice:
+    """What the configuration says of changes of a table as a slave sees it.
+
+    Raises:
+        ConfigError: SLC-161, the code cannot be used; SLC-163, the condition does not go with the table's columns.
+    """
+
+    def condition(text: str) -> Condition:
+        expression = parse(text)
+        if "row" in expression.images:
+            raise Fault("a change has a row before and one after it: say `new.` or `old.` before each column")
+        return expression.condition(layout.columns)
+
+    def found(named: str) -> Veto:
+        made = extensions.made(GROUP, named, layout)
+        if not callable(made):
+            raise extensions.Unusable("what it makes cannot be called")
+        return made
+
+    actions = frozenset(Action(letter) for letter in "IUD" if letter in entry.actions)
+    if Action.DELETE in actions:
+        # As many deletes.
+        actions |= {Action.TRUNCATE}
+    when = None if entry.when is None else sound(layout.name, "when", lambda: condition(entry.when or ""))
+    called = f"veto {entry.veto}"
+    hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
+    veto = None if entry.veto is None else usable(called, layout.name, lambda: found(entry.veto or ""), hint)
+    return Choice(layout, actions, when, veto, called)

@@ -1,0 +1,1 @@
+"""A slave's view of a table: its names, columns and rows."""

@@ -1,0 +1,1 @@
+"""The net effect of a batch: the last state of each key."""

@@ -1,0 +1,1 @@
+"""A slave's transformation of rows: filters, computed columns, plugins, stylesheets."""

@@ -1,0 +1,140 @@
+"""What the configuration says of a table -> the shape of its rows: which rows, which columns, computed and masked."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.apply.transform.plugin import plugged
+from sluice.apply.transform.stylesheet import styled
+from sluice.apply.transform.stylesheet_file import Stylesheet
+from sluice.apply.transform.transform import Chain, Chosen, Columned, Shape, Texts, copied
+from sluice.config.models import HASH, REDACT, SlaveTable
+from sluice.errors import ConfigError
+from sluice.expressions import Expression, Fault, constant, is_text, parse
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+
+_T = TypeVar("_T")
+_REDACTED = "***"
+
+
+def shaped(
+    entry: SlaveTable, style: Stylesheet | None, layout: Layout, names: Mapping[str, str], salt: bytes
+) -> tuple[Layout, Shape]:
+    """The rows that a slave sees of a table, still under the master's name, and the shape that makes them.
+
+    Args:
+        style: what its messages pass.
+        layout: the master's.
+        names: the columns that the slave gets, each with its name there.
+        salt: what hashes are made with.
+
+    Raises:
+        ConfigError: SLC-163, what is said does not go with the table's columns; SLC-161, the stylesheet or the plugin
+            does not.
+    """
+    shapes: list[Shape] = []
+    if entry.where is not None:
+        shapes.append(_chosen(entry.where, layout))
+    columned, key = _columned(entry, layout, names, salt)
+    shapes.append(columned)
+    there = replace(layout, columns=columned.columns, key=key)
+    if style is not None:
+        shapes.append(own := styled(style, there))
+        there = own.layout
+    if entry.plugin is not None:
+        shapes.append(own := plugged(entry.plugin, there))
+        there = own.layout
+    return there, Chain(tuple(shapes))
+
+
+def _chosen(where: str, layout: Layout) -> Chosen:
+    condition = sound(layout.name, "where", lambda: _of_a_row(where).condition(layout.columns))
+    return Chosen(layout.columns, condition)
+
+
+def _of_a_row(text: str) -> Expression:
+    expression = parse(text)
+    if expression.images - {"row"}:
+        raise Fault("a row is seen by itself, so there is no `new.` and no `old.`; `when` has them")
+    return expression
+
+
+def _columned(
+    entry: SlaveTable, layout: Layout, names: Mapping[str, str], salt: bytes
+) -> tuple[Columned, tuple[int, ...]]:
+    """The columns, and the key: without one of its columns as it is, or hashed, the table has none."""
+    made: list[tuple[Column, Texts]] = []
+    kept: dict[int, int] = {}
+    for place, column in enumerate(layout.columns):
+        there = names.get(column.name)
+        if there is None:
+            continue
+        if there in entry.compute:
+            made.append(_computed(entry.compute[there], there, layout))
+        elif column.name in entry.mask:
+            made.append(_masked(layout, place, there, entry.mask[column.name], salt))
+            if entry.mask[column.name] == HASH:
+                kept[place] = len(made) - 1
+        else:
+            kept[place] = len(made)
+            made.append((replace(column, name=there), copied(place)))
+    known = {column.name for column, _ in made}
+    made += [_computed(text, name, layout) for name, text in entry.compute.items() if name not in known]
+    key = tuple(kept[place] for place in layout.key) if kept.keys() >= set(layout.key) else ()
+    return Columned(tuple(column for column, _ in made), tuple(texts for _, texts in made)), key
+
+
+def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:
+    value = sound(layout.name, f"compute.{name}", lambda: _of_a_row(text).value(layout.columns))
+    given = next((column for column in layout.columns if column.name == value.expression.column), None)
+    return Column(name, value.type, not_null=given is not None and given.not_null), value.texts
+
+
+def _masked(layout: Layout, place: int, name: str, mask: str | None, salt: bytes) -> tuple[Column, Texts]:
+    """A column without what it tells. NULL stays NULL, but beneath a constant."""
+    column, given = layout.columns[place], copied(place)
+    if mask == HASH:
+        return replace(column, name=name, type="text", generated=False), lambda rows: hashed(given(rows), salt)
+    column = replace(column, name=name, not_null=False, generated=False)
+    if mask == REDACT:
+        said = _fitting(_REDACTED, column.type) if is_text(column.type) else None
+        return column, lambda rows: pc.if_else(given(rows).is_valid(), pa.scalar(said, pa.string()), None)
+    said = None if mask is None else sound(layout.name, f"mask.{column.name}", lambda: constant(mask, column.type))
+    return column, lambda rows: pa.array([said] * len(rows), pa.string())
+
+
+def hashed(texts: pa.StringArray, salt: bytes) -> pa.StringArray:
+    """SHA-256 of each text with the salt (HMAC), in hexadecimal: the same for the same text, in whichever table."""
+    salted, made = hmac.new(salt, digestmod="sha256"), []
+    distinct = texts.dictionary_encode()
+    for text in distinct.dictionary.to_pylist():
+        one = salted.copy()
+        one.update(text.encode())
+        made.append(one.hexdigest())
+    return pa.array(made, pa.string()).take(distinct.indices)
+
+
+def _fitting(text: str, type_: str) -> str:
+    """As much of it as a text of this type may be long."""
+    width = re.search(r"\((\d+)\)", type_)
+    return text[: int(width[1])] if width else text
+
+
+def sound(table: TableName, place: str, read: Callable[[], _T]) -> _T:
+    """What is read of a place of the configuration. Raises ConfigError SLC-163 instead of a Fault."""
+    try:
+        return read()
+    except Fault as fault:
+        raise ConfigError(
+            163,
+            f"`{place}` of {table} cannot be used: {fault}",
+            "mend it in the slave's `tables`; include/docs/expressions.md tells what there is",
+        ) from None

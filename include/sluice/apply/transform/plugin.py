@@ -1,0 +1,203 @@
+"""The hook of a slave's owner: a plugin makes rows of a slave out of rows that the slave would see without it.
+
+It is named by an entry point of the group `sluice.plugins`, or as ``module:attribute``; that is called with the
+table as the slave would see it, once for each layout and process. Its errors stop this slave (R8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice import extensions
+from sluice.apply.transform.transform import Made, rows_of
+from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+
+_T = TypeVar("_T")
+GROUP = "sluice.plugins"
+Row = Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a plugin makes of a batch.
+
+    Attributes:
+        rows: one column of texts for each of the plugin's `columns`, by its name, as the database prints them.
+        of: for each row the place of the row that it was made of, in that order; None: one row of each.
+    """
+
+    rows: pa.RecordBatch | pa.Table
+    of: Any = None
+
+
+@runtime_checkable
+class Plugin(Protocol):
+    """What a plugin offers. `columns` and `key` are read once."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns of the rows that it makes, with their types as the slave's database writes them."""
+
+    @property
+    def key(self) -> Sequence[str]:
+        """The columns by which any two rows that it makes can be told apart, or none."""
+
+    def rows(self, rows: pa.RecordBatch) -> Rows:
+        """Rows of the slave out of rows that it would see: changed, left out, or several of one.
+
+        It is called for rows of an initial update, for the new and the old rows of the stream, and for comparisons,
+        in batches that are cut anywhere, from several processes, again after an error. So what it makes of a row must
+        depend on that row alone.
+
+        Args:
+            rows: a column of texts for each column of the table, as the database prints them, null for NULL.
+        """
+
+
+class RowByRow:
+    """A plugin that is asked about one row at a time: define `row`. Columns and key remain, unless it has others."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.columns: Sequence[Column] = layout.columns
+        self.key: Sequence[str] = [layout.columns[place].name for place in layout.key]
+
+    def row(self, row: Row) -> Row | Iterable[Row] | None:
+        """One row, several, or none; values by the names of columns, what is missing is NULL."""
+        raise NotImplementedError
+
+    def rows(self, rows: pa.RecordBatch) -> Rows:
+        """See `Plugin.rows`."""
+        names = [column.name for column in self.columns]
+        answers = map(self.row, rows.to_pylist())
+        return rows_of_each(names, ([one] if isinstance(one, Mapping) else list(one or ()) for one in answers))
+
+
+def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows:
+    """What was made of each row, as `Rows`; what a row lacks is NULL. Raises ValueError if one has other columns."""
+    made: list[Row] = []
+    of: list[int] = []
+    for place, several in enumerate(answers):
+        for one in several:
+            if unknown := one.keys() - set(names):
+                raise ValueError(f"a row has a column {sorted(unknown)[0]}, which is none of {', '.join(names)}")
+        made += several
+        of += [place] * len(several)
+    schema = pa.schema([(name, pa.string()) for name in names])
+    columns = [[row.get(name) for row in made] for name in names]
+    return Rows(pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], schema=schema), of)
+
+
+@dataclass(frozen=True)
+class Plugged:
+    """The shape that code of somebody else's gives to rows. See `sluice.apply.transform.transform`.
+
+    Attributes:
+        called: what it is called in messages.
+        given: the table as it is shown to it.
+    """
+
+    plugin: Plugin
+    called: str
+    given: Layout
+    layout: Layout
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.layout.columns
+
+    def made(self, rows: pa.ListArray) -> Made:
+        """Raises SluiceError SLC-162 if the plugin fails, does not end, or answers what makes no sense."""
+        texts = [pc.list_element(rows, place) for place in range(len(self.given.columns))]
+        batch = pa.RecordBatch.from_arrays(texts, [column.name for column in self.given.columns])
+        return answered(
+            self.called, self.given.name, len(rows), lambda: self._checked(self.plugin.rows(batch), len(rows))
+        )
+
+    def _checked(self, answer: Rows, count: int) -> Made:
+        if not isinstance(answer, Rows):
+            raise TypeError(f"it answered {type(answer).__name__}, not Rows")
+        names = [column.name for column in self.columns]
+        if list(answer.rows.schema.names) != names:
+            raise ValueError(f"its rows have the columns {answer.rows.schema.names}, not {names}")
+        columns = [_texts(name, answer.rows.column(name)) for name in names]
+        made = len(answer.rows)
+        of = np.arange(made) if answer.of is None else np.asarray(answer.of, dtype=np.int64)
+        if answer.of is None and made != count:
+            raise ValueError(f"{made} rows for {count}, and it is not said what they were made of")
+        if len(of) != made or (made and (of[0] < 0 or of[-1] >= count or (np.diff(of) < 0).any())):
+            raise ValueError("`of` does not name for each of its rows, in their order, the row that it was made of")
+        return Made(rows_of(columns, made), of)
+
+
+def plugged(named: str, layout: Layout) -> Plugged:
+    """The plugin of that name, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
+    hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
+    return fitted(f"plugin {named}", layout, lambda given: extensions.made(GROUP, named, given), hint)
+
+
+def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> Plugged:
+    """What is made there, for a table as a slave would see it; arguments and errors as `usable`."""
+    # Whatever the database computes on the master, these rows bring.
+    given = replace(layout, columns=tuple(replace(column, generated=False) for column in layout.columns))
+
+    def found() -> Plugged:
+        plugin = make(given)
+        if not isinstance(plugin, Plugin):
+            raise extensions.Unusable("what it makes lacks `columns`, `key` or `rows`")
+        columns = tuple(plugin.columns)
+        names = [column.name for column in columns]
+        if not columns or len(set(names)) < len(names) or not set(plugin.key) <= set(names):
+            raise extensions.Unusable("its columns are none, or two of one name, or its key is not among them")
+        key = tuple(names.index(name) for name in plugin.key)
+        return Plugged(plugin, called, given, replace(given, columns=columns, key=key))
+
+    return usable(called, layout.name, found, hint)
+
+
+def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> _T:
+    """What is made there of somebody else's code.
+
+    Args:
+        called: what it is called in messages.
+        hint: what else can be done than to mend it.
+
+    Raises:
+        ConfigError: SLC-161, it is Unusable.
+    """
+    try:
+        return make()
+    except extensions.Unusable as error:
+        fact = f"the {called} cannot be used for {table}: {error}"
+        raise ConfigError(161, fact, f"mend it, or {hint}; nothing was changed") from error
+
+
+def answered(called: str, table: TableName, count: int, call: Callable[[], _T]) -> _T:
+    """What somebody else's code answers to so many rows. Raises SluiceError SLC-162 if it fails, or does not end."""
+    try:
+        return extensions.asked(call)
+    except TransientError:
+        raise
+    except Exception as error:
+        raise SluiceError(
+            162,
+            f"the {called} failed on {count} rows of {table}: {type(error).__name__}: {error}",
+            "the slave waits in front of them and nothing is lost; mend it, or take it out of the configuration "
+            "and trigger initial_update for the slave, then unpause",
+        ) from error
+
+
+def _texts(name: str, column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_null(column.type)):
+        raise TypeError(
+            f"the column {name} is of the Arrow type {column.type}: values are texts, as the database prints them"
+        )
+    one = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return one.cast(pa.string())

@@ -1,0 +1,99 @@
+"""A stylesheet as a plugin: each row becomes a message of its own, passes it, and what comes back is read as rows.
+
+No message has two rows, and none tells of a transaction, or of another action than INSERT: so nothing can depend on
+where batches are cut, and an initial update, the stream and a comparison make the same of a row. The columns are those
+of the CREATE that passes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import pyarrow as pa
+
+from sluice import extensions, shell
+from sluice.apply.transform.plugin import Plugged, Rows, fitted, rows_of_each
+from sluice.apply.transform.plugin import Row as Values
+from sluice.apply.transform.stylesheet_file import Stylesheet
+from sluice.apply.transform.xslt_process import sandbox
+from sluice.expressions.value_types import Kind, Type
+from sluice.messages.column_literal import BOOLEAN_LETTERS, BOOLEAN_WORDS
+from sluice.messages.from_changes import column_names
+from sluice.messages.message import Description, Message, Row
+from sluice.messages.xml_reader import parse
+from sluice.messages.xml_writer import render
+from sluice.model.action import Action
+from sluice.model.layout import Column, Layout
+from sluice.model.table_definition import DefinedColumn, DefinedTable, TableChange
+
+
+def styled(sheet: Stylesheet, layout: Layout) -> Plugged:
+    """The stylesheet's shape, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
+    hint = f"take it out of `stylesheets`; {shell.check()} tells whether it can be used"
+    return fitted(
+        f"stylesheet {sheet.name}", layout, lambda given: extensions.usable(lambda: Styled(sheet, given)), hint
+    )
+
+
+class Styled:
+    """See `transform.plugin.Plugin`. Raises ValueError, and what `Sandbox.made` raises, if it makes no sense."""
+
+    def __init__(self, sheet: Stylesheet, layout: Layout) -> None:
+        self._sandbox = sandbox(sheet.text)
+        self._names = [column.name for column in layout.columns]
+        self._given = _booleans(layout.columns)
+        self._said = {"schema": layout.name.schema, "tableName": layout.name.table}
+        (made,) = self._passed([Message(self._created(layout))])
+        if made is None:
+            raise ValueError("it leaves nothing of the CREATE, which tells the columns")
+        self._expect(made.description.attributes, Action.CREATE)
+        self.columns = [_column(one.name, one.attributes) for one in made.description.columns]
+        self._made = _booleans(self.columns)
+        self.key = [one.name for one in made.description.columns if one.attributes.get("pk") == "true"]
+
+    def rows(self, rows: pa.RecordBatch) -> Rows:
+        """See `sluice.apply.transform.plugin.Plugin.rows`."""
+        said = {**self._said, "action": Action.INSERT.name}
+        values = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        shown = (dict(zip(self._names, one, strict=True)) for one in values)
+        given = (Row(tuple(_spelled(row, self._given, BOOLEAN_WORDS).items()), said) for row in shown)
+        made = self._passed(Message(Description(), (row,)) for row in given)
+        return rows_of_each([column.name for column in self.columns], (list(self._values(one)) for one in made))
+
+    def _created(self, layout: Layout) -> Description:
+        columns = (DefinedColumn(at, one.name, one.type, one.not_null) for at, one in enumerate(layout.columns, 1))
+        table = DefinedTable(layout.name, tuple(columns), layout.key_names)
+        said = {**self._said, "action": Action.CREATE.name}
+        return Description(Action.CREATE.name, "", tuple(column_names(TableChange(after=table), table)), said)
+
+    def _passed(self, messages: Iterable[Message]) -> Iterator[Message | None]:
+        return (parse(text) if text else None for text in self._sandbox.made([render(one) for one in messages]))
+
+    def _values(self, message: Message | None) -> Iterator[Values]:
+        for row in message.rows if message else ():
+            self._expect(row.attributes, Action.INSERT)
+            if raw := [name for name, value in row.columns if isinstance(value, bytes)]:
+                raise ValueError(f"the column {raw[0]} is base64 without type='text': values are texts, bytea too")
+            values = {name: value for name, value in row.columns if not isinstance(value, bytes)}
+            yield _spelled(values, self._made, BOOLEAN_LETTERS)
+
+    def _expect(self, said: Mapping[str, str | None], action: Action) -> None:
+        """What stands elsewhere in the configuration is not the stylesheet's to say."""
+        for name, value in {**self._said, "action": action.name}.items():
+            if said.get(name, value) != value:
+                raise ValueError(f"it says another {name} than {value}, which is not for a stylesheet to say")
+
+
+def _column(name: str, said: Mapping[str, str]) -> Column:
+    if "typeName" not in said:
+        raise ValueError(f"the column {name} has no typeName")
+    return Column(name, said["typeName"], said.get("nullable") == "0")
+
+
+def _booleans(columns: Iterable[Column]) -> list[str]:
+    return [column.name for column in columns if Type.of(column.type).kind is Kind.BOOLEAN]
+
+
+def _spelled(row: Values, booleans: Iterable[str], spelling: Mapping[str, str]) -> Values:
+    """A row with its booleans as words for a message, or as letters for a database."""
+    return {**row, **{name: spelling.get(value, value) for name in booleans if (value := row.get(name))}}

@@ -1,0 +1,61 @@
+"""The stylesheet that a slave's messages pass: a file, which is looked for as the guide's replication does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sluice import log
+from sluice.config.models import Stylesheets
+from sluice.errors import ConfigError
+from sluice.model.names import Pair
+
+
+@dataclass(frozen=True)
+class Stylesheet:
+    """A stylesheet as it travels to where rows are; nothing else of its directory does."""
+
+    name: str
+    text: bytes = field(repr=False)
+
+
+def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> Stylesheet | None:
+    """The one that the messages of a replication pass; None, with a warning in the log, where there is none.
+
+    Args:
+        prefix: the source's.
+        version: the one that the source's messages have.
+
+    Raises:
+        ConfigError: SLC-165, it cannot be read, or the one that is named is not there.
+    """
+    directory = Path(wanted.directory)
+    names = [wanted.name] if wanted.name else list(_names(wanted, pair.slave, prefix, version))
+    try:
+        there = {one.name for one in directory.iterdir()}
+        if found := next((name for name in names if wanted.name or name in there), None):
+            return Stylesheet(found, (directory / found).read_bytes())
+    except OSError as error:
+        raise ConfigError(
+            165,
+            f"the stylesheets of slave {pair.slave} cannot be read: {error}",
+            "mount their directory where the jobs run, put the file there, or mend `stylesheets`; nothing was changed",
+        ) from None
+    log.event("no stylesheet, messages go as they are", slave=pair.slave, directory=directory, names=" ".join(names))
+    return None
+
+
+def _names(wanted: Stylesheets, slave: str, prefix: str, version: str) -> Iterator[str]:
+    """The names of files, the closest first: for the session, for those that it belongs to, for all."""
+    versions = "_".join([prefix.removesuffix("_"), version, wanted.version or version])
+    parts = (wanted.session or slave).split("/")
+    for several in (parts, parts[:-1]):
+        if session := "".join(several):
+            yield _spelled(f"{versions}_{session}")
+    yield _spelled(versions)
+
+
+def _spelled(name: str) -> str:
+    return re.sub(r"[.:\[\]\s]", "_", name.replace("/", "")) + ".xsl"

@@ -1,0 +1,141 @@
+"""A process of its own in which a stylesheet runs, since it is a program that somebody else wrote.
+
+Both ends of the pipe are here. The process gets documents and gives documents back, a line of JSON for many. It can
+open no file and no connection (it may have no more descriptors than the three that it begins with), gets only so much
+memory, and ends by an alarm that no loop can put off. What it answers is read as any message is.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import sluice
+from sluice import extensions
+from sluice.apply.transform.stylesheet_check import unrepeatable
+
+# Of which the interpreter and its libraries take a tenth.
+_MOST_MEMORY = 1 << 30
+# So many characters go into the process at a time.
+_PIECE = 4_000_000
+_BEGIN = (
+    "import sys; sys.path.insert(0, sys.argv[1]);"
+    " from sluice.apply.transform.xslt_process import serve; serve(int(sys.argv[2]))"
+)
+
+
+class Sandbox:
+    """One stylesheet's process, started when it is needed, and again after it ended."""
+
+    def __init__(self, sheet: bytes) -> None:
+        self._sheet = sheet
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def made(self, documents: Sequence[str]) -> Iterator[str]:
+        """What the stylesheet makes of each document; empty where it makes nothing.
+
+        Raises:
+            ValueError: it is no stylesheet, wants a file, or fails for one of them.
+            TimeoutError: it does not come to an end.
+            MemoryError: it wants too much memory, or breaks what runs it.
+        """
+        begin = size = 0
+        for place, document in enumerate(documents, 1):
+            size += len(document)
+            if size >= _PIECE or place == len(documents):
+                with self._lock:
+                    found = self._asked(documents[begin:place])
+                yield from found
+                begin, size = place, 0
+
+    def _asked(self, documents: Sequence[str]) -> list[str]:
+        if self._process is None:
+            process = _started()
+            try:
+                _answer(process, base64.b64encode(self._sheet).decode())
+            except Exception:
+                process.communicate()
+                raise
+            self._process = process
+        try:
+            return _answer(self._process, documents)
+        finally:
+            if self._process.poll() is not None:
+                self._process = None
+
+
+@lru_cache(maxsize=8)
+def sandbox(sheet: bytes) -> Sandbox:
+    """The process of a stylesheet, the same one for all tables."""
+    return Sandbox(sheet)
+
+
+def _started() -> subprocess.Popen[bytes]:
+    ours = str(Path(sluice.__file__).parents[1])
+    return subprocess.Popen(
+        [sys.executable, "-c", _BEGIN, ours, str(_MOST_MEMORY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _answer(process: subprocess.Popen[bytes], said: object) -> list[str]:
+    assert process.stdin
+    assert process.stdout
+    answer = b""
+    try:
+        process.stdin.write(json.dumps([extensions.PATIENCE_S, said]).encode() + b"\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+    except BrokenPipeError:
+        pass
+    if not answer.endswith(b"\n"):
+        if process.wait() == -signal.SIGALRM:
+            raise TimeoutError(f"no answer for {extensions.PATIENCE_S:g} s")
+        raise MemoryError(f"its process is gone; it may have {_MOST_MEMORY >> 20} MB of memory")
+    found = json.loads(answer)
+    if isinstance(found, str):
+        raise ValueError(found)
+    return list(found)
+
+
+def serve(most_memory: int) -> None:
+    """The other end: a stylesheet first, then documents, line by line. Answers with a list, or with what is wrong."""
+    import resource
+
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    resource.setrlimit(resource.RLIMIT_AS, (most_memory, most_memory))
+    made: Callable[[Any], Any] | None = None
+    for line in sys.stdin.buffer:
+        patience, said = json.loads(line)
+        signal.setitimer(signal.ITIMER_REAL, patience)
+        answer: object = []
+        try:
+            if made is None:
+                sheet = etree.fromstring(base64.b64decode(said), parser)
+                if calls := unrepeatable(sheet):
+                    answer = f"it calls {', '.join(calls)}: what is made of a row has to be the same each time"
+                else:
+                    made = etree.XSLT(sheet, access_control=etree.XSLTAccessControl.DENY_ALL)
+            else:
+                roots = [made(etree.fromstring(one.encode(), parser)).getroot() for one in said]
+                answer = ["" if root is None else etree.tostring(root, encoding="unicode") for root in roots]
+        except etree.LxmlError as error:
+            told = dict.fromkeys([str(error), *(one.message for one in error.error_log)])
+            answer = f"{type(error).__name__}: {'; '.join(list(told)[:4])}"
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
+        sys.stdout.buffer.flush()

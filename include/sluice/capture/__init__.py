@@ -1,0 +1,1 @@
+"""DbResources of a source: installed, reconciled, removed, and the rights they need."""

@@ -1,0 +1,46 @@
+"""`./sluice grants`: the scripts that give the roles of sources and slaves what they need, for whoever may run them."""
+
+from __future__ import annotations
+
+from sluice import shell
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.model.names import Pair, TableName
+from sluice.vendors.registry import vendor
+
+
+def grants(context: Context, source: str) -> str:
+    """The script for the role of the source's connection and the tables that are watched today."""
+    database = context.source(source)
+    try:
+        activity = context.config.source(source).blocks.max_active is not None
+        return database.grants(list(context.watched(source)), activity=activity)
+    finally:
+        database.close()
+
+
+def slave_grants(context: Context, name: str, *, silent: bool) -> str:
+    """The script for the role of the slave's connection, and the tables that it gets today from any source.
+
+    Args:
+        silent: let the role keep the slave's own triggers and foreign keys from acting.
+
+    Raises:
+        SluiceError: SLC-273, the slave has no roles.
+    """
+    slave = context.config.slave(name)
+    script = vendor(slave.vendor).grants
+    if script is None:
+        raise SluiceError(
+            273,
+            f"slave {name} keeps files, and has no role that could be granted anything",
+            f"let the user of the jobs write to its directory; {shell.check()} looks whether it can",
+        )
+    schemas: set[str] = set()
+    tables: set[TableName] = set()
+    for source in (one.source for one in context.config.replications if one.slave == name):
+        mapper = context.mapper(Pair(source, name))
+        schemas |= {mapper.schema(one.schema) for one in context.config.source(source).patterns if not one.excluded}
+        tables |= {mapper.table(table) for table in context.watched(source) if not mapper.excludes(table)}
+    schemas |= {table.schema for table in tables}
+    return script(context.connection(slave.connection), slave.schema_, schemas, tables, silent)

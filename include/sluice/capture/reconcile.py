@@ -1,0 +1,130 @@
+"""Installing what Sluice needs on a source and in its own store; and accepting a source that is no longer the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sluice.context import Context
+from sluice.drain import shared_tables
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.monitor import unwatched
+from sluice.state.replication import Event, Status
+from sluice.store import leases, replications, updates
+from sluice.vendors.protocol.slave import Installed, SourceDatabase
+
+
+def bootstrap(
+    context: Context, source: str, *, recreate_triggers: bool = False, rebase: bool = False
+) -> dict[str, object]:
+    """Install or reconcile the DbResources and the registry; create the replications in the store.
+
+    Args:
+        recreate_triggers: make every trigger again, also those that are as they should be.
+        rebase: accept the source as it is now, after a restore or a failover, or if another control store had it; its
+            slaves become INCONSISTENT.
+    """
+    context.store.migrate()
+    installed = reconcile(context, source, recreate=recreate_triggers, rebase=rebase)
+    if rebase:
+        _rebase(context, source)
+    return {
+        "source": source,
+        "added": [str(name) for name in installed.added],
+        "removed": [str(name) for name in installed.removed],
+        "order": [str(name) for stage in installed.stages for name in stage],
+        "cycles": [[str(name) for name in cycle] for cycle in installed.cycles],
+        "unwatched": {str(one.name): unwatched.fact(one) for one in installed.unwatched},
+    }
+
+
+def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: bool = False) -> Installed:
+    """Install or reconcile the DbResources, for this control store alone.
+
+    If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
+    forgotten; slaves that lived on it become INCONSISTENT first. Those that are about to be loaded get it all anyway.
+    The same goes for tables whose triggers were dropped or disabled by hand (R9).
+    """
+    database = context.source(source)
+    try:
+        installed = database.is_installed()
+        watched, wanted = context.watched(source), context.wanted(source)
+        database.claim(context.store.id, by_force=rebase)
+        # Before any row of theirs can get to a slave.
+        shared_tables.record(context.store, source, watched)
+        database.upgrade(wanted)
+        unreadable = []
+        if database.is_installed():
+            # What can still be told apart is sent, before it counts as recorded.
+            database.poll_ddl()
+            unreadable = database.unreadable()
+        if unreadable:
+            names = ", ".join(map(str, unreadable))
+            make_inconsistent(
+                context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION}
+            )
+        if installed and (silenced := database.silenced()):
+            make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
+        notice = _notice if context.config.source(source).bootstrap_warnings else None
+        done = database.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
+        database.claim(context.store.id, by_force=rebase)
+        for one in done.unwatched:
+            event("not watched", source=source, table=one.name, why=unwatched.fact(one))
+        return done
+    finally:
+        database.close()
+
+
+def _notice(said: str) -> None:
+    event("the source says", text=said)
+
+
+def heal(context: Context, source: str, database: SourceDatabase) -> list[TableName]:
+    """Watch what was added to the registry, and make triggers again that somebody dropped or disabled: nobody knows
+    what was changed without them (R9)."""
+    database.take_up()
+    silenced = database.silenced()
+    if silenced:
+        event("triggers lost", source=source, tables=",".join(map(str, silenced)))
+        make_inconsistent(context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION})
+        database.install(context.watched(source), context.wanted(source))
+    return silenced
+
+
+def _lost(silenced: Sequence[TableName]) -> str:
+    names = ", ".join(map(str, silenced))
+    return (
+        f"the triggers of {names} were dropped or disabled by hand, or a foreign table became a partition there, and "
+        "changes of the meantime are not known"
+    )
+
+
+def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:
+    """What the slaves got so far, or will get, is not all that the source has: those in one of these states stop, and
+    no initial update is resumed."""
+    for slave in context.config.slaves_of(source):
+        pair = Pair(source, slave)
+        if replications.get(context.store, pair).status in among:
+            replications.happen(context.store, pair, Event.BREAK, why)
+    updates.forget(context.store, source)
+
+
+def _rebase(context: Context, source: str) -> None:
+    among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
+    make_inconsistent(context, source, "the source was restored or failed over", among)
+    held = leases.acquire(context.store, f"publish {source}", force=True)
+    database = context.source(source)
+    try:
+        database.take_over(held.epoch)
+        manifest = context.manifest(source)
+        tail = manifest.tail()
+        number, sha256 = (tail.number, tail.written.sha256) if tail else (0, "")
+        manifest.rebase(database.accept(held.epoch, number, sha256))
+        # No slave goes on from here, so nobody needs what is left of the old log, or what is missing of it.
+        if kept := manifest.kept():
+            manifest.mark_trimmed(kept)
+            for segment in kept:
+                context.files().remove(segment.written.name)
+    finally:
+        database.close()
+        leases.release(context.store, held)

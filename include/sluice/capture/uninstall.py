@@ -1,0 +1,31 @@
+"""`./sluice cleanup`: a source that is to be replicated no more gets rid of all that was installed on it."""
+
+from __future__ import annotations
+
+from sluice.capture.reconcile import make_inconsistent
+from sluice.context import Context
+from sluice.state.replication import Status
+from sluice.store import leases
+
+
+def cleanup(context: Context, source: str) -> list[str]:
+    """Drop the DbResources of a source; its slaves, which nothing reaches any more, become INCONSISTENT first.
+
+    Returns:
+        what was dropped, as `KIND name`.
+
+    Raises:
+        ConfigError: SLC-299, it is captured for another control store.
+        TransientError: SLC-051 if a publisher is at work, SLC-036 if a watched table is busy; nothing was changed then.
+    """
+    context.config.source(source)
+    context.store.migrate()
+    database = context.source(source)
+    database.claim(context.store.id)
+    with leases.leased(context.store, f"publish {source}"):
+        among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
+        why = "the DbResources of the source were removed"
+        try:
+            return database.remove(lambda: make_inconsistent(context, source, why, among))
+        finally:
+            database.close()

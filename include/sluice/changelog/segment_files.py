@@ -1,0 +1,234 @@
+"""Segment files in a plain directory: written once, fsynced, hashed, never overwritten or renamed (R2)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sluice.changelog.schema import CHANGES, LOGGED
+from sluice.config import configuration
+from sluice.errors import SluiceError, TransientError
+
+ROW_GROUP = 65_536
+# Values of rows seldom repeat, and nobody looks for them: a dictionary or their range is not worth its CPU.
+_FORMAT: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "use_dictionary": ["trans_key", "layout", "action"],
+    "write_statistics": ["ordinal"],
+}
+
+
+def expect_place(url: str) -> Path:
+    """See that the directory of a change log is there, or can be made; nothing is made. The directory that is there, of
+    those that it is in.
+
+    Raises:
+        SluiceError: SLC-254, its disk is not mounted; SLC-065, nothing can be written there.
+    """
+    directory = Path(url)
+    if not (directory.parent.exists() or configuration.is_at_home(directory)):
+        raise SluiceError(
+            254,
+            f"there is no {directory.parent}, so the change log {directory} has no place",
+            f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
+            f"{shlex.quote(str(directory.parent))}",
+        )
+    there = next(place for place in (directory, *directory.parents) if place.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")
+    return there
+
+
+@dataclass(frozen=True)
+class Written:
+    """A durable file: its hash and size, to be listed in the manifest."""
+
+    name: str
+    sha256: str
+    bytes: int
+
+
+class SegmentFiles(Protocol):
+    """Where segments are kept: a plain directory, or any Hadoop filesystem."""
+
+    def begin(self, *, new: bool) -> None:
+        """Take the place as it is now for the log's; make it if the log is new. Raises TransientError SLC-053."""
+
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+        """Make a file of `LOGGED` batches durable. Raises TransientError SLC-046 if it cannot."""
+
+    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
+        """The changes of transactions beyond ordinal `after`, in order.
+
+        Args:
+            schema: `CHANGES`, or `LOGGED` for whoever needs their attributes too.
+
+        Raises:
+            SluiceError: SLC-047 if the file is not as it was written.
+            TransientError: SLC-053 if nothing of the log is there.
+        """
+
+    def names(self) -> list[str]:
+        """Every file that is there, listed or not. Raises TransientError SLC-053 if nobody can say."""
+
+    def remove(self, name: str) -> None:
+        """Delete a file that no slave needs any more; silently if it is gone. May raise TransientError SLC-053."""
+
+
+class PlainDirectory:
+    """Segments as Parquet files of one directory."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = Path(directory)
+        self._intact: set[str] = set()
+        self._begun: tuple[int, int] | None = None
+
+    def begin(self, *, new: bool) -> None:
+        """Remember which directory this is: what is mounted over it later, or shows when it is gone, is another."""
+        try:
+            if new:
+                # Elsewhere a directory whose parent is not there is on a disk that is not mounted.
+                self._directory.mkdir(parents=configuration.is_at_home(self._directory), exist_ok=True)
+            self._begun = self._identity()
+        except OSError as error:
+            raise absent(f"the change log {self._directory} cannot be reached: {error.strerror}") from None
+
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+        """Write, flush to the disk the file and the directory's entry of it."""
+        try:
+            if self._identity() != self._begun:
+                raise absent(f"{self._directory} is another directory than it was when this run began")
+            file = self._path(name).open("xb")
+        except OSError as error:
+            raise self._unwritable(name, error) from None
+        try:
+            with file:
+                hashing = Hashing(file)
+                with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
+                    for batch in batches:
+                        writer.write_batch(batch, row_group_size=ROW_GROUP)
+                        # Not held while the next is made.
+                        del batch
+                file.flush()
+                os.fsync(file.fileno())
+            flush(self._directory)
+        except OSError as error:
+            self.remove(name)
+            raise self._unwritable(name, error) from None
+        return Written(name, hashing.digest.hexdigest(), hashing.size)
+
+    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
+        """Check the hash once, then read the row groups that hold later ordinals."""
+        self._check(written)
+        with pq.ParquetFile(self._path(written.name)) as file:
+            place = LOGGED.get_field_index("ordinal")
+            groups = [
+                number
+                for number in range(file.metadata.num_row_groups)
+                if file.metadata.row_group(number).column(place).statistics.max > after
+            ]
+            # One at a time: batches across them would hold more of wide rows than whoever wrote them did.
+            for group in groups:
+                yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=[group], columns=schema.names)
+
+    def names(self) -> list[str]:
+        """Every file that is there, listed or not."""
+        return sorted(path.stem for path in self._directory.glob("*.parquet"))
+
+    def remove(self, name: str) -> None:
+        """Delete a file; silently if it is gone."""
+        self._path(name).unlink(missing_ok=True)
+
+    def _identity(self) -> tuple[int, int]:
+        # With the slash: a file that stands in its place is no directory, whatever its number.
+        found = os.stat(f"{self._directory}/")  # noqa: PTH116 - a Path drops it
+        return found.st_dev, found.st_ino
+
+    def _path(self, name: str) -> Path:
+        return self._directory / f"{name}.parquet"
+
+    def _unwritable(self, name: str, error: OSError) -> TransientError:
+        return TransientError(
+            46,
+            f"segment {name} cannot be written to {self._directory}: {error}",
+            "no change is lost, they stay in ITEMS; make room or mount the directory, the next run goes on",
+        )
+
+    def _check(self, written: Written) -> None:
+        if written.name in self._intact:
+            return
+        try:
+            with self._path(written.name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and self.names():
+                raise altered(written.name, "it is gone") from None
+            raise absent(f"segment {written.name} cannot be read: {error}") from None
+        if found != written.sha256:
+            raise altered(written.name, f"its SHA-256 is {found}, the manifest has {written.sha256}")
+        self._intact.add(written.name)
+
+
+def altered(name: str, fact: str) -> SluiceError:
+    """A segment that is not as it was written: nothing of it is applied."""
+    return SluiceError(
+        47,
+        f"segment {name} is not as it was published: {fact}",
+        "nothing of it was applied; restore the file from a backup, or run initial_update for the slaves behind it",
+    )
+
+
+def absent(fact: str) -> TransientError:
+    """Nothing of the log is there: a disk that is not mounted, not one to begin on."""
+    return TransientError(
+        53,
+        fact,
+        "no change is lost; mount the directory or mend the filesystem, the next run goes on. See the runbook if it is "
+        "lost for good",
+    )
+
+
+class Hashing:
+    """A file that hashes what passes through it on its way to the disk."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+        self.size = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        """Write and hash."""
+        self.digest.update(data)
+        self.size += len(data)
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        """Hand buffers to the system."""
+        self._file.flush()
+
+    def tell(self) -> int:
+        """Bytes written so far."""
+        return self.size
+
+    def close(self) -> None:
+        """The underlying file stays open, to be fsynced."""
+        self.closed = True
+
+
+def flush(path: Path | str) -> None:
+    """Wait until a file, or a directory's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""The commands of `./sluice`: what a person types, and what is printed."""

@@ -1,0 +1,220 @@
+"""What a person at a shell has Airflow do: connections, DAG runs, pauses, and its own command line."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from sluice import shell
+from sluice.airflow_api.client import AirflowApi, detail
+from sluice.airflow_api.dags import Dags
+from sluice.cli.context import airflow_environment, connection_ids
+from sluice.cli.context import context as _context
+from sluice.config import configuration, fields
+from sluice.config.configuration import Config
+from sluice.context import Context
+from sluice.errors import ConfigError, SluiceError
+from sluice.model.names import Pair
+from sluice.runtime.terminal import Progress
+from sluice.vendors.address import EXAMPLES, SECRET, Address, parsed
+
+
+def airflow(words: Sequence[str]) -> int:
+    """Run Airflow's own command line where our Airflow is; its exit code."""
+    return subprocess.run([sys.executable, "-m", "airflow", *words], env=airflow_environment(), check=False).returncode
+
+
+def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> int:
+    """Start a run of a DAG; with `wait` until it has ended. 0 unless it failed, 130 if the waiting was interrupted.
+
+    Args:
+        words: choices of its form, as NAME=VALUE.
+        conf: more of them, as a JSON object.
+    """
+    dags = Dags(_context())
+    try:
+        given = json.loads(conf or "{}")
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise SluiceError(
+            914, f"no choice of {dag} can be read in {conf!r}", "write a JSON object; nothing was changed"
+        )
+    run = dags.trigger(dag, given | dags.conf(dag, words))
+    print(f"triggered: {run}")
+    if wait:
+        try:
+            with Progress().step(dag) as step:
+                note = dags.wait(dag, run, step.update)
+        except KeyboardInterrupt:
+            print(f"\nThe run goes on in Airflow. To see how far it is, type: {shell.status()}", file=sys.stderr)
+            return 130
+        print(note or f"success: {run}")
+    return 0
+
+
+def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -> int:
+    """Pause or unpause the drains of slaves, or the publishing of a source."""
+    context = _context()
+    settings = context.config
+    settings.source(source)
+    if bool(slaves) == publish:
+        raise SluiceError(
+            252,
+            "it is not said which DAG is meant",
+            f"name slaves of {source} ({', '.join(settings.slaves_of(source))}), or say --publish; nothing was changed",
+        )
+    pairs = [Pair(settings.replication(source, slave).source, slave) for slave in slaves]
+    dags = Dags(context)
+    for pair in pairs:
+        dag = dags.switch("drain", source, pair.slave, paused=paused)
+        print(_said(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
+    if publish:
+        dag = dags.switch("publish", source, paused=paused)
+        print(_said(dag, paused, "changes wait in ITEMS, which grows", shell.unpause_publish(source)))
+    return 0
+
+
+def connect_missing(password_variable: str | None) -> int:
+    """Ask for every connection of a source or a slave that Airflow lacks, and try each. 0 if all answer."""
+    context = _context()
+    settings = context.config
+    ids = [conn_id for conn_id in _databases(settings) if conn_id not in context.connections]
+    if not ids:
+        print("Airflow has all connections that the configuration names. To replace one, name it.")
+    salts = _salts(settings)
+    asked = ((conn_id, None if conn_id in salts else _asked(conn_id)) for conn_id in ids)
+    return max([connect(conn_id, address, password_variable) for conn_id, address in asked], default=0)
+
+
+def connect(conn_id: str, address: str | None, password_variable: str | None) -> int:
+    """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
+    settings = _context().config
+    if address is None and conn_id in _salts(settings):
+        found = SECRET
+    else:
+        # What is piped in is the password.
+        asking = address is None and sys.stdin.isatty()
+        found = parsed(_asked(conn_id) if asking else address or "")
+    entry = {
+        "conn_id": conn_id,
+        "conn_type": found.conn_type,
+        "host": found.host,
+        "port": found.port,
+        "schema": found.schema,
+        "login": found.login,
+        "password": _password(found, password_variable) or None,
+        "extra": json.dumps(found.extra),
+    }
+    _store(settings, entry)
+    print(f"stored: the Airflow connection {conn_id}, of type {found.conn_type}")
+    if conn_id not in (known := connection_ids(settings)):
+        near = fields.nearest(conn_id, known)
+        print(
+            f"The configuration {configuration.path()} does not name it, so it was not tried. It names "
+            f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
+        )
+        return 0
+    return _try(_context(), entry)
+
+
+def _said(dag: str, paused: bool, meanwhile: str, again: str) -> str:
+    return f"paused: {dag}; {meanwhile}. To go on, type: {again}" if paused else f"unpaused: {dag}"
+
+
+def _databases(settings: Config) -> list[str]:
+    """The connections of sources and slaves; the others are the deployment's."""
+    deployment = (settings.control, settings.airflow_api, settings.spark)
+    return [conn_id for conn_id in connection_ids(settings) if conn_id not in deployment]
+
+
+def _salts(settings: Config) -> set[str]:
+    """Those that are no more than a secret."""
+    return {slave.salt for slave in settings.slaves.values() if slave.salt}
+
+
+def _asked(conn_id: str) -> str:
+    """The address, from a person at a terminal, or a line of stdin."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().strip()
+    print(f"The address of {conn_id}, without a password, is one of\n  " + "\n  ".join(EXAMPLES))
+    return input("Address: ")
+
+
+def _password(found: Address, variable: str | None) -> str:
+    """From an environment variable, a person at a terminal, or the first line of stdin."""
+    if variable is not None:
+        try:
+            return os.environ[variable]
+        except KeyError:
+            raise ConfigError(
+                918, f"there is no environment variable {variable}", "set it, or leave --password-env out"
+            ) from None
+    if not found.secret:
+        return ""
+    if sys.stdin.isatty():
+        return getpass.getpass(f"The {found.secret}{f' of {found.login}' if found.login else ''}: ")
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _store(settings: Config, entry: Mapping[str, Any]) -> None:
+    """Over Airflow's REST API; where that is not known or does not answer, as Airflow's own command line does."""
+    info = _context().connections.get(settings.airflow_api)
+    if info and entry["conn_id"] != settings.airflow_api:
+        try:
+            return _store_over(AirflowApi(info), entry)
+        except urllib.error.HTTPError as error:
+            raise _refused(entry["conn_id"], f"{error}{detail(error)}") from None
+        except (OSError, ValueError, KeyError) as error:
+            print(f"Airflow's REST API does not answer ({error}): writing to its database", file=sys.stderr)
+    command = [sys.executable, "-m", "sluice_airflow.connecting"]
+    text = json.dumps([entry])
+    done = subprocess.run(command, env=airflow_environment(), input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise _refused(entry["conn_id"], (done.stderr.strip().splitlines() or ["it said nothing"])[-1])
+
+
+def _store_over(api: AirflowApi, entry: Mapping[str, Any]) -> None:
+    path = "/api/v2/connections"
+    if not entry["password"]:
+        # Where none is given, Airflow keeps the password of the connection that is overwritten.
+        with suppress(urllib.error.HTTPError):
+            api.ask(f"{path}/{quote(entry['conn_id'], safe='')}", "DELETE")
+    named = {"connection_id": entry["conn_id"], **{name: value for name, value in entry.items() if name != "conn_id"}}
+    made = {"action": "create", "action_on_existence": "overwrite", "entities": [named]}
+    if errors := api.ask(path, "PATCH", {"actions": [made]})["create"]["errors"]:
+        raise _refused(entry["conn_id"], json.dumps(errors))
+
+
+def _refused(conn_id: str, why: str) -> SluiceError:
+    return SluiceError(
+        250,
+        f"Airflow did not store the connection {conn_id}: {why}",
+        "mend that and type it again, or add the connection in the Airflow UI (Admin, Connections)",
+    )
+
+
+def _try(context: Context, entry: Mapping[str, Any]) -> int:
+    """Whether what it leads to answers. Raises SluiceError SLC-251, jobs get another one."""
+    from sluice.monitor import check
+
+    info = context.connection(entry["conn_id"])
+    if (info.host, info.login, info.password) != tuple(entry[name] or "" for name in ("host", "login", "password")):
+        raise SluiceError(
+            251,
+            f"Airflow hands out another connection {entry['conn_id']} than the one that was stored",
+            "a secrets backend, or an AIRFLOW_CONN_... variable of Airflow's processes, has one of that id, and goes "
+            "before: change it there, or take it away there",
+        )
+    found = list(check.reached(context, entry["conn_id"]))
+    for one in found:
+        print(check.line(one))
+    return 0 if all(one.good for one in found) else 1

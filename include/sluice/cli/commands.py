@@ -1,0 +1,213 @@
+"""What a person at a shell asks for, with connections as a job gets them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sluice import shell
+from sluice.capture.grants import grants, slave_grants
+from sluice.capture.uninstall import cleanup
+from sluice.cli.context import context as _context
+from sluice.cli.context import from_airflow as _from_airflow
+from sluice.commands import export as exporting
+from sluice.commands import unblock
+from sluice.config import configuration
+from sluice.initial_update import column_losses
+from sluice.initial_update.cancel import cancel
+from sluice.model.action import COMMANDS, Action
+from sluice.model.names import Pair
+from sluice.monitor import status
+from sluice.runtime.up import running
+from sluice.state.ddl_question import Answer
+from sluice.statements import issue
+from sluice.store import rejected_changes, replications, statement_results
+
+
+def show_check() -> int:
+    """Print what was found of everything the configuration names. 0 if nothing is wrong."""
+    # With Arrow's functions and pandas, which nobody else here needs.
+    from sluice.monitor import check
+
+    if runtime := running():
+        runtime.expect_configuration()
+    settings = configuration.load()
+    print(f"ok   configuration {configuration.path()}")
+    found = list(check.findings(_from_airflow(settings)))
+    for one in found:
+        print(check.line(one))
+    wrong = sum(not one.good for one in found)
+    if wrong:
+        print(f"{wrong} of {len(found)} are wrong: mend them from the top, then run {shell.check()} again.")
+        print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
+    return 1 if wrong else 0
+
+
+def export(source: str, first: int | None, last: int | None, form: str, to: Path | None) -> int:
+    """Write a range of a change log as messages."""
+    count = exporting.export(_context(), source, first, last, form, to)
+    print(f"exported {count} transactions of {source}", file=sys.stderr)
+    return 0
+
+
+def issue_statement(source: str, text: str, *, schema: str, varying: bool, patience_s: float) -> int:
+    """Execute a statement everywhere and print what each node answered. 0 unless it failed on one of them."""
+    context = _context()
+    done = issue.issue(context, source, text, schema=schema, varying=varying)
+    return _answers(source, done.id, issue.awaited(context, done.id, patience_s))
+
+
+def show_statement(source: str, number: int, patience_s: float) -> int:
+    """Print what each node answered to a statement that was issued before. 0 unless it failed on one of them."""
+    return _answers(source, number, issue.shown(_context(), source, number, patience_s))
+
+
+def _answers(source: str, number: int, found: Sequence[statement_results.Answered]) -> int:
+    print(f"statement {number}")
+    for one in found:
+        print("  ".join(filter(None, [one.slave or f"{source} (master)", one.status, one.detail])))
+        if one.answer.columns and one.status is not statement_results.Standing.WAITING:
+            for row in (one.answer.columns, *one.answer.rows):
+                print("\t".join("NULL" if value is None else value for value in row))
+        if (
+            not one.detail
+            and one.status is statement_results.Standing.OK
+            and (one.answer.count or not one.answer.columns)
+        ):
+            print(f"{one.answer.count} rows changed")
+    return 1 if any(one.status is statement_results.Standing.FAILED for one in found) else 0
+
+
+def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
+    """Print changes that a slave did not carry out, with their values. 0 if there is none."""
+    context = _context()
+    context.config.replication(source, slave)
+    found = [
+        one for one in rejected_changes.kept(context.store, Pair(source, slave)) if one.id in numbers or not numbers
+    ]
+    for one in found:
+        change = one.change
+        table = change.layout.name if change.layout else "no table"
+        why = (
+            change.oddity
+            or f"{Action(change.action).name}, removed{' as the master wrote it' if change.unseen else ''}"
+        )
+        print(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}")
+        if change.action in COMMANDS:
+            print(f"  {''.join(filter(None, change.new or ()))}")
+            continue
+        for sign, image in (("-", change.old), ("+", change.new)):
+            if image is not None and change.layout:
+                names = (column.name for column in change.layout.columns)
+                pairs = zip(names, image, strict=True)
+                print(f"  {sign} " + "  ".join(f"{name}={'NULL' if value is None else value}" for name, value in pairs))
+    return 1 if found else 0
+
+
+def show_dispatcher(source: str, slave: str) -> int:
+    """Print what keeps a slave from going on, and what it goes on without. 0 if there is neither."""
+    (one,) = status.standings(_context(), Pair(source, slave))
+    print(f"slave {slave} of {source}: {one.status}, {one.dispatcher}, at {one.position}")
+    if one.why:
+        print(one.why)
+    return 0 if one.well else 1
+
+
+def remove_first(source: str, slave: str, ordinal: int) -> int:
+    """Move a slave past the transaction that it stands in front of."""
+    count = unblock.remove_first(_context(), pair := Pair(source, slave), ordinal)
+    print(f"removed transaction {ordinal}: {count} changes are kept, see {shell.rejected(pair)}")
+    print(f"To go on, type: {shell.unpause(pair)}")
+    return 0
+
+
+def skip(source: str, slave: str, table: str) -> int:
+    """Leave a table of the master out for a slave."""
+    name = unblock.skip(_context(), pair := Pair(source, slave), table)
+    print(f"{name} is left out for {slave} until it is filled anew: {shell.update(source, [slave])}")
+    print(f"To go on, type: {shell.unpause(pair)}")
+    return 0
+
+
+def decide(source: str, slave: str, key: int, said: Answer) -> int:
+    """Say what becomes of a command of the master that a slave waits in front of."""
+    about = unblock.decide(_context(), pair := Pair(source, slave), key, said)
+    print(f"{said}: {about}")
+    print(f"If its drain was paused by that, type: {shell.unpause(pair)}")
+    return 0
+
+
+def show_losses(source: str, slave: str) -> int:
+    """Print what columns of a slave would lose of the master's values. 0 if nobody has to decide about any of it."""
+    context, pair = _context(), Pair(source, slave)
+    context.config.replication(source, slave)
+    found, known = column_losses.found(context, pair), column_losses.allowed(context.store, pair)
+    left = [one for one in found if not column_losses.is_allowed(one, known)]
+    for one in found:
+        asked = "nobody allowed it" if one.cast else "nobody can allow it: alter the table"
+        print(f"{one}: {asked if one in left else 'allowed'}")
+    if any(one.cast for one in left):
+        print(f"To have numbers rounded and texts cut, type: {shell.losses(pair)} --allow")
+    return 1 if left else 0
+
+
+def allow_losses(source: str, slave: str) -> int:
+    """Allow what columns of a slave would lose, and print what that is."""
+    context, pair = _context(), Pair(source, slave)
+    context.config.replication(source, slave)
+    shown = column_losses.shown(context, pair)
+    print(shown["report"], end="")
+    done = column_losses.allow(context, pair, str(shown["shown"]), replications.actor())
+    print(f"allowed: {done['allowed']} columns. Then type: {shell.update(source, [slave])}")
+    return 0
+
+
+def cancel_updates(source: str, slaves: Sequence[str]) -> int:
+    """End initial updates, and print what became of them. 0 if there was one."""
+    done = cancel(_context(), source, slaves)
+    for slave, standing in done.idle.items():
+        print(f"{slave} is {standing}: no initial update of it is under way")
+    for run in done.ended:
+        print(f"ended {run}")
+    for run, why in done.not_ended.items():
+        print(f"Airflow did not end {run}: {why}. What it is at ends by itself")
+    if done.cancelled:
+        print(f"cancelled: {', '.join(done.cancelled)}. To fill what is INCONSISTENT now, type: {done.next}")
+    return 0 if done.cancelled else 1
+
+
+def carry_out_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
+    """Write changes to a slave that it did not carry out."""
+    context = _context()
+    context.config.replication(source, slave)
+    done, odd = rejected_changes.carry_out(context, Pair(source, slave), numbers)
+    print(f"carried out {done} changes; {odd} rows were put right for it")
+    return 0
+
+
+def drop_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
+    """Forget changes that a slave did not carry out."""
+    context = _context()
+    context.config.replication(source, slave)
+    print(f"dropped {rejected_changes.drop(context.store, Pair(source, slave), numbers)} changes")
+    return 0
+
+
+def show_grants(source: str) -> int:
+    """Print the script that gives the role of a source what it needs."""
+    print(f"{grants(_context(), source).strip()};")
+    return 0
+
+
+def show_slave_grants(slave: str, *, silent: bool) -> int:
+    """Print the script that gives the role of a slave what it needs."""
+    print(f"{slave_grants(_context(), slave, silent=silent).strip()};")
+    return 0
+
+
+def clean_up(source: str) -> int:
+    """Remove the DbResources of a source, and print what there was."""
+    for one in cleanup(_context(), source):
+        print(f"dropped {one}")
+    return 0

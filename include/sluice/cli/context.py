@@ -1,0 +1,82 @@
+"""The connections of a command at a shell: those of the embedded runtime, or those that Airflow hands out to a job."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from sluice import shell
+from sluice.config import configuration
+from sluice.config.configuration import Config
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
+from sluice.context import Context
+from sluice.errors import ConfigError, SluiceError
+from sluice.runtime.paths import Layout
+from sluice.runtime.up import running
+
+
+def context() -> Context:
+    """As the embedded runtime has the connections, which is quick; else as Airflow hands them out."""
+    runtime = None if os.environ.get(SEALED_ENV) else running()
+    if runtime is None:
+        return from_airflow(configuration.load())
+    runtime.expect_configuration()
+    return Context(configuration.load(), runtime.stored_connections())
+
+
+def from_airflow(settings: Config) -> Context:
+    """With the connections that Airflow's jobs get.
+
+    Raises:
+        ConfigError: SLC-018, Airflow does not hand them out.
+        SluiceError: SLC-912, there is no Airflow to ask.
+    """
+    if os.environ.get(SEALED_ENV):
+        return Context(settings, opened())
+    os.environ.setdefault(KEY_FILE_ENV, str(Layout.of_environment().seal_key))
+    command = [sys.executable, "-m", "sluice_airflow.sealing", *connection_ids(settings)]
+    asked = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True)
+    if asked.returncode or not asked.stdout.strip():
+        reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise ConfigError(
+            18,
+            f"Airflow did not hand out the connections: {reason}",
+            f"see what Airflow says itself, with `{shell.airflow('connections', 'list')}`, and mend that",
+        )
+    return Context(settings, open_sealed(asked.stdout.strip().splitlines()[-1]))
+
+
+def airflow_environment() -> dict[str, str]:
+    """The environment of a process that asks Airflow itself: that of the embedded runtime, else that of this shell.
+
+    Raises:
+        SluiceError: SLC-912, neither leads to an Airflow.
+    """
+    if runtime := running():
+        return runtime.airflow_environment()
+    env = dict(os.environ)
+    if not _leads_to_airflow(env):
+        raise SluiceError(
+            912,
+            "Sluice is not running, and this shell leads to no other Airflow",
+            "type: ./sluice up; or, for an Airflow of your own, run this where its environment is set (AIRFLOW_HOME, "
+            "AIRFLOW__...)",
+        )
+    paths = [str(configuration.PROJECT / part) for part in ("include", "plugins")]
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths, env.get("PYTHONPATH")]))
+    return env
+
+
+def connection_ids(settings: Config) -> list[str]:
+    """The ids of all connections that the configuration names."""
+    sources = [one.connection for one in settings.sources.values()]
+    slaves = [conn_id for one in settings.slaves.values() for conn_id in one.connections]
+    return list(dict.fromkeys([settings.control, settings.airflow_api, settings.spark, *sources, *slaves]))
+
+
+def _leads_to_airflow(env: Mapping[str, str]) -> bool:
+    named = any(name.startswith(("AIRFLOW_", "_AIRFLOW")) for name in env)
+    return named or (Path.home() / "airflow" / "airflow.cfg").exists()

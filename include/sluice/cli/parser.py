@@ -1,0 +1,367 @@
+"""The commands of `./sluice`. Each part is imported when its command runs, so that --help is quick."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sluice.errors import SluiceError
+
+if TYPE_CHECKING:
+    from sluice.runtime.handle import Runtime
+
+BENCHES = ("capture", "publish", "apply", "drain", "slaves", "initial-update", "blocks", "latency")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    # Whatever follows is Airflow's, options and all.
+    options = (
+        argparse.Namespace(run=_airflow, words=words[1:]) if words[:1] == ["airflow"] else parser().parse_args(words)
+    )
+    try:
+        return int(options.run(options))
+    except SluiceError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 141
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    whole = argparse.ArgumentParser(
+        prog="./sluice",
+        description="Replicates one master database to any number of slaves, under Apache Airflow on Apache Spark.",
+    )
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    demo = commands.add_parser("demo", help="watch a master replicate to two slaves, on real data")
+    demo.add_argument("--once", action="store_true", help="stop everything at the end; exit 0 only if nothing differs")
+    demo.add_argument("--files", action="store_true", help="carry the initial data in files, as by hand")
+    demo.set_defaults(run=_demo)
+
+    test = commands.add_parser("test", help="run the tests, ring by ring")
+    test.add_argument("rings", nargs="*", metavar="RING", help="lint, unit, architecture, ... (default: all)")
+    test.set_defaults(run=_test)
+
+    up = commands.add_parser("up", help="start PostgreSQL, Airflow and Spark Connect on this machine")
+    up.set_defaults(run=_up)
+
+    down = commands.add_parser("down", help="stop all that up or demo has started; data stay")
+    down.set_defaults(run=_down)
+
+    status = commands.add_parser("status", help="show slaves, dispatchers, positions and holdback")
+    status.add_argument("--json", action="store_true", help="for programs")
+    status.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until it is interrupted")
+    status.set_defaults(run=_status)
+
+    check = commands.add_parser("check", help="validate the configuration and test every connection")
+    check.set_defaults(run=_check)
+
+    connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
+    connect.add_argument(
+        "id", nargs="?", metavar="ID", help="as the configuration names it (default: ask for all that are missing)"
+    )
+    connect.add_argument(
+        "address",
+        nargs="?",
+        metavar="ADDRESS",
+        help="such as postgresql://USER@HOST:PORT/DATABASE; asked for if left out",
+    )
+    connect.add_argument(
+        "--password-env", metavar="NAME", help="the environment variable that has the password (default: ask, or stdin)"
+    )
+    connect.set_defaults(run=_connect)
+
+    trigger = commands.add_parser("trigger", help="start a run of a DAG, such as initial_update")
+    trigger.add_argument("dag", metavar="DAG", help="its id, without `dag_prefix`")
+    trigger.add_argument("choices", nargs="*", metavar="NAME=VALUE", help="choices of its form; a list is one,other")
+    trigger.add_argument("--conf", metavar="JSON", help="the same as a JSON object")
+    trigger.add_argument("--wait", action="store_true", help="until it has ended; exit 0 only if it succeeded")
+    trigger.set_defaults(run=_trigger)
+
+    for name, what in (("pause", "stop"), ("unpause", "go on with")):
+        switch = commands.add_parser(name, help=f"{what} draining to slaves, or publishing; nothing is lost")
+        switch.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+        switch.add_argument("slaves", nargs="*", metavar="SLAVE", help="its name in the configuration")
+        switch.add_argument("--publish", action="store_true", help="the publishing of the source, for all its slaves")
+        switch.set_defaults(run=_switch, paused=name == "pause")
+
+    airflow = commands.add_parser("airflow", help="Airflow's own command line, where our Airflow is")
+    airflow.add_argument("words", nargs="*", metavar="...", help="such as: dags list")
+    airflow.set_defaults(run=_airflow)
+
+    export = commands.add_parser("export", help="write a range of a source's change log as XML or JSON lines")
+    export.add_argument("source", metavar="SOURCE", help="name of the source in the configuration")
+    export.add_argument(
+        "--from", dest="first", type=_ordinal, metavar="ORDINAL", help="first transaction (default: all)"
+    )
+    export.add_argument("--to", dest="last", type=_ordinal, metavar="ORDINAL", help="last transaction (default: all)")
+    export.add_argument("--format", default="xml", choices=("xml", "jsonl"), help="xml (default) or jsonl")
+    export.add_argument("--output", type=Path, metavar="FILE", help="a file, whole or not there (default: print)")
+    export.set_defaults(run=_export)
+    statement = commands.add_parser("statement", help="execute an SQL statement on the master and on every slave")
+    statement.add_argument("source", metavar="SOURCE", help="the master, as the configuration calls it")
+    which = statement.add_mutually_exclusive_group(required=True)
+    which.add_argument("--sql-file", metavar="FILE", help="the statement; - reads it from stdin")
+    which.add_argument("--show", type=int, metavar="NUMBER", help="what each node answered to one issued before")
+    statement.add_argument("--schema", default="public", help="where plain names are looked up (default: public)")
+    statement.add_argument(
+        "--allow-varying", action="store_true", help="although it may do something else on each node"
+    )
+    statement.add_argument("--wait", type=float, default=60, metavar="S", help="wait so long for slaves (default: 60)")
+    statement.set_defaults(run=_statement)
+
+    rejected = commands.add_parser("rejected", help="show, carry out or drop changes that a slave did not carry out")
+    rejected.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    rejected.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    rejected.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="which ones (default: all)")
+    then = rejected.add_mutually_exclusive_group()
+    then.add_argument("--carry-out", action="store_true", help="write them to the slave now, in their order")
+    then.add_argument("--drop", action="store_true", help="forget them")
+    rejected.set_defaults(run=_rejected)
+
+    gate = commands.add_parser("dispatcher", help="show what a slave stands in front of, and decide about it")
+    gate.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    gate.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    decision = gate.add_mutually_exclusive_group()
+    decision.add_argument(
+        "--remove-first", type=_ordinal, metavar="ORDINAL", help="keep this transaction aside, and go past it"
+    )
+    decision.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
+    decision.add_argument("--approve", type=int, metavar="KEY", help="have that command of the master carried out")
+    decision.add_argument("--reject", type=int, metavar="KEY", help="pass over that command of the master, and keep it")
+    gate.set_defaults(run=_dispatcher)
+
+    losses = commands.add_parser("losses", help="show what columns of a slave would lose, and allow it")
+    losses.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    losses.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    losses.add_argument(
+        "--allow", action="store_true", help="have numbers rounded and texts cut from the next update on"
+    )
+    losses.set_defaults(run=_losses)
+
+    cancel = commands.add_parser("cancel", help="end initial updates that are under way")
+    cancel.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    cancel.add_argument("slaves", nargs="+", metavar="SLAVE", help="its name in the configuration")
+    cancel.set_defaults(run=_cancel)
+
+    grants = commands.add_parser(
+        "grants", help="print the script that gives the role of a source, or a slave, its rights"
+    )
+    grants.add_argument(
+        "name", metavar="NAME", help="the source's name in the configuration, or with --slave a slave's"
+    )
+    grants.add_argument("--slave", action="store_true", help="for a slave: to make, fill and follow its tables")
+    grants.add_argument(
+        "--silent-triggers",
+        action="store_true",
+        help="with --slave: also to keep its own triggers and foreign keys from acting (PostgreSQL 15 and newer)",
+    )
+    grants.set_defaults(run=_grants)
+
+    clean = commands.add_parser("cleanup", help="remove all that was installed on a source that is replicated no more")
+    clean.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    clean.set_defaults(run=_cleanup)
+
+    bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
+    bench.add_argument("name", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
+    bench.add_argument("--scale", type=_positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
+    bench.set_defaults(run=_bench)
+
+    install = commands.add_parser("install", help="install what uv.lock says into .venv, as any command does if needed")
+    install.add_argument(
+        "--production", action="store_true", help="without the packages of the tests, of `./sluice up` and of the demo"
+    )
+    install.set_defaults(run=_install)
+
+    lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
+    lock.add_argument("--upgrade", action="store_true", help="take the newest versions of everything")
+    lock.set_defaults(run=_lock)
+    return whole
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from sluice.demo.run import run
+
+    return run(once=options.once, files=options.files)
+
+
+def _test(options: argparse.Namespace) -> int:
+    from sluice.dev import test_rings
+
+    return test_rings.run(options.rings)
+
+
+def _up(_: argparse.Namespace) -> int:
+    from sluice.runtime.up import up
+
+    _show(up())
+    return 0
+
+
+def _down(_: argparse.Namespace) -> int:
+    from sluice.runtime.up import down
+
+    down()
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    from sluice.cli.status import show_status
+
+    return show_status(as_json=options.json, every_s=options.every)
+
+
+def _check(_: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    return commands.show_check()
+
+
+def _connect(options: argparse.Namespace) -> int:
+    from sluice.cli import airflow_commands
+
+    if options.id is None:
+        return airflow_commands.connect_missing(options.password_env)
+    return airflow_commands.connect(options.id, options.address, options.password_env)
+
+
+def _trigger(options: argparse.Namespace) -> int:
+    from sluice.cli import airflow_commands
+
+    return airflow_commands.trigger(options.dag, options.choices, options.conf, wait=options.wait)
+
+
+def _switch(options: argparse.Namespace) -> int:
+    from sluice.cli import airflow_commands
+
+    return airflow_commands.switch(options.source, options.slaves, publish=options.publish, paused=options.paused)
+
+
+def _airflow(options: argparse.Namespace) -> int:
+    from sluice.cli import airflow_commands
+
+    return airflow_commands.airflow(options.words)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    return commands.export(options.source, options.first, options.last, options.format, options.output)
+
+
+def _statement(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    if options.show is not None:
+        return commands.show_statement(options.source, options.show, options.wait)
+    try:
+        text = sys.stdin.read() if options.sql_file == "-" else Path(options.sql_file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SluiceError(106, f"the statement cannot be read: {error}", "name a file of UTF-8 text, or -") from None
+    return commands.issue_statement(
+        options.source, text, schema=options.schema, varying=options.allow_varying, patience_s=options.wait
+    )
+
+
+def _rejected(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    if options.carry_out:
+        return commands.carry_out_rejected(options.source, options.slave, options.numbers)
+    if options.drop:
+        return commands.drop_rejected(options.source, options.slave, options.numbers)
+    return commands.show_rejected(options.source, options.slave, options.numbers)
+
+
+def _dispatcher(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+    from sluice.state.ddl_question import Answer
+
+    if options.remove_first:
+        return commands.remove_first(options.source, options.slave, options.remove_first)
+    if options.skip:
+        return commands.skip(options.source, options.slave, options.skip)
+    for answer in Answer:
+        if (key := getattr(options, answer)) is not None:
+            return commands.decide(options.source, options.slave, key, answer)
+    return commands.show_dispatcher(options.source, options.slave)
+
+
+def _losses(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    show = commands.allow_losses if options.allow else commands.show_losses
+    return show(options.source, options.slave)
+
+
+def _cancel(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    return commands.cancel_updates(options.source, options.slaves)
+
+
+def _grants(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    if options.silent_triggers and not options.slave:
+        parser().error("--silent-triggers needs --slave")
+    if options.slave:
+        return commands.show_slave_grants(options.name, silent=options.silent_triggers)
+    return commands.show_grants(options.name)
+
+
+def _cleanup(options: argparse.Namespace) -> int:
+    from sluice.cli import commands
+
+    return commands.clean_up(options.source)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from sluice import bench
+
+    return bench.run(options.name, options.scale)
+
+
+def _install(_: argparse.Namespace) -> int:
+    raise SluiceError(280, "this is not the launcher, which alone installs", "type ./sluice install in the checkout")
+
+
+def _lock(options: argparse.Namespace) -> int:
+    from sluice.dev import lockfile
+
+    return lockfile.update(upgrade=options.upgrade)
+
+
+def _show(runtime: Runtime) -> None:
+    print(f"Configuration  {runtime.configuration}")
+    print(f"Airflow        {runtime.ui_url}  (login {runtime.login}, password {runtime.password})")
+    print(f"PostgreSQL     {runtime.psql('master')}")
+    print(f"Spark Connect  sc://localhost:{runtime.spark_port}")
+    print("End it with ./sluice down")
+
+
+def _ordinal(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("transactions are counted from 1")
+    return value
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError("a number above 0")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""What a person decides about a slave that does not go on: commands that the shell, a DAG and a page call alike."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+
+from sluice.context import Context
+from sluice.drain.remove_transaction import no_obstacle
+from sluice.drain.run import drain_of
+from sluice.errors import SluiceError
+from sluice.model.names import Pair, TableName
+from sluice.model.watched import chosen, split_table
+from sluice.state.ddl_question import Answer
+from sluice.store import blocked, ddl_questions, leases, rejected_changes, replications
+
+
+def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = None) -> int:
+    """Move a slave past the transaction that it stands in front of; its changes are kept with those that were rejected.
+
+    Args:
+        who: if not this run, or the person at the shell.
+
+    Returns:
+        how many changes that are kept now.
+
+    Raises:
+        TransientError: SLC-051, a drain is at work.
+        SluiceError: SLC-170, the slave does not stand in front of that transaction; nothing was changed.
+    """
+    with leases.leased(context.store, f"drain {pair}") as held:
+        stuck = blocked.standing(context.store, pair)
+        if stuck is None or stuck.ordinal != ordinal:
+            raise no_obstacle(pair, ordinal)
+        slave = context.slave(pair)
+        try:
+            drain = drain_of(context, pair, slave, partial(rejected_changes.keep, removed=str(stuck), who=who))
+            # Whoever still writes to the slave under an earlier lease is fenced out before the slave is looked at (R6).
+            drain.begin(held.epoch)
+            done = drain.remove(ordinal)
+            replications.delivered(context.store, pair, drain.make_durable(), done.tolerated)
+        finally:
+            slave.close()
+    blocked.count(context.store, pair, done.skipped)
+    return sum(count for one in stuck.touched for count in one.actions.values())
+
+
+def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> TableName:
+    """Leave a table of the master, given as schema.table, out for a slave until it is filled anew.
+
+    Raises:
+        TransientError: SLC-051, a drain is at work.
+        SluiceError: SLC-171, there is no such table.
+    """
+    stuck = blocked.standing(context.store, pair)
+    # One that was renamed since has a name that the configuration does not know.
+    met = {one.table for one in stuck.touched} if stuck else set()
+    table = _table(name)
+    if table is None or not (str(table) in met or chosen(context.wanted(pair.source).entries, table)):
+        raise SluiceError(
+            171,
+            f"{name} is no watched table of {pair.source}",
+            "nothing was changed; name it as the master calls it: schema.table",
+        )
+    with leases.leased(context.store, f"drain {pair}"):
+        blocked.skip(context.store, pair, table, who or replications.actor())
+    return table
+
+
+def decide(context: Context, pair: Pair, key: int, said: Answer, who: str | None = None) -> str:
+    """Say what becomes of a command that a slave waits in front of; what it is.
+
+    Args:
+        key: the command's REPL_KEY.
+        who: if not this run, or the person at the shell.
+
+    Raises:
+        SluiceError: SLC-172, nobody asks for it any more; nothing was changed.
+    """
+    context.config.replication(pair.source, pair.slave)
+    return str(ddl_questions.decide(context.store, pair, key, said, who))
+
+
+def _table(name: str) -> TableName | None:
+    with suppress(ValueError):
+        return TableName(*split_table(name))
+    return None

@@ -1,0 +1,1 @@
+"""The configuration file: its models, its checks, and the mapper of names that it describes."""

@@ -1,0 +1,339 @@
+"""The configuration file: sources, watched tables, slaves, replications, schedules.
+
+Read once per process, validated by pydantic; an unknown or misspelt key is an error that names its place. Passwords
+are not here: `connection` is the id of an Airflow connection.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from sluice import shell
+from sluice.config import consistency, templates
+from sluice.config.fields import DagPrefix, Identifier, Location, Name, Prefix, RoleName, meant
+from sluice.config.mapper import Mapper
+from sluice.config.models import (
+    HASH,
+    Blocks,
+    Incoming,
+    Messages,
+    Outgoing,
+    Part,
+    Program,
+    PublishSchedule,
+    Replication,
+    Segments,
+    SlaveTable,
+    Stylesheets,
+    WatchedTable,
+    WipeOut,
+    maybe_empty,
+)
+from sluice.config.strict_yaml import StrictLoader, place, reason
+from sluice.errors import ConfigError
+from sluice.model.action import Filled
+from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
+from sluice.model.replication_cycles import Arrow, echoing
+from sluice.model.watched import Pattern, chosen, distinct, split_pattern
+
+PROJECT = Path(__file__).resolve().parents[3]
+CONFIG_ENV = "SLUICE_CONFIG"
+HOME_ENV = "SLUICE_HOME"
+
+_T = TypeVar("_T")
+
+
+def home() -> Path:
+    """Where everything that exists only at run time lives."""
+    return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
+
+
+def is_at_home(directory: Path) -> bool:
+    """Whether a directory is one of those below `home`."""
+    return home().resolve() in directory.resolve().parents
+
+
+def at_home(place: str) -> str:
+    """A URL as written, or an absolute path; what is relative begins at `home`."""
+    return place if "://" in place else str(home() / place)
+
+
+class Source(Part):
+    """A master database, identified by the prefix of its DbResources."""
+
+    connection: str
+    vendor: Literal["postgresql"] = "postgresql"
+    prefix: Prefix = "REPL_"
+    schema_: Annotated[
+        Identifier | None,
+        Field(
+            alias="schema", description="schema that holds the DbResources; by default one of their own, by the prefix"
+        ),
+    ] = None
+    tables: Annotated[
+        dict[str, Annotated[WatchedTable, maybe_empty(WatchedTable | None)]],
+        Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),
+    ]
+    group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None
+    bootstrap_warnings: Annotated[bool, Field(description="bootstrap repeats what the server has to say")] = False
+    detect_ddl: Annotated[bool, Field(description="CREATE, ALTER and DROP go into the stream")] = True
+    initial_content: Annotated[bool, Field(description="a CREATE brings the rows the table has already")] = True
+    char_width: Annotated[int, Field(ge=1, le=10_000, description="least width of columns that hold names")] = 50
+    char_width_small: Annotated[int, Field(ge=1, le=10_000, description="least width of columns of short texts")] = 10
+    schedule: PublishSchedule = PublishSchedule()
+    yields_after_s: Annotated[
+        float | None,
+        Field(ge=0, description="seconds that an ALTER TABLE waits for a dump or a comparison at most; 0: no limit"),
+    ] = 30
+    statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
+    segments: Segments = Segments()
+    messages: Messages = Messages()
+    initial_files: Outgoing = Outgoing()
+    initial_program: Program = Program()
+    blocks: Blocks = Blocks()
+
+    @cached_property
+    def patterns(self) -> dict[Pattern, WatchedTable]:
+        """The entries of `tables`, taken apart."""
+        return {split_pattern(name, excluded=entry.exclude): entry for name, entry in self.tables.items()}
+
+    @cached_property
+    def watched(self) -> dict[tuple[str, str], WatchedTable]:
+        """The tables that are named, by (schema, table); what wildcards take is not among them."""
+        named = (one for one in self.patterns.items() if not one[0].wildcard and not one[0].excluded)
+        return {(pattern.schema, pattern.table): entry for pattern, entry in named}
+
+    @model_validator(mode="after")
+    def _entries_make_sense(self) -> Source:
+        triggers: dict[str, str] = {}
+        for name, pattern in distinct(self.tables).items():
+            entry = self.tables[name]
+            if pattern.wildcard and entry.trigger:
+                raise ValueError(f"{name} is a wildcard, and each table's trigger has a name of its own")
+            # Other tables might do with the same name, until one of them becomes a partition of the other.
+            if entry.trigger and (twin := triggers.setdefault(entry.trigger, name)) != name:
+                raise ValueError(f"{twin} and {name} have the same trigger {entry.trigger}")
+            if entry.old_images == "key" and not self.messages.send_unchanged_updates:
+                raise ValueError(f"{name} has `old_images: key`: which of its updates change nothing cannot be told")
+        if all(entry.exclude for entry in self.tables.values()):
+            raise ValueError("every table is excluded")
+        return self
+
+
+class Slave(Part):
+    """A slave database, and how it names what the master calls otherwise."""
+
+    connection: str
+    vendor: Literal["postgresql", "parquet", "iceberg"] = "postgresql"
+    keeps: Annotated[Literal["rows", "history"], Field(description="rows, or every change of them")] = "rows"
+    schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
+    schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
+    tables: dict[str, Annotated[SlaveTable, maybe_empty(SlaveTable | None)]] = Field(
+        {}, description="master's schema.table, or schema.* or schema.prefix*: what the slave sees of it"
+    )
+    stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None
+    salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
+    max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
+    initial_files: Incoming = Incoming()
+    off_line: Annotated[
+        Literal["wait", "store"],
+        Field(description="when it cannot be reached: its initial update waits, or is stored in the change log"),
+    ] = "wait"
+    initial_program: Program = Program()
+    on_filled: Annotated[Filled, Field(description="what an initial update does about a table that has rows")] = (
+        Filled.TRUNCATE
+    )
+    wipe_out: Annotated[WipeOut | None, Field(description="a schema that an initial update empties first")] = None
+    names: Annotated[
+        list[Name] | None,
+        Field(min_length=1, description="the slaves that this entry is for; {name} stands for each of them"),
+    ] = None
+
+    @property
+    def connections(self) -> list[str]:
+        """The ids of its connections, which every job that works with it is given."""
+        return [self.connection] if self.salt is None else [self.connection, self.salt]
+
+    @cached_property
+    def mapper(self) -> Mapper:
+        """What it calls otherwise, and leaves out."""
+        entries = {split_pattern(name): entry for name, entry in self.tables.items()}
+        return Mapper(self.schemas, entries, on_filled=self.on_filled)
+
+    @model_validator(mode="after")
+    def _entries_make_sense(self) -> Slave:
+        for name, pattern in distinct(self.tables).items():
+            if pattern.wildcard and self.tables[name].as_:
+                raise ValueError(f"{name} is a wildcard: its tables cannot all be {self.tables[name].as_}")
+            if HASH in self.tables[name].mask.values() and not self.salt:
+                raise ValueError(f"{name} has a mask `{HASH}`, and the slave has no `salt`")
+        return self
+
+
+class Config(Part):
+    """The whole file."""
+
+    change_log: Annotated[Location, Field(description="directory or Hadoop URL; relative to SLUICE_HOME")] = "changelog"
+    control: Annotated[str, Field(description="connection of the control store")] = "sluice_control"
+    spark: Annotated[str, Field(description="connection of type spark_connect or spark")] = "sluice_spark"
+    airflow_api: Annotated[str, Field(description="connection of Airflow's REST API")] = "sluice_airflow_api"
+    keep_runs_days: Annotated[
+        float | None, Field(gt=0, description="days that runs of our DAGs and their logs are kept; null: for ever")
+    ] = 14
+    command_roles: Annotated[
+        tuple[RoleName, ...],
+        Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
+    ] = ("op", "admin")
+    dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
+    bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
+    sources: Annotated[dict[Name, Source], Field(min_length=1)]
+    slaves: dict[Name, Slave]
+    replications: list[Replication]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kinds_are_many(cls, raw: object) -> object:
+        return templates.each_by_itself(raw)
+
+    @model_validator(mode="after")
+    def _pairs_exist_once(self) -> Config:
+        seen = set()
+        for pair in self.replications:
+            _known(pair.source, self.sources, "source")
+            _known(pair.slave, self.slaves, "slave")
+            if (pair.source, pair.slave) in seen:
+                raise ValueError(f"the replication of {pair.source} to {pair.slave} is listed twice")
+            seen.add((pair.source, pair.slave))
+        return self
+
+    @model_validator(mode="after")
+    def _slaves_see_their_tables(self) -> Config:
+        for name, slave in self.slaves.items():
+            fed = [self.sources[pair.source] for pair in self.replications if pair.slave == name]
+            for entry, pattern in distinct(slave.tables).items() if fed else ():
+                table = TableName(pattern.schema, pattern.table)
+                if not (pattern.wildcard or any(chosen(source.patterns, table) for source in fed)):
+                    raise ValueError(f"slave {name}: no source that feeds it watches {entry}")
+            how = {"styled": slave.stylesheets is not None, "lasting": slave.keeps == "history"}
+            for fault in (
+                fault for source in fed for fault in consistency.faults(source.patterns, slave.mapper, **how)
+            ):
+                raise ValueError(f"slave {name}: {fault}")
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_comes_back(self) -> Config:
+        for arrow in echoing(self.arrows()):
+            raise ValueError(arrow.fault)
+        return self
+
+    def arrows(self, place: Callable[[str], str] = str) -> list[Arrow]:
+        """The replications as arrows between databases, which `place` tells apart by their connections."""
+        found = []
+        for one in self.replications:
+            source, slave = self.sources[one.source], self.slaves[one.slave]
+            ends = place(source.connection), place(slave.connection)
+            taken = tuple(consistency.brought(source.patterns, slave.mapper))
+            found.append(Arrow(one.source, one.slave, *ends, taken, slave.schemas, slave.mapper.moved, one.block_loop))
+        return found
+
+    def source(self, name: str) -> Source:
+        """The source of that name. Raises ConfigError if there is none."""
+        return _found(name, self.sources, "source")
+
+    def slave(self, name: str) -> Slave:
+        """The slave of that name. Raises ConfigError if there is none."""
+        return _found(name, self.slaves, "slave")
+
+    def replication(self, source: str, slave: str) -> Replication:
+        """The pair. Raises ConfigError if the two are not connected."""
+        for pair in self.replications:
+            if (pair.source, pair.slave) == (source, slave):
+                return pair
+        self.source(source)
+        slaves = self.slaves_of(source)
+        raise ConfigError(
+            3,
+            f"no replication of source {source} to slave {slave} is configured; its slaves: "
+            f"{', '.join(slaves) or 'none'}",
+            meant(slave, slaves, "add it under `replications`"),
+        )
+
+    def slaves_of(self, source: str) -> list[str]:
+        """The slaves that this source feeds, in the file's order."""
+        return [pair.slave for pair in self.replications if pair.source == source]
+
+    @property
+    def dags(self) -> list[str]:
+        """The names of all our DAGs: their ids without the prefix."""
+        drains = [drain_dag(Pair(one.source, one.slave)) for one in self.replications]
+        return [*COMMON_DAGS, *(dag_id("", "publish", name) for name in self.sources), *drains]
+
+    def dag_id(self, *names: str) -> str:
+        """The id of a DAG, such as `verify`, or `drain`, source and slave."""
+        return dag_id(self.dag_prefix, *names)
+
+    @property
+    def change_log_url(self) -> str:
+        """The change log's place: a Hadoop URL as written, or an absolute path."""
+        return at_home(self.change_log)
+
+
+def path() -> Path:
+    """The configuration file in force."""
+    return Path(os.environ.get(CONFIG_ENV) or PROJECT / "include" / "config" / "replication.yaml")
+
+
+def load(file: Path | None = None) -> Config:
+    """Read and validate the configuration.
+
+    Raises:
+        ConfigError: SLC-001 if it cannot be read, SLC-002 with every place that is wrong.
+    """
+    file = file or path()
+    try:
+        raw = yaml.load(file.read_text(encoding="utf-8"), Loader=StrictLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(1, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or mend the file") from None
+    try:
+        return Config.model_validate(raw)
+    except ValidationError as error:
+        keys = _all_keys()
+        told = (
+            f"  {place(templates.written_at(raw, fault['loc']))}: {reason(fault, keys)}" for fault in error.errors()
+        )
+        faults = "\n".join(dict.fromkeys(told))
+        raise ConfigError(2, f"{file} is not valid:\n{faults}", f"mend these and run `{shell.check()}`") from None
+
+
+def schema() -> dict[str, object]:
+    """The JSON schema of the file, for editors."""
+    return Config.model_json_schema()
+
+
+def _known(name: str, known: dict[str, Source] | dict[str, Slave], kind: str) -> None:
+    if name not in known:
+        raise ValueError(f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}")
+
+
+def _found(name: str, known: dict[str, _T], kind: str) -> _T:
+    try:
+        return known[name]
+    except KeyError:
+        raise ConfigError(
+            3,
+            f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
+            meant(name, known, "mend the name"),
+        ) from None
+
+
+def _all_keys() -> list[str]:
+    models = [one for one in globals().values() if isinstance(one, type) and issubclass(one, Part)]
+    return [field.alias or name for model in models for name, field in model.model_fields.items()]

@@ -1,0 +1,145 @@
+"""How a slave names what the master calls otherwise, and what it leaves out.
+
+One mapping for data, old images, tables that are made, statements, sequences and comparison alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sluice.apply.transform.stylesheet_file import Stylesheet
+from sluice.config.models import SlaveTable
+from sluice.errors import ConfigError
+from sluice.model.action import Filled
+from sluice.model.names import TableName
+from sluice.model.watched import Pattern, chosen, split_name
+from sluice.model.write_policy import Manner
+
+_PLAIN = SlaveTable()
+# What of an entry decides about rows and changes as a whole.
+_CHOOSING = ("where", "actions", "plugin", "stylesheet", "when", "veto")
+
+
+@dataclass(frozen=True)
+class Mapper:
+    """Names of the master -> names of the slave.
+
+    Attributes:
+        schemas: those that the slave calls otherwise.
+        tables: what it sees of tables, by entry; for each table the closest one counts, and it alone.
+        stylesheet: what the messages of its tables pass.
+        allowed: casts of columns of the slave that may lose something, by table.
+        on_filled: what an initial update does about rows that a table has, if its entry does not say.
+    """
+
+    schemas: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
+    stylesheet: Stylesheet | None = None
+    on_filled: Filled = Filled.TRUNCATE
+    allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
+
+    def entry(self, name: TableName) -> SlaveTable:
+        """What is said of a table of the master."""
+        found = chosen(self.tables, name)
+        entry = self.tables[found] if found else _PLAIN
+        if casts := self.allowed.get(name):
+            return entry.model_copy(update={"compute": {**entry.compute, **casts}})
+        return entry
+
+    def excludes(self, name: TableName) -> bool:
+        """Whether the slave gets nothing of this table, and has none of it."""
+        return self.entry(name).exclude
+
+    @property
+    def exclusions(self) -> list[str]:
+        """The entries by which tables are excluded."""
+        return sorted(str(one) for one, entry in self.tables.items() if entry.exclude)
+
+    def style(self, name: TableName) -> Stylesheet | None:
+        """The stylesheet that this table's messages pass."""
+        return self.stylesheet if self.entry(name).stylesheet else None
+
+    def schema(self, name: str) -> str:
+        """Where the slave keeps what is in this schema, unless it is a table that has a place of its own."""
+        return self.schemas.get(name, name)
+
+    def table(self, name: TableName) -> TableName:
+        """Where the slave keeps this table."""
+        called = self.entry(name).as_
+        schema, table = split_name(called) if called else (None, name.table)
+        return TableName(schema or self.schema(name.schema), table)
+
+    def whole(self, name: TableName) -> bool:
+        """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
+        entry = self.entry(name)
+        return self.complete(name) and not (entry.columns or entry.without or entry.shapes or self.style(name))
+
+    def complete(self, name: TableName) -> bool:
+        """Whether the slave has every row of this table, and no row that the master has not."""
+        entry = self.entry(name)
+        return not (entry.exclude or entry.chooses) and entry.where is None
+
+    def same_rows(self, one: TableName, other: TableName) -> bool:
+        """Whether the same is said of which rows of these tables there are, and what they are made of."""
+        said, also = self.entry(one), self.entry(other)
+        return all(getattr(said, key) == getattr(also, key) for key in _CHOOSING)
+
+    def column(self, table: TableName, column: str) -> str | None:
+        """What the slave calls a column that holds there what it holds on the master; None if there is no such one."""
+        entry = self.entry(table)
+        name = self._called(entry, column)
+        made = column in entry.mask or name in entry.compute or entry.plugin or self.style(table)
+        return None if made else name
+
+    @staticmethod
+    def _called(entry: SlaveTable, column: str) -> str | None:
+        return None if column in entry.without else entry.columns.get(column, column)
+
+    def filled(self, table: TableName) -> Filled:
+        """What an initial update does about rows that the slave has of this table."""
+        return self.entry(table).on_filled or self.on_filled
+
+    def manner(self, table: TableName) -> Manner:
+        """How changes of this table of the master are carried out."""
+        entry = self.entry(table)
+        return Manner(entry.on_missing, entry.on_duplicate, entry.before, entry.after)
+
+    def columns(self, table: TableName, columns: Iterable[str]) -> dict[str, str]:
+        """The columns of this table that the slave gets, masked or not, in their order, and what they are called there.
+
+        Raises:
+            ConfigError: SLC-007, two would be called alike, or none is left.
+        """
+        entry = self.entry(table)
+        found = {column: there for column in columns if (there := self._called(entry, column)) is not None}
+        names = list(found.values())
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise _impossible(f"two columns of {table} would both be {', '.join(twice)}")
+        if not found:
+            raise _impossible(f"no column of {table} is left")
+        return found
+
+    def keep_apart(self, tables: Iterable[TableName]) -> None:
+        """Raises ConfigError SLC-007 if two of these tables of one master would be one on the slave."""
+        known: dict[TableName, TableName] = {}
+        for name in (one for one in tables if not self.excludes(one)):
+            if (twin := known.setdefault(self.table(name), name)) != name:
+                raise _impossible(f"{twin} and {name} would both be {self.table(name)}")
+
+    def refuse_unknown(self, name: TableName, columns: Collection[str]) -> None:
+        """Raises ConfigError SLC-007 if the entry that names this very table names a column that is none of these."""
+        entry = self.tables.get(Pattern(name.schema, name.table), _PLAIN)
+        if unknown := (entry.without | entry.columns.keys() | entry.mask.keys()) - set(columns):
+            raise _impossible(f"{name} has no column {', '.join(sorted(unknown))}")
+
+    @cached_property
+    def moved(self) -> Mapping[TableName, TableName]:
+        """The tables that have names of their own on the slave, whatever their schemas are called there."""
+        named = [TableName(one.schema, one.table) for one, entry in self.tables.items() if entry.as_]
+        return {name: self.table(name) for name in named}
+
+
+def _impossible(why: str) -> ConfigError:
+    return ConfigError(7, f"a slave cannot see its tables so: {why}", "mend its `tables` in the configuration")

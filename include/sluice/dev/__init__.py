@@ -1,0 +1,1 @@
+"""Tools for those who change Sluice: test rings and the lock file."""

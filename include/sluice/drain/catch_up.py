@@ -1,0 +1,95 @@
+"""What happened between the first and the last snapshot of an initial update, brought to tables with rows of both (R5).
+
+Such a table has a key, and each change of a key says what becomes of its row. So it does not matter which of the rows
+are older and which are newer: after the last change that the last snapshot shows they are all as in that snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.arrow_rows import kept
+from sluice.changelog.manifest import Manifest, Segment
+from sluice.changelog.schema import are_commands
+from sluice.changelog.segment_files import SegmentFiles
+from sluice.drain.batches import batches, newer
+from sluice.drain.plan import steps
+from sluice.drain.slave_view import Seeing, layouts_of
+from sluice.errors import SluiceError
+from sluice.model.action import Action
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.vendors.protocol.slave import SlaveDatabase
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Tables with rows of several snapshots, and the time between the first and the last of these.
+
+    Attributes:
+        begin: where the log ended at some time before the first one.
+        end: where it says all that the last one shows; None if nobody has written down where that is.
+    """
+
+    tables: frozenset[TableName]
+    begin: Position
+    first: Snapshot
+    last: Snapshot
+    end: Position | None = None
+
+
+def deliver(
+    slave: SlaveDatabase,
+    manifest: Manifest,
+    files: SegmentFiles,
+    overlap: Overlap,
+    size: int,
+    salt: bytes = b"",
+) -> int:
+    """Carry out, in order, what the last snapshot shows and the first one does not. Returns how many changes.
+
+    The slave's position follows, so that the fence holds; another load begins again, which does no harm. What happened
+    to other tables is in them.
+
+    Raises:
+        SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
+            was trimmed.
+    """
+    seeing = Seeing(slave.mapper, manifest, salt)
+    count = 0
+    segments = manifest.ahead(slave.pair.slave, overlap.begin, beyond=True)
+    for changes, end in changes_of(manifest, files, segments, overlap, size):
+        count += len(changes)
+        slave.apply(steps(*seeing.seen(changes)), end)
+    return count
+
+
+def changes_of(
+    manifest: Manifest, files: SegmentFiles, segments: list[Segment], overlap: Overlap, size: int
+) -> Iterator[tuple[pa.Table, Position]]:
+    """What is to be carried out, in batches, each with where the log is then. Raises SluiceError SLC-079."""
+    until = overlap.end.ordinal if overlap.end else None
+    for batch in batches(files, segments, overlap.begin, overlap.first, size, until=until):
+        shown = kept(batch.changes, pc.invert(newer(batch.changes, overlap.last)))
+        yield _of(manifest, shown, overlap.tables), batch.end
+
+
+def _of(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) -> pa.Table:
+    """The changes of these tables."""
+    numbers = changes["layout"]
+    layouts = manifest.layouts(layouts_of(changes))
+    ours = pa.array([number for number, one in layouts.items() if one.name in tables], numbers.type)
+    statements = pc.equal(changes["action"], Action.STATEMENT)
+    changes = kept(changes, pc.or_(statements, pc.is_in(numbers, value_set=ours)))
+    if pc.any(are_commands(changes["action"])).as_py():
+        raise SluiceError(
+            79,
+            "since this update was begun a statement was issued, or a table of it was altered and put back, and nobody "
+            "knows what that did to which rows",
+            "trigger initial_update again, without `resume`: it begins anew",
+        )
+    return changes

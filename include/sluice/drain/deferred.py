@@ -1,0 +1,101 @@
+"""Changes of a large transaction that are not carried out with the part of it that brings them, but later, together.
+
+Those of tables whose keys are checked at commit wait for its end: until then two of their rows may have one key, so
+what becomes of it is told by all of them. Those of tables that a slave looks through for rows that change wait until
+they are worth it: else a table would be read as often as there are parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.apply.net.effects import Run, Step
+from sluice.changelog.schema import are, are_commands
+from sluice.drain.batches import MOST_BYTES
+from sluice.drain.deferred_changes import Waiting
+from sluice.drain.plan import steps
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+
+_FOUND = (Action.UPDATE, Action.DELETE)
+
+
+class Late:
+    """What waits, while one batch after the other is prepared.
+
+    Args:
+        looked_through: whether the slave finds rows of such a table by looking at all that it has.
+        all_wait: everything waits for the end, as if keys of all tables were checked at commit.
+    """
+
+    def __init__(self, looked_through: Callable[[Layout], bool], *, all_wait: bool = False) -> None:
+        self._looked_through = looked_through
+        self._all_wait = all_wait
+        self._held = Waiting()
+        self._gathered: list[pa.Table] = []
+        self._gathering: set[TableName] = set()
+
+    def steps(self, changes: pa.Table, layouts: Mapping[int, Layout], *, last: bool) -> Iterator[Step]:
+        """The steps of a batch, or of a part of one, without what waits; with what need not any more, since it is the
+        last part, or has a command, in front of which nothing may be left. Columns as in `CHANGES`."""
+        if last and not (self._held or self._gathered or self._all_wait):
+            yield from steps(changes, layouts)
+            return
+        late = [number for number, one in layouts.items() if self._all_wait or (one.key and one.deferrable)]
+        commands = np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist()
+        if commands:
+            first, end = commands[0], commands[-1] + 1
+            before = self._holding(changes.slice(0, first), layouts, late)
+            within, changes = changes.slice(first, end - first), changes.slice(end)
+            yield from self._released()
+            yield from steps(pa.concat_tables([*self._given_away(), before, within]), layouts)
+        changes = self._holding(changes, layouts, late)
+        worth_waiting = self._worth_waiting(changes, layouts).difference(late)
+        waits = _of(changes, worth_waiting)
+        if pc.any(waits).as_py():
+            self._gathered.append(changes.filter(waits))
+            changes = changes.filter(pc.invert(waits))
+        if last or sum(one.nbytes for one in self._gathered) >= MOST_BYTES:
+            changes = pa.concat_tables([changes, *self._given_away(end=last)])
+        yield from steps(changes, layouts)
+        if last:
+            yield from self._released()
+
+    def _holding(self, changes: pa.Table, layouts: Mapping[int, Layout], late: Iterable[int]) -> pa.Table:
+        """Let changes of these layouts wait for the end; those that are left."""
+        waits = _of(changes, late)
+        if not pc.any(waits).as_py():
+            return changes
+        most = {number: MOST_BYTES for number in late if self._looked_through(layouts[number])}
+        self._held.add(changes.filter(waits), layouts, most)
+        return changes.filter(pc.invert(waits))
+
+    def _released(self) -> list[Run]:
+        found = self._held.runs()
+        if not self._all_wait:
+            # These are read while others are put aside.
+            self._held = Waiting()
+        return found
+
+    def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:
+        """The layouts of tables of which rows are to be found, or others wait already."""
+        of_tables = {number: one.name for number, one in layouts.items() if self._looked_through(one)}
+        found = pc.unique(changes["layout"].filter(are(changes["action"], _FOUND)))
+        self._gathering.update(of_tables[number] for number in found.to_pylist() if number in of_tables)
+        return {number for number, name in of_tables.items() if name in self._gathering}
+
+    def _given_away(self, *, end: bool = True) -> list[pa.Table]:
+        given = list(self._gathered)
+        self._gathered.clear()
+        if end:
+            self._gathering.clear()
+        return given
+
+
+def _of(changes: pa.Table, layouts: Iterable[int]) -> pa.ChunkedArray:
+    return pc.is_in(changes["layout"], value_set=pa.array(sorted(layouts), pa.int64()))

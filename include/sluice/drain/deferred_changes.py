@@ -1,0 +1,127 @@
+"""Changes that wait until they are carried out together, however many they are: run by run, table by table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.apply.net.effects import Run
+from sluice.apply.net.net_effect import Net, Numbers, net
+from sluice.apply.net.partition import divided, essential
+from sluice.arrow_rows import kept
+from sluice.drain.plan import Shape, by_table, cuts
+from sluice.drain.spill import MOST_BYTES, Spilled
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+
+
+@dataclass
+class Waited:
+    """What waits of one table in one run. See `sluice.apply.net.effects.Effect`.
+
+    Attributes:
+        most: of so many bytes the net effect is found out at a time.
+    """
+
+    layout: Layout
+    most: int
+    _kept: Spilled
+    _label: tuple[int, TableName]
+    emptied: bool = False
+
+    def nets(self) -> Iterator[tuple[Net, pa.Table]]:
+        """The net effect, of some of the keys at a time if there is much."""
+        count = -(-self._kept.weights[self._label] // self.most)
+        if count == 1:
+            whole = pa.concat_tables(self.changes())
+            yield net(self.layout, whole), whole
+            return
+        parts = self._parts(count)
+        for number in range(count):
+            if len(part := self._together(parts, number)):
+                yield net(self.layout, part), part
+
+    def changes(self) -> Iterator[pa.Table]:
+        """The changes in their order."""
+        return self._kept.read(self._label)
+
+    def _parts(self, count: int) -> Spilled:
+        """The changes by the hash of their keys."""
+        parts = Spilled()
+        for changes in self.changes():
+            for place in np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())[-1:].tolist():
+                parts = Spilled()
+                for number in range(count):
+                    parts.add(number, changes.slice(place, 1))
+                changes = changes.slice(place + 1)
+            for number, part in enumerate(divided(self.layout, changes, count)):
+                parts.add(number, part)
+        return parts
+
+    def _together(self, parts: Spilled, number: int) -> pa.Table:
+        """A part of the keys; of a key that changed very often only what says what becomes of it."""
+        held: list[pa.Table] = []
+        weight, limit = 0, 2 * self.most
+        for some in parts.read(number):
+            held.append(some)
+            weight += some.nbytes
+            if weight > limit:
+                held = [essential(self.layout, pa.concat_tables(held))]
+                weight = held[0].nbytes
+                limit = max(limit, 2 * weight)
+        return pa.concat_tables(held) if held else pa.table([])
+
+
+class Waiting:
+    """Changes that wait, in their order."""
+
+    def __init__(self) -> None:
+        self._kept = Spilled()
+        self._runs: list[dict[TableName, Waited]] = []
+        self._begun = 0
+        self._shapes: dict[TableName, Shape] = {}
+
+    def add(self, changes: pa.Table, layouts: Mapping[int, Layout], most: Mapping[int, int]) -> None:
+        """Let changes of rows wait behind those that do.
+
+        Args:
+            layouts: those that they were written under, and perhaps others.
+            most: see `Waited`, of some layouts; `MOST_BYTES` of the others.
+        """
+        changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
+        if not len(changes):
+            return
+        numbers = changes["layout"].to_numpy()
+        begins = cuts(numbers, layouts, self._shapes)
+        for place, (low, high) in enumerate(pairwise([0, *begins, len(changes)])):
+            if place or not self._runs:
+                self._runs.append({})
+                self._begun += 1
+            self._add(changes.slice(low, high - low), numbers[low:high], layouts, most)
+
+    def runs(self) -> list[Run]:
+        """All that waits, run by run; nothing does any more."""
+        found: list[Run] = [list(run.values()) for run in self._runs]
+        self._runs, self._shapes = [], {}
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._runs)
+
+    def _add(self, changes: pa.Table, numbers: Numbers, layouts: Mapping[int, Layout], most: Mapping[int, int]) -> None:
+        run = self._runs[-1]
+        for name, same in by_table(numbers, layouts).items():
+            label = (self._begun, name)
+            one = run.get(name)
+            if one is None:
+                at_once = most.get(same[0], MOST_BYTES)
+                one = run[name] = Waited(layouts[same[0]], at_once, self._kept, label)
+            own = kept(changes, pc.is_in(changes["layout"], value_set=pa.array(same, pa.int64())))
+            one.emptied = one.emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
+            self._kept.add(label, own)

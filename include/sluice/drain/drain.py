@@ -1,0 +1,310 @@
+"""Delivering the log to one slave: obsolete check -> view -> net -> staging -> one transaction with the position."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import pyarrow.compute as pc
+
+from sluice.apply.net.effects import Step
+from sluice.arrow_rows import kept
+from sluice.changelog.manifest import Manifest, Segment
+from sluice.changelog.segment_files import SegmentFiles
+from sluice.crash import CrashPoint, reached
+from sluice.drain.batches import MOST_BYTES, Batch, batches
+from sluice.drain.ddl_policy import ALL, Permission, permitted
+from sluice.drain.isolate_failure import Refusal, described, narrowed
+from sluice.drain.prepare import Preparing
+from sluice.drain.remove_transaction import Without, no_obstacle
+from sluice.drain.slave_view import Seeing
+from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
+from sluice.model.blocking_transaction import Stuck
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.row_conflict import Rejected, Tolerated
+from sluice.model.sequence import SequenceValue
+from sluice.model.statement import Outcome, Statement
+from sluice.model.write_policy import Manners
+from sluice.vendors.protocol.slave import MOST_REPLAYED, SlaveDatabase
+
+# As many changes as there are.
+_ANY = 1 << 30
+# How many changes the first batch has after a crash: few enough to be delivered before the next one.
+_SMALL = 1_000
+# A batch that fails on its own is tried together with what follows, up to so many times its size (R1).
+_WIDEST = 64
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """What one pass over the log brought to the slave; of skipped tables how many changes it did not."""
+
+    position: Position
+    transactions: int = 0
+    changes: int = 0
+    tolerated: Tolerated = field(default_factory=Tolerated)
+    skipped: Counter[TableName] = field(default_factory=Counter)
+
+
+class Drain:
+    """Delivers to one slave, from the position that the slave itself keeps.
+
+    Args:
+        answered: told what became of each statement; without it the slave passes over statements.
+        collected: replay each transaction as one of the slave's, or together until they have so many changes; without
+            it batches are applied by their net effect.
+        salt: what hashes are made with.
+        rejected: told what the slave did not carry out, before that is committed.
+        permission: what the slave does about commands of the master.
+        skipped: tables of the master that the slave is not given.
+    """
+
+    def __init__(
+        self,
+        slave: SlaveDatabase,
+        manifest: Manifest,
+        files: SegmentFiles,
+        size: int,
+        answered: Callable[[Statement, Outcome], None] | None = None,
+        collected: int | None = None,
+        salt: bytes = b"",
+        rejected: Callable[[Iterable[Rejected]], None] = lambda _: None,
+        permission: Permission = ALL,
+        skipped: Collection[TableName] = (),
+    ) -> None:
+        self._slave = slave
+        self._manifest = manifest
+        self._files = files
+        self._size = self._full_size = size
+        self._answered = answered
+        self._collected = collected
+        self._rejected = rejected
+        self._seeing = Seeing(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
+        self._skipped = skipped
+        self._manners = Manners(self._seeing.tables, rejected)
+        self._preparing = Preparing(self._seeing, slave.looks_through)
+        self._left: Batch | None = None
+        self._tried: list[int] = []
+        self._refused: list[int] = []
+        self._permission = permission
+        self.position = Position(0, 0)
+        self.stuck: Stuck | None = None
+        self._snapshot: Snapshot | None = None
+
+    def begin(self, epoch: int, *, after_crash: bool = False) -> None:
+        """Fence out an earlier drain, not who puts in a block beside us, and learn how far the slave is.
+
+        Args:
+            after_crash: the earlier drain died: begin with a small batch, and double it with each that is delivered.
+
+        Raises:
+            SluiceError: SLC-052, the slave is ahead of the log: its ordinals would be given out twice.
+        """
+        self.position, self._snapshot = self._slave.take_over(epoch, blocks=False)
+        self._size = min(_SMALL, self._full_size) if after_crash else self._full_size
+        self._slave.loosen(self._skipped)
+        end = self._manifest.end()
+        if self.position.ordinal > end.ordinal:
+            raise SluiceError(
+                52,
+                f"slave {self._slave.pair.slave} is at {self.position}, but the change log ends at {end}",
+                "the control store was restored to an earlier state: trigger the DAG bootstrap with rebase, then "
+                "initial_update for all slaves of this source",
+            )
+
+    def deliver(self) -> Delivered | None:
+        """The next batch, if there is one.
+
+        Raises:
+            SluiceError: terminal; the slave has what comes before `stuck`, which is the transaction that fails (R8).
+        """
+        segments = self._manifest.ahead(self._slave.pair.slave, self.position)
+        if not segments:
+            return None
+        reached(CrashPoint.GATED)
+        rest = [one for one in self._refused if one > self.position.ordinal]
+        if rest and rest[-1] <= segments[-1].last_ordinal:
+            return self._narrowed(segments, rest)
+        self._tried = self._refused = []
+        try:
+            delivered = self._delivered(segments)
+        except TransientError:
+            raise
+        except SluiceError:
+            if not self._tried:
+                raise
+            self._refused, self._left = self._tried, None
+            return self._narrowed(segments, self._refused)
+        self._size = min(2 * self._size, self._full_size)
+        return delivered
+
+    def _delivered(self, segments: list[Segment]) -> Delivered:
+        if self._collected is None:
+            try:
+                return self._prepared(segments, partial(self._next, segments))
+            except TransientError:
+                raise
+            except SluiceError:
+                # Again from the log, as one piece, which can be made wider, or narrower.
+                return self._widened(segments, self._full_size)
+        # A batch of one segment, so that each of its transactions has a position.
+        found = self._batches(segments[:1], self._size, in_parts=True, whole=MOST_REPLAYED)
+        batch = self._left or next(found)
+        if not batch.last:
+            return self._large(segments, chain([batch], found))
+        replayed = self._replayed(batch, self._collected, _sequences(segments[:1], batch.end))
+        self._left = batch.beyond(self.position)
+        if replayed.transactions:
+            return replayed
+        try:
+            applied = self._together(segments[:1], iter([batch.first()]))
+        except Unready as error:
+            self._left = None
+            return self._again(segments, error)
+        self._left = batch.beyond(self.position)
+        return applied
+
+    def _large(self, segments: list[Segment], found: Iterator[Batch]) -> Delivered:
+        """Apply one transaction, the first of these, part by part; it is too large to be replayed."""
+        try:
+            return self._prepared(segments[:1], partial(_first, found))
+        except TransientError:
+            raise
+        except SluiceError as error:
+            return self._again(segments, error)
+
+    def _again(self, segments: list[Segment], error: SluiceError) -> Delivered:
+        """Apply the next transaction as one piece, or what it needs with it: a key is freed soon, an ALTER that was
+        found late may be further away."""
+        far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
+        return self._widened(segments, self._full_size if far else 1)
+
+    def _narrowed(self, segments: list[Segment], rest: list[int]) -> Delivered:
+        """Deliver a part of what does not go as a whole, or say which transaction is the reason."""
+
+        def parts(ordinal: int) -> Iterator[Batch]:
+            return self._batches(segments, _ANY, _ANY, until=ordinal)
+
+        found = narrowed(rest, lambda ordinal: self._together(segments, parts(ordinal)))
+        if not isinstance(found, Refusal):
+            return found
+        all_ = (one.changes for one in parts(found.ordinal))
+        failing = (kept(changes, pc.equal(changes["ordinal"], found.ordinal)) for changes in all_)
+        self.stuck = described(failing, self._manifest.layouts)
+        raise found.error
+
+    def remove(self, ordinal: int) -> Delivered:
+        """Move the slave past a transaction without it, and with what of those before it is missing there.
+
+        Raises:
+            SluiceError: SLC-170, the slave has it, or the log has none of that number; or what the slave refuses.
+        """
+        segments = self._manifest.ahead(self._slave.pair.slave, self.position)
+        inside = next((one.number for one in segments if one.first_ordinal <= ordinal <= one.last_ordinal), None)
+        if inside is None or ordinal <= self.position.ordinal:
+            raise no_obstacle(self._slave.pair, ordinal)
+        others = Without(self._seeing, self._manifest, ordinal)
+        ahead = self._batches(segments, _ANY, _ANY, until=ordinal)
+        piece = Preparing(others, self._slave.looks_through).together(ahead, [])
+        end = Position(inside, ordinal)
+        passed = chain(permitted(piece.steps, self._slave.pair, self._permission), self._told(others.removed()))
+        tolerated = self._carried_out(passed, end, _sequences(segments, end))
+        return self._at(end, piece.changes, tolerated, piece.skipped)
+
+    def make_durable(self) -> Position:
+        """Flush the slave; the log may be trimmed up to the position returned."""
+        self._slave.make_durable()
+        return self.position
+
+    def close(self) -> None:
+        """Forget what was prepared for batches to come."""
+        self._preparing.close()
+
+    def _prepared(self, segments: list[Segment], found: Callable[[], Iterator[Batch]]) -> Delivered:
+        """Apply the next batch, which may be prepared; else the first one that is found now."""
+        batch = self._preparing.next(segments[-1].last_ordinal, found)
+        passed = permitted(batch.steps(), self._slave.pair, self._permission)
+        try:
+            tolerated = self._carried_out(passed, batch.end, _sequences(segments, batch.end))
+        except BaseException:
+            # What is prepared begins behind it.
+            self.close()
+            raise
+        return self._at(batch.end, batch.changes, tolerated, batch.skipped)
+
+    def _widened(self, segments: list[Segment], size: int) -> Delivered:
+        """Apply a batch of about that size, or as much as it takes to have the keys free that it needs (R1)."""
+        wider = 1
+        while True:
+            found = self._batches(segments, size * wider, wider)
+            try:
+                return self._together(segments, found)
+            except Unready:
+                if next(found, None) is None or wider >= _WIDEST:
+                    raise
+                wider *= 4
+
+    def _next(self, segments: list[Segment]) -> Iterator[Batch]:
+        """The next batches of one size."""
+        found = self._batches(segments, self._size, in_parts=True)
+        return found if self._size == self._full_size else _first(found)
+
+    def _batches(self, segments: list[Segment], size: int, wider: int = 1, **how: Any) -> Iterator[Batch]:
+        return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider, **how)
+
+    def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
+        changes, layouts = self._permission.keeping(*self._seeing.seen(batch.changes))
+        # Answers come after commits there: too late for a table whose changes may be rejected, say.
+        patient = {number: one for number, one in layouts.items() if not self._manners.of(one.name).by_row}
+        begin = self.position
+        replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
+        self.position = replayed.position
+        left = batch.beyond(self.position)
+        done = batch.changes.slice(0, len(batch.changes) - (len(left.changes) if left else 0))
+        tolerated = self._manners.counted(replayed.tolerated)
+        return Delivered(
+            self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._seeing.left_out(done)
+        )
+
+    def _together(self, segments: list[Segment], found: Iterator[Batch]) -> Delivered:
+        """Apply the first of these batches as one piece."""
+        self._tried = []
+        piece = self._preparing.together(found, self._tried)
+        passed = permitted(piece.steps, self._slave.pair, self._permission)
+        tolerated = self._carried_out(passed, piece.end, _sequences(segments, piece.end))
+        return self._at(piece.end, piece.changes, tolerated, piece.skipped)
+
+    def _carried_out(self, passed: Iterator[Step], end: Position, sequences: list[SequenceValue]) -> Tolerated:
+        found = self._slave.apply(passed, end, sequences, self._answered, self._manners)
+        reached(CrashPoint.DELIVERED)
+        return self._manners.counted(found)
+
+    def _at(self, end: Position, changes: int, tolerated: Tolerated, skipped: Counter[TableName]) -> Delivered:
+        begin, self.position = self.position, end
+        return Delivered(end, end.ordinal - begin.ordinal, changes, tolerated, skipped)
+
+    def _told(self, removed: Iterable[Rejected]) -> Iterator[Step]:
+        """No step, but the place after all others at which it is told what is not carried out."""
+        self._rejected(removed)
+        yield from ()
+
+
+def _first(found: Iterator[Batch]) -> Iterator[Batch]:
+    """The parts of the first batch."""
+    for part in found:
+        yield part
+        if part.last:
+            return
+
+
+def _sequences(segments: list[Segment], end: Position) -> list[SequenceValue]:
+    """The newest value of each sequence that moved in the segments that are delivered whole with this batch."""
+    newest = {
+        value.use: value for segment in segments if segment.last_ordinal <= end.ordinal for value in segment.sequences
+    }
+    return list(newest.values())

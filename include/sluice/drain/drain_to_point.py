@@ -1,0 +1,45 @@
+"""Delivering up to a place of the stream and no further, for who has the slave's lease and takes over there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from sluice.changelog.points import Waiting
+from sluice.context import Context
+from sluice.drain.run import drain_of
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.model.row_conflict import Tolerated
+from sluice.store import replications
+
+_LOOK_S = 0.2
+
+
+def reach(
+    context: Context, pair: Pair, epoch: int, place: Position, left_out: Collection[TableName], patience_s: float
+) -> None:
+    """Bring a slave to a point, at which it is held, without some tables of the master.
+
+    Args:
+        patience_s: how long nothing may come.
+
+    Raises:
+        SluiceError: what stops a drain; SLC-091, it does not come there; SLC-092, it is beyond.
+    """
+    slave, odd = context.slave(pair), Tolerated()
+    drain = drain_of(context, pair, slave, left_out=left_out)
+    try:
+        drain.begin(epoch)
+        waiting = Waiting(pair, place, patience_s)
+        while not waiting.over(drain.position.ordinal):
+            if delivered := drain.deliver():
+                waiting = Waiting(pair, place, patience_s)
+                odd += delivered.tolerated
+            else:
+                # Somebody else compares it on its way.
+                time.sleep(_LOOK_S)
+        replications.delivered(context.store, pair, drain.make_durable(), odd)
+    finally:
+        drain.close()
+        slave.close()

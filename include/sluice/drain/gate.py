@@ -1,0 +1,44 @@
+"""The gate of one slave: open only if its DAG is unpaused and the store holds no reason against it."""
+
+from __future__ import annotations
+
+from sluice.airflow_api.pause import PauseSwitch
+from sluice.model.names import Pair
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import DELIVERING
+from sluice.store import replications
+from sluice.store.engine import Store
+
+
+class Gate:
+    """Looked at before each batch."""
+
+    def __init__(self, store: Store, pair: Pair, switch: PauseSwitch) -> None:
+        self._store = store
+        self._pair = pair
+        self._switch = switch
+
+    def begin(self) -> str:
+        """At the start of a run; why it is shut, or nothing if it is open.
+
+        A run that starts at all tells that its DAG is not paused: a standby by ADMIN is over then, and so is one by
+        EXCEPTION, whose DAG was paused with it and is running again because somebody unpaused it.
+        """
+        if self._switch.unpaused():
+            for kind in (Hold.ADMIN, Hold.EXCEPTION):
+                replications.lift(self._store, self._pair, kind, "the drain DAG was unpaused")
+        return self.shut()
+
+    def shut(self) -> str:
+        """Why the gate is shut, or nothing if it is open."""
+        paused = self._switch.paused()
+        held = replications.holds(self._store, self._pair)
+        if paused and Hold.ADMIN not in held and Hold.EXCEPTION not in held:
+            who = paused.actor or "somebody"
+            replications.shut(self._store, self._pair, Hold.ADMIN, "the drain DAG was paused", who)
+        if paused:
+            return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
+        for note in held.values():
+            return f"{note.kind}: {note.reason}"
+        status = replications.get(self._store, self._pair).status
+        return "" if status in DELIVERING else f"the replication is {status}"

@@ -1,0 +1,109 @@
+"""What is to be done about the next batch, found out by a thread while the slave's server is at the one before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow.compute as pc
+
+from sluice.apply.net.effects import Step
+from sluice.drain.batches import Batch
+from sluice.drain.deferred import Late
+from sluice.drain.remove_transaction import Without
+from sluice.drain.slave_view import Seeing
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.model.position import Position
+from sluice.prefetch import ahead
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is to be done about a batch, or about a part of one; `last` as in `Batch`."""
+
+    steps: list[Step]
+    end: Position
+    changes: int
+    skipped: Counter[TableName]
+    last: bool
+
+
+class Preparing:
+    """The batches of the log, one after the other, each as the steps that it takes."""
+
+    def __init__(self, seeing: Seeing | Without, looked_through: Callable[[Layout], bool]) -> None:
+        self._seeing = seeing
+        self._looked_through = looked_through
+        self._coming: Generator[Prepared] | None = None
+
+    def next(self, within: int, found: Callable[[], Iterator[Batch]]) -> Taken:
+        """The next batch, if it was prepared and ends within that ordinal; else the first one of those that are found
+        now."""
+        coming = self._coming
+        first = next(coming, None) if coming else None
+        if not coming or not first or first.end.ordinal > within:
+            self.close()
+            coming = self._coming = ahead(map(partial(self._prepared, Late(self._looked_through)), found()))
+            first = next(coming)
+        return Taken(first, coming)
+
+    def together(self, parts: Iterator[Batch], ordinals: list[int]) -> Prepared:
+        """The first of these batches as a whole: its changes wait for each other, where there is room for them.
+
+        Args:
+            ordinals: gets those of its transactions, also if it cannot be prepared.
+        """
+        late = Late(self._looked_through, all_wait=True)
+        steps: list[Step] = []
+        changes, skipped = 0, Counter[TableName]()
+        for batch in parts:
+            ordinals += [one for one in pc.unique(batch.changes["ordinal"]).to_pylist() if one not in ordinals[-1:]]
+            part = self._prepared(late, batch)
+            steps += part.steps
+            changes += part.changes
+            skipped += part.skipped
+            if batch.last:
+                break
+        return Prepared(steps, batch.end, changes, skipped, last=True)
+
+    def close(self) -> None:
+        """Forget what was prepared for batches to come."""
+        if self._coming is not None:
+            self._coming.close()
+            self._coming = None
+
+    def _prepared(self, late: Late, batch: Batch) -> Prepared:
+        changes, _ = self._seeing.seen(batch.changes)
+        left_out = self._seeing.left_out(batch.changes)
+        layouts = self._seeing.layouts()
+        steps = list(late.steps(changes, layouts, last=batch.last))
+        return Prepared(steps, batch.end, len(batch.changes), left_out, batch.last)
+
+
+class Taken:
+    """One batch, which is prepared further while its first parts are carried out.
+
+    Attributes:
+        end: where the slave is once it has it.
+        changes, skipped: how many there were, and how many of tables that the slave is not given; by the parts taken.
+    """
+
+    def __init__(self, first: Prepared, others: Iterator[Prepared]) -> None:
+        self.end = first.end
+        self.changes = 0
+        self.skipped: Counter[TableName] = Counter()
+        self._parts = [first]
+        self._others = others
+
+    def steps(self) -> Iterator[Step]:
+        """What it takes, in order; none of it is kept."""
+        while self._parts:
+            part = self._parts.pop()
+            self.changes += part.changes
+            self.skipped.update(part.skipped)
+            yield from part.steps
+            if not part.last:
+                self._parts.append(next(self._others))

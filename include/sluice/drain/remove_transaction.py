@@ -1,0 +1,83 @@
+"""The changes of a slave without one of its transactions, which somebody has kept aside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice import shell
+from sluice.arrow_rows import kept
+from sluice.changelog.manifest import Manifest
+from sluice.drain.slave_view import Seeing, layouts_of
+from sluice.drain.spill import Spilled
+from sluice.errors import SluiceError, TransientError
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.model.names import Pair, TableName
+from sluice.model.row_conflict import Rejected
+
+# So many are Python's objects at a time.
+_ROWS = 1000
+
+
+class Without:
+    """What a slave sees of the other transactions; the one that is taken out is put aside, however large it is.
+
+    Args:
+        seeing: what it sees of all.
+    """
+
+    def __init__(self, seeing: Seeing, manifest: Manifest, ordinal: int) -> None:
+        self._seeing = seeing
+        self._manifest = manifest
+        self._ordinal = ordinal
+        self._aside = Spilled()
+        self._unseen = False
+
+    def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
+        """What it sees of changes, and of their layouts. Raises SluiceError if one of the others cannot be seen."""
+        gone = pc.equal(changes["ordinal"], self._ordinal)
+        # Seeing some of it may fail yet.
+        self._aside.add(True, kept(changes, gone))
+        try:
+            seen, layouts = self._seeing.seen(changes)
+        except TransientError:
+            raise
+        except SluiceError:
+            self._unseen = True
+            return self._seeing.seen(kept(changes, pc.invert(gone)))
+        gone = pc.equal(seen["ordinal"], self._ordinal)
+        self._aside.add(False, kept(seen, gone))
+        return kept(seen, pc.invert(gone)), layouts
+
+    def left_out(self, changes: pa.Table) -> Counter[TableName]:
+        """See `Seeing`."""
+        return self._seeing.left_out(changes)
+
+    def layouts(self) -> dict[int, Layout]:
+        """See `Seeing`."""
+        return self._seeing.layouts()
+
+    def removed(self) -> Iterator[Rejected]:
+        """The one that is taken out, as the slave sees it; as the master wrote it, if it is seeing it that fails."""
+        for changes in self._aside.read(self._unseen):
+            layouts = self._manifest.layouts(layouts_of(changes)) if self._unseen else self.layouts()
+            for some in changes.drop_columns("trans_key").to_batches(_ROWS):
+                yield from self._rejected(some, layouts)
+
+    def _rejected(self, changes: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Iterator[Rejected]:
+        for row in changes.to_pylist():
+            if row["action"] != Action.COMMIT:
+                yield Rejected(layouts.get(row.pop("layout")), None, **row, unseen=self._unseen)
+
+
+def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:
+    """Why a transaction cannot be taken out."""
+    return SluiceError(
+        170,
+        f"{pair} does not stand in front of transaction {ordinal}",
+        f"nothing was changed; `{shell.dispatcher(pair)}` says in front of which it stands",
+    )

@@ -1,0 +1,153 @@
+"""Tables of a slave that several replications bring rows into: which they are, and that none takes what others brought.
+
+Names tell it, as the slave has them. Where a wildcard takes tables, the control store knows which each source has had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.config.mapper import Mapper
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.model.action import Filled
+from sluice.model.names import Pair, TableName
+from sluice.model.watched import Pattern, chosen
+from sluice.store.engine import Store
+from sluice.store.tables import layout, watched
+from sluice.vendors.registry import vendor
+
+Known = Callable[[str], Collection[TableName]]
+
+
+@dataclass(frozen=True)
+class _Feed:
+    """A replication: the databases that it is between, what is watched, and what the slave makes of it."""
+
+    pair: Pair
+    begins: str
+    ends: str
+    patterns: Collection[Pattern]
+    mapper: Mapper
+
+    def bringing(self, there: TableName) -> Iterator[tuple[TableName, Pattern]]:
+        """The tables of its master that arrive as this one, should the master have them, and why they are watched."""
+        schemas = {there.schema, *(ours for ours, theirs in self.mapper.schemas.items() if theirs == there.schema)}
+        names = {TableName(schema, there.table) for schema in schemas}
+        names |= {name for name, called in self.mapper.moved.items() if called == there}
+        for name in sorted(names):
+            if self.mapper.excludes(name) or self.mapper.table(name) != there:
+                continue
+            if found := chosen(self.patterns, name):
+                yield name, found
+
+    def may_bring_into(self, schema: str) -> bool:
+        """Whether it brings anything there."""
+        named = {called for name, called in self.mapper.moved.items() if chosen(self.patterns, name)}
+        whole = {self.mapper.schema(one.schema) for one in self.patterns if not one.excluded}
+        return schema in whole | {name.schema for name in named}
+
+
+def record(store: Store, source: str, tables: Iterable[TableName]) -> None:
+    """Know from now on that a source has these tables."""
+    rows = [{"source": source, "schema": name.schema, "table": name.table} for name in tables]
+    with store.begin() as connection:
+        if rows:
+            connection.execute(insert(watched).on_conflict_do_nothing(), rows)
+
+
+def recorded(store: Store, source: str) -> set[TableName]:
+    """The tables that a source has, or had: those that were recorded, and those that its change log speaks of."""
+    of_log = select(layout.c.body["schema"].astext, layout.c.body["table"].astext)
+    known = select(watched.c.schema, watched.c.table).where(watched.c.source == source)
+    with store.begin() as connection:
+        rows = connection.execute(known.union(of_log.where(layout.c.source == source)))
+        return {TableName(schema, table) for schema, table in rows}
+
+
+def others(context: Context, pair: Pair, there: TableName, known: Known | None = None) -> list[str]:
+    """The tables of other masters, or by other replications, whose rows are in a slave's table that this one fills.
+
+    Rows that this replication brings as well, because its master has them from the other one (both directions), are
+    no others.
+
+    Args:
+        there: as the slave calls it.
+        known: which tables a source has, if not by what is recorded.
+    """
+    if not vendor(context.config.slave(pair.slave).vendor).master:
+        # In a directory each replication has one of its own.
+        return []
+    feeds = list(_feeds(context))
+    ours = next(one for one in feeds if one.pair == pair)
+    has = known or partial(recorded, context.store)
+    return [
+        f"{name} of {other.pair.source}"
+        for other in feeds
+        if other.pair != pair and other.ends == ours.ends
+        for name, by in other.bringing(there)
+        if not (by.wildcard and name not in has(other.pair.source)) and not _covered(feeds, ours, there, other, name)
+    ]
+
+
+def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known: Known | None = None) -> list[str]:
+    """See that an initial update of these tables of a master takes no rows that others bring.
+
+    Returns:
+        what is worth knowing: in which tables there are such rows, which stay.
+
+    Raises:
+        SluiceError: SLC-230, it would take some; nothing was changed.
+    """
+    mapper, wiped = context.config.slave(pair.slave).mapper, context.config.slave(pair.slave).wipe_out
+    lost: list[str] = []
+    kept: list[str] = []
+    known = cache(known or partial(recorded, context.store))
+    for name in (one for one in tables if not mapper.excludes(one)):
+        if found := others(context, pair, there := mapper.table(name), known):
+            stays = mapper.filled(name) is Filled.MERGE
+            (kept if stays else lost).append(f"{there} ({', '.join(found)})")
+    if wiped and wiped.tables:
+        ends = context.place(context.config.slave(pair.slave).connection)
+        fed = (one for one in _feeds(context) if one.ends == ends and one.pair != pair)
+        lost += [
+            f"all of {wiped.schema_}, by `wipe_out` ({one.pair})" for one in fed if one.may_bring_into(wiped.schema_)
+        ]
+    if lost:
+        raise SluiceError(
+            230,
+            f"an initial update of {pair} would take rows that others bring: {'; '.join(lost)}",
+            "nothing was changed; set `on_filled: merge` for these tables, or keep them apart: by one entry of "
+            "`slaves` for each source, with other names, and without `wipe_out`",
+        )
+    return [f"{one}: rows of others are in there, so a TRUNCATE stops the slave" for one in kept]
+
+
+def _feeds(context: Context) -> Iterator[_Feed]:
+    for one in context.config.replications:
+        source, slave = context.config.source(one.source), context.config.slave(one.slave)
+        ends = context.place(source.connection), context.place(slave.connection)
+        yield _Feed(Pair(one.source, one.slave), *ends, source.patterns, slave.mapper)
+
+
+def _covered(feeds: Iterable[_Feed], ours: _Feed, there: TableName, other: _Feed, name: TableName) -> bool:
+    """Whether a replication brings what another one brings of a table, since its master has all of that, too."""
+    for own, _ in ours.bringing(there):
+        same = other.begins == ours.begins and own == name
+        sent = any(
+            one.begins == other.begins
+            and one.ends == ours.begins
+            and one.mapper.table(name) == own
+            and chosen(one.patterns, name)
+            and one.mapper.complete(name)
+            for one in feeds
+        )
+        alike = other.pair.slave == ours.pair.slave and ours.mapper.same_rows(own, name)
+        if (same or sent) and (alike or ours.mapper.complete(own)):
+            return True
+    return False

@@ -1,0 +1,89 @@
+"""What a slave sees of batches of the log, given the layouts that their changes were written under."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.apply.mapping.table_view import Sight, seen, view
+from sluice.arrow_rows import kept
+from sluice.changelog.manifest import Manifest
+from sluice.changelog.schema import NO_LAYOUT
+from sluice.config.mapper import Mapper
+from sluice.drain.excluded_tables import declined
+from sluice.drain.reorder_ddl import timely
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.model.write_policy import Manner
+
+
+class Seeing:
+    """The views of one slave, kept while their layouts come again. Changes are as in `CHANGES`.
+
+    Args:
+        salt: what hashes are made with.
+        skipped: tables of the master that the slave is not given, beside those that the mapper excludes.
+        lasting: the slave keeps what rows were before.
+
+    Attributes:
+        tables: how changes of the slave's tables that were met are carried out.
+    """
+
+    def __init__(
+        self,
+        mapper: Mapper,
+        manifest: Manifest,
+        salt: bytes,
+        skipped: Collection[TableName] = (),
+        *,
+        lasting: bool = False,
+    ) -> None:
+        self._mapper = mapper
+        self._manifest = manifest
+        self._salt = salt
+        self._skipped = skipped
+        self._lasting = lasting
+        self._sights: dict[int, Sight] = {}
+        self._excluded: set[int] = set()
+        self.tables: dict[TableName, Manner] = {}
+
+    def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
+        """What the slave sees of changes, and of the layouts in them."""
+        numbers = layouts_of(changes)
+        if unknown := numbers - self._sights.keys() - self._excluded:
+            layouts = self._manifest.layouts(unknown)
+            self._excluded |= {number for number, layout in layouts.items() if self._mapper.excludes(layout.name)}
+            given = unknown - self._excluded
+            more = {number: view(self._mapper, layouts[number]) for number in given}
+            self.tables |= {one.layout.name: self._mapper.manner(one.master.name) for one in more.values()}
+            self._sights |= {number: Sight(one, self._salt, lasting=self._lasting) for number, one in more.items()}
+        if excluded := numbers & self._excluded:
+            changes = declined(changes, excluded, self._gives)
+        sights = {number: self._sights[number] for number in numbers - excluded}
+        if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
+            changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))
+        changes = timely(changes, {number: one.view.master for number, one in sights.items()})
+        return seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
+
+    def _gives(self, table: TableName) -> bool:
+        return not (table in self._skipped or self._mapper.excludes(table))
+
+    def left_out(self, changes: pa.Table) -> Counter[TableName]:
+        """How many of these changes are of tables that the slave is not given."""
+        found: Counter[TableName] = Counter()
+        for one in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
+            if (known := self._sights.get(one["values"])) and (name := known.view.master.name) in self._skipped:
+                found[name] += one["counts"]
+        return found
+
+    def layouts(self) -> dict[int, Layout]:
+        """All that were met, as the slave sees them."""
+        return {number: one.view.layout for number, one in self._sights.items()}
+
+
+def layouts_of(changes: pa.Table) -> set[int]:
+    """The layouts that changes were written under."""
+    return set(pc.unique(changes["layout"]).to_pylist()) - {NO_LAYOUT}

@@ -1,0 +1,111 @@
+"""What is bound to columns: values with their types, and how one becomes a value of the type that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sluice.expressions import casts, numbers
+from sluice.expressions.numbers import Failure
+from sluice.expressions.rows import Rows
+from sluice.expressions.tree import Fault, Literal, Number
+from sluice.expressions.value_types import Kind, Type, Values, packed, parse
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Something whose type is known.
+
+    Attributes:
+        run: its values for these rows.
+        risky: there are values with which it fails.
+        constant: the literal that it is, as long as its kind is UNKNOWN.
+    """
+
+    type: Type
+    run: Callable[[Rows], Values]
+    risky: bool = False
+    constant: Literal | None = None
+
+    @property
+    def kind(self) -> Kind:
+        return self.type.kind
+
+
+def all_of(kind: Kind, value: object) -> Callable[[Rows], Values]:
+    return lambda rows: packed(kind, [value] * len(rows))
+
+
+def constant(kind: Kind, value: object) -> Bound:
+    return Bound(Type.plain(kind), all_of(kind, value))
+
+
+def number(node: Number) -> Bound:
+    try:
+        if node.text.isdecimal() and len(node.text) < 20 and int(node.text) < 1 << 63:
+            return constant(Kind.INTEGER, int(node.text))
+        return constant(Kind.NUMERIC, numbers.numeric(node.text))
+    except Failure as failure:
+        raise Fault(f"{node.text}: {failure}") from None
+
+
+def coerced(one: Bound, kind: Kind, place: str, name: str = "") -> Bound:
+    """The same as a value of that kind. Raises Fault if it does not become one by itself."""
+    if one.constant:
+        try:
+            text = one.constant.text
+            return constant(kind, None if text is None else parse(kind, text))
+        except Failure as failure:
+            raise Fault(f"{one.constant.text!r} beside {name or kind.value}: {failure}") from None
+    if one.kind is kind:
+        return one
+    if kind not in casts.WIDER.get(one.kind, ()):
+        raise Fault(f"{place}: {one.type.name} is not {_named(kind)}{advice(one)}")
+    return converted(one, Type.plain(kind))
+
+
+def converted(one: Bound, to: Type) -> Bound:
+    way = casts.caster(one.kind, to.kind, to.name)
+    if way is None:
+        raise Fault(f"{one.type.name} cannot be cast to {to.name}")
+    run = one.run
+    return Bound(to, lambda rows: way(run(rows)), risky=one.risky or to.kind is not Kind.TEXT)
+
+
+def cast(one: Bound, to: str) -> Bound:
+    if one.constant:
+        text = coerced(one, Kind.TEXT, "CAST")
+        if one.constant.text is None or to == Kind.TEXT:
+            return replace(coerced(one, Type.of(to).kind, "CAST"), type=Type.of(to))
+        coerced(one, Type.of(to).kind, "CAST", to)
+        return converted(text, Type.of(to))
+    return converted(one, Type.of(to))
+
+
+def _named(kind: Kind) -> str:
+    return "a text" if kind is Kind.TEXT else kind.value
+
+
+def advice(one: Bound) -> str:
+    if one.kind is Kind.OTHER:
+        return "; values of this type can be tested for NULL, or cast to text: x::text"
+    if one.kind is Kind.REAL:
+        return "; cast it: x::double precision"
+    return ""
+
+
+def alike(ones: Sequence[Bound], place: str) -> list[Bound]:
+    """All of them as values of one kind. Raises Fault if there is none that holds them all."""
+    known = [one for one in ones if one.constant is None]
+    kind = known[0].kind if known else Kind.TEXT
+    for one in known[1:]:
+        if one.kind is not kind and kind in casts.WIDER.get(one.kind, ()):
+            continue
+        if one.kind is not kind and one.kind not in casts.WIDER.get(kind, ()):
+            raise Fault(f"{place}: {known[0].type.name} and {one.type.name} are not of one kind{advice(one)}")
+        kind = one.kind
+    types = {one.type.name for one in known}
+    if kind is Kind.OTHER and len(types) > 1:
+        raise Fault(f"{place}: {' and '.join(sorted(types))} are not of one kind")
+    made = [coerced(one, kind, place, known[0].type.name if known else "") for one in ones]
+    return [replace(one, type=known[0].type) for one in made] if len(types) == 1 else made

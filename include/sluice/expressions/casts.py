@@ -1,0 +1,91 @@
+"""Values of one kind as those of another: what happens by itself, and what a cast does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from sluice.expressions import datetimes, numbers
+from sluice.expressions.tree import Fault
+from sluice.expressions.value_types import Kind, Values, as_text, each, parse
+
+# What happens by itself, because nothing is lost or because SQL does it: kind -> kinds.
+WIDER: dict[Kind, tuple[Kind, ...]] = {
+    Kind.INTEGER: (Kind.NUMERIC, Kind.DOUBLE),
+    Kind.NUMERIC: (Kind.DOUBLE,),
+    Kind.CHAR: (Kind.TEXT,),
+    Kind.DATE: (Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
+    Kind.TIMESTAMP: (Kind.TIMESTAMPTZ,),
+}
+_BITS = {"smallint": 16, "integer": 32, "bigint": 64}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+# Both directions of what a cast can do, but to and from texts.
+_CASTS: dict[tuple[Kind, Kind], Callable[[Any], Any]] = {
+    (Kind.INTEGER, Kind.NUMERIC): Decimal,
+    (Kind.INTEGER, Kind.DOUBLE): float,
+    (Kind.INTEGER, Kind.BOOLEAN): bool,
+    (Kind.INTEGER, Kind.INTEGER): _same,
+    (Kind.BOOLEAN, Kind.INTEGER): int,
+    (Kind.NUMERIC, Kind.DOUBLE): numbers.to_double,
+    (Kind.NUMERIC, Kind.INTEGER): numbers.to_integer,
+    (Kind.REAL, Kind.DOUBLE): _same,
+    (Kind.DOUBLE, Kind.INTEGER): numbers.to_integer,
+    (Kind.DATE, Kind.TIMESTAMP): datetimes.from_days,
+    (Kind.DATE, Kind.TIMESTAMPTZ): datetimes.from_days,
+    (Kind.TIMESTAMP, Kind.TIMESTAMPTZ): _same,
+    (Kind.TIMESTAMPTZ, Kind.TIMESTAMP): _same,
+    (Kind.TIMESTAMP, Kind.DATE): datetimes.to_day,
+    (Kind.TIMESTAMPTZ, Kind.DATE): datetimes.to_day,
+}
+
+
+_SIZE = re.compile(r"(numeric|character varying)\((\d+)(?:,(\d+))?\)")
+
+
+def sized(family: str, size: int, scale: int = 0, *more: int) -> str:
+    """A type that cuts its values to a size, as the database writes it. Raises Fault if there is no such one."""
+    most = 1_000 if family == "numeric" else 10_485_760
+    if more or not 1 <= size <= most or not 0 <= scale <= size or (scale and family != "numeric"):
+        raise Fault(f"there is no {family} of this size here")
+    return f"{family}({size},{scale})" if family == "numeric" else f"{family}({size})"
+
+
+def _cut(type_: str) -> Callable[[Any], Any] | None:
+    """What a cast to a type with a size does to values: numbers are rounded, texts lose what is too long."""
+    found = _SIZE.fullmatch(type_)
+    if not found:
+        return None
+    size, scale = int(found[2]), int(found[3] or 0)
+    if found[1] != "numeric":
+        return lambda text: text[:size]
+    return lambda number: numbers.within(number, size, scale)
+
+
+def caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] | None:
+    """How values become those of a type, or None if there is no way. It raises Failure for a value that cannot."""
+    way = _caster(given, wanted, type_)
+    if way is None or (cut := _cut(type_)) is None:
+        return way
+    return lambda values: each(wanted, cut, way(values))
+
+
+def _caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] | None:
+    if wanted is Kind.TEXT:
+        return lambda values: as_text(given, values)
+    if given in (Kind.TEXT, Kind.CHAR, Kind.OTHER):
+        way: Callable[[Any], Any] | None = partial(parse, wanted)
+    else:
+        way = _CASTS.get((given, wanted))
+    if way is None:
+        return (lambda values: values) if given is wanted else None
+    if bits := _BITS.get(type_):
+        return lambda values: each(wanted, lambda value: numbers.whole(way(value), bits), values)
+    return lambda values: each(wanted, way, values)

@@ -1,0 +1,190 @@
+"""Kinds of values: how the texts of a row image become values that can be compared, and values become texts again.
+
+Values of one column are a pyarrow array, or a list of Python's decimals for `numeric`, which no array holds exactly.
+
+| kind | types | an array of |
+|---|---|---|
+| BOOLEAN | boolean | booleans |
+| INTEGER | smallint, integer, bigint | int64 |
+| NUMERIC | numeric, of any size | a list of Decimal |
+| REAL, DOUBLE | real, double precision | float64 |
+| TEXT, CHAR | text, varchar, name; char(n) with its blanks | strings |
+| DATE, TIMESTAMP, TIMESTAMPTZ | | int64: days, or microseconds in UTC, since 2000-01-01 |
+| OTHER | every other type | strings |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.expressions import datetimes, numbers
+from sluice.expressions.numbers import Failure
+
+Values = Any  # pa.Array, or list[Decimal | None]
+
+
+class Kind(StrEnum):
+    """What can be done with a value."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "bigint"
+    NUMERIC = "numeric"
+    REAL = "real"
+    DOUBLE = "double precision"
+    TEXT = "text"
+    CHAR = "character"
+    DATE = "date"
+    TIMESTAMP = "timestamp without time zone"
+    TIMESTAMPTZ = "timestamp with time zone"
+    OTHER = "another type"
+    # A text in quotes or NULL, as long as nobody has asked it to be of a type.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Type:
+    """A kind, and the name of the type as the database writes it."""
+
+    kind: Kind
+    name: str
+
+    @classmethod
+    def of(cls, name: str) -> Type:
+        """The type of a column."""
+        return cls(_KINDS.get(re.sub(r"\([\d, -]+\)", "", name), Kind.OTHER), name)
+
+    @classmethod
+    def plain(cls, kind: Kind) -> Type:
+        """The type of what is computed."""
+        return cls(kind, kind.value)
+
+
+_KINDS = {kind.value: kind for kind in Kind if kind not in (Kind.OTHER, Kind.UNKNOWN)}
+_KINDS |= {"smallint": Kind.INTEGER, "integer": Kind.INTEGER, "character varying": Kind.TEXT, "name": Kind.TEXT}
+
+_ARRAYS = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.INTEGER: pa.int64(),
+    Kind.REAL: pa.float64(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.DATE: pa.int64(),
+    Kind.TIMESTAMP: pa.int64(),
+    Kind.TIMESTAMPTZ: pa.int64(),
+}
+
+
+def listed(values: Values) -> list[Any]:
+    """The values one by one."""
+    return values if isinstance(values, list) else list(values.to_pylist())
+
+
+def packed(kind: Kind, values: Sequence[Any]) -> Values:
+    """Values one by one -> values of a column."""
+    return list(values) if kind is Kind.NUMERIC else pa.array(values, _ARRAYS.get(kind, pa.string()))
+
+
+def each(kind: Kind, of: Callable[..., Any], *columns: Values) -> Values:
+    """What a function makes of each row's values; of a row with a NULL it makes NULL."""
+    if len(columns) == 1:
+        return packed(kind, [None if one is None else of(one) for one in listed(columns[0])])
+    if len(columns) == 2:
+        pairs = zip(*map(listed, columns), strict=True)
+        return packed(kind, [None if one is None or other is None else of(one, other) for one, other in pairs])
+    rows = zip(*map(listed, columns), strict=True)
+    return packed(kind, [None if any(one is None for one in row) else of(*row) for row in rows])
+
+
+def read(kind: Kind, texts: pa.StringArray) -> Values:
+    """What the database printed, as values."""
+    if kind is Kind.BOOLEAN:
+        return pc.equal(texts, "t")
+    if kind is Kind.INTEGER:
+        return pc.cast(texts, pa.int64())
+    if kind is Kind.DOUBLE:
+        return pc.cast(texts, pa.float64())
+    if kind is Kind.REAL:
+        return pc.cast(pc.cast(texts, pa.float32()), pa.float64())
+    if kind is Kind.NUMERIC:
+        return each(kind, Decimal, texts)
+    if kind in _MOMENTS:
+        return _quickly(kind, texts)
+    return texts
+
+
+def _quickly(kind: Kind, texts: pa.StringArray) -> pa.Array:
+    """Dates of our millennia are read all at once, others one by one."""
+    as_type, unit, epoch = _MOMENTS[kind]
+    try:
+        return pc.subtract_checked(pc.cast(pc.cast(texts, as_type), unit).cast(pa.int64()), epoch)
+    except pa.ArrowInvalid:
+        return each(kind, lambda text: parse(kind, text), texts)
+
+
+_MOMENTS = {
+    Kind.DATE: (pa.date32(), pa.int32(), datetimes.EPOCH_DAY),
+    Kind.TIMESTAMP: (pa.timestamp("us"), pa.int64(), datetimes.EPOCH_DAY * datetimes.DAY),
+    Kind.TIMESTAMPTZ: (pa.timestamp("us", "UTC"), pa.int64(), datetimes.EPOCH_DAY * datetimes.DAY),
+}
+
+
+def parse(kind: Kind, text: str) -> Any:
+    """A text that somebody wrote, as a value. Raises Failure if it is none of this kind."""
+    if kind in (Kind.TEXT, Kind.OTHER):
+        return text
+    if kind is Kind.CHAR:
+        return text.rstrip(" ")
+    return _PARSERS[kind](text.strip(" \t\n\r\f\v"))
+
+
+def printed(kind: Kind, values: Values) -> pa.StringArray:
+    """Values as the database prints them."""
+    if kind is Kind.BOOLEAN:
+        return pc.if_else(values, "t", "f")
+    if kind is Kind.INTEGER:
+        return pc.cast(values, pa.string())
+    if kind in _PRINTERS:
+        return each(Kind.TEXT, _PRINTERS[kind], values)
+    return values
+
+
+def as_text(kind: Kind, values: Values) -> pa.StringArray:
+    """What a cast to text makes of values: what is printed, but for booleans and for the blanks of char(n)."""
+    if kind is Kind.BOOLEAN:
+        return pc.if_else(values, "true", "false")
+    return pc.utf8_rtrim(values, " ") if kind is Kind.CHAR else printed(kind, values)
+
+
+def _truth(text: str) -> bool:
+    word = text.lower()
+    for value, known in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
+        if any(one.startswith(word) for one in known) and word not in ("", "o"):
+            return value
+    raise Failure("a text is no boolean")
+
+
+_PARSERS: dict[Kind, Callable[[str], Any]] = {
+    Kind.BOOLEAN: _truth,
+    Kind.INTEGER: numbers.integer,
+    Kind.NUMERIC: numbers.numeric,
+    Kind.REAL: numbers.real,
+    Kind.DOUBLE: numbers.double,
+    Kind.DATE: datetimes.date,
+    Kind.TIMESTAMP: datetimes.timestamp,
+    Kind.TIMESTAMPTZ: datetimes.timestamptz,
+}
+_PRINTERS: dict[Kind, Callable[[Any], str]] = {
+    Kind.NUMERIC: numbers.print_numeric,
+    Kind.REAL: numbers.print_real,
+    Kind.DOUBLE: numbers.print_double,
+    Kind.DATE: datetimes.print_date,
+    Kind.TIMESTAMP: datetimes.print_timestamp,
+    Kind.TIMESTAMPTZ: datetimes.print_timestamptz,
+}

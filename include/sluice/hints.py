@@ -1,0 +1,63 @@
+"""What to type after an error, in full. Who raises it knows what is to be mended; where it ends, what follows."""
+
+from __future__ import annotations
+
+from sluice.errors import AGAIN, SluiceError
+from sluice.model.blocking_transaction import Stuck
+from sluice.model.names import Pair
+from sluice.shell import cancel, dispatcher, unpause, update
+
+# What is not to be mended on the slave: its stream cannot go on. The second needs more than an update, and says so.
+_ANEW = {42, 58}
+_COMPLETE = {52}
+
+
+def of_question(pair: Pair, key: int) -> str:
+    """How somebody decides whether a command is carried out."""
+    return (
+        f"type: `{dispatcher(pair, '--approve', key)}` to have it done on the slave, or `--reject {key}` to leave the "
+        "slave's table as it is and keep the command; nothing is lost"
+    )
+
+
+def of_drain(error: SluiceError, pair: Pair, stuck: Stuck | None = None, *, updating: bool = False) -> None:
+    """Complete an error that a drain stands on: where it stands, what opens its gate again, and what does so by itself.
+
+    Args:
+        stuck: the transaction that it stands in front of, if that is known.
+        updating: an initial update ends when this slave has its first changes.
+    """
+    if stuck:
+        error.fact = f"{error.fact}. The slave stands in front of {stuck}"
+    if error.code in _COMPLETE:
+        return
+    if stuck and error.code not in _ANEW:
+        error.hint = f"{error.hint}. Or, instead of mending it, {_without(stuck, pair)}"
+    anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
+    if error.code in _ANEW:
+        error.hint = f"{error.hint}. Type: {anew}"
+    elif "initial_update" in error.hint:
+        error.hint = f"{error.hint}. Once it is mended, type: {unpause(pair)}. Or, instead of mending it: {anew}"
+    else:
+        error.hint = f"{error.hint}. Then type: {unpause(pair)}"
+    if updating:
+        then = f"An initial update waits for it, and is in the way of another one: end it, with {cancel(pair)}"
+        error.hint = f"{error.hint}. {then}"
+
+
+def of_update(error: SluiceError, pair: Pair | None = None, **choices: object) -> str:
+    """The HINT of an error that a slave's update ended with: no run tries that again.
+
+    Args:
+        pair: whose update; none if it is said elsewhere what to type.
+        choices: of the form of the update to type.
+    """
+    then = f": once that is mended, type: {update(pair.source, [pair.slave], **choices)}" if pair else ""
+    return error.hint.replace(AGAIN, f"its update is over{then}")
+
+
+def _without(stuck: Stuck, pair: Pair) -> str:
+    """The commands by which a slave goes on without what it does not take."""
+    first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
+    table = next((one.table for one in stuck.touched if one.table), None)
+    return f"{first}{f', `--skip {table}` leaves that table out until the slave is filled anew' if table else ''}"

@@ -1,0 +1,65 @@
+"""How far a load in blocks is: nobody counts what is to come, but the master's planner has an idea of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.plan import Foreseen, Key, KeyRange
+from sluice.initial_update.progress import Far, progress
+from sluice.model.progress import Progress
+from sluice.vendors.registry import master
+
+
+class Ahead:
+    """What is left of the ranges of one slave, since whoever loads now began."""
+
+    def __init__(self, context: Context, source: str) -> None:
+        self._context = context
+        self._source = source
+        self._began = time.monotonic()
+        self._left: dict[int, Foreseen] = {}
+        self._asked: dict[int, Key | None] = {}
+        self._first: Far | None = None
+        self._planned = 0
+
+    def look(self, ranges: Sequence[KeyRange], wanted: Set[int]) -> None:
+        """See how far they are; a master that does not answer leaves it at what is known.
+
+        Args:
+            wanted: the numbers of those of which something is to come.
+        """
+        moved = [one for one in ranges if one.number in wanted and self._asked.get(one.number, ()) != one.reached]
+        settings = self._context.config.source(self._source)
+        try:
+            connection = self._context.connection(settings.connection)
+            found = master(settings.vendor).foresee(connection, moved) if moved else []
+        except SluiceError:
+            found = []
+        self._asked |= {one.number: one.reached for one, _ in zip(moved, found, strict=False)}
+        self._left |= {one.number: told for one, told in zip(moved, found, strict=False)}
+        self._left |= {number: Foreseen() for number in self._left.keys() - wanted}
+        if self._first is None and wanted <= self._left.keys():
+            there = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)
+            self._planned = there + self._bytes()
+            self._first = Far(there, *_counted(ranges))
+
+    def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> Progress:
+        """How far they were when they were looked at."""
+        chunks, rows = _counted(ranges)
+        if self._first is None:
+            return Progress(len(ranges), chunks, rows, waits=waits)
+        # What is expected changes as the master's statistics do.
+        now = Far(max(self._planned - self._bytes(), self._first.bytes), chunks, rows)
+        all_ = Far(self._planned, len(ranges))
+        return replace(progress(all_, self._first, now, time.monotonic() - self._began), waits=waits)
+
+    def _bytes(self) -> int:
+        return sum(one.rows * one.width for one in self._left.values())
+
+
+def _counted(ranges: Sequence[KeyRange]) -> tuple[int, int]:
+    return sum(one.ended for one in ranges), sum(one.rows for one in ranges)

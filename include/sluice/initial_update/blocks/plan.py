@@ -1,0 +1,241 @@
+"""What slaves get in blocks once their stream goes on (R10): planned, written down on them, and gone on with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+
+from sluice.context import Context
+from sluice.drain import shared_tables
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.copy import Target, each, given
+from sluice.initial_update.chunks.plan import KeyRange
+from sluice.initial_update.chunks.resume import began
+from sluice.initial_update.participants import Leased
+from sluice.initial_update.targets import slave_target
+from sluice.log import event
+from sluice.model.key_range import Between
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.model.watched import chosen
+from sluice.store import blocked, rejected_changes, updates
+from sluice.vendors.protocol.load import DumpSnapshot, SlaveRanges, TableDefinition
+from sluice.vendors.registry import online
+
+
+class Later:
+    """What slaves get in blocks, once their stream goes on.
+
+    Attributes:
+        tables: those that are watched, and not to be copied out of one snapshot; or those of the ranges of keys.
+
+    Args:
+        keys: ranges of keys whose rows are replaced, if not all rows of tables are to come.
+
+    Raises:
+        SluiceError: SLC-224, such a range is none of its table's.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        source: str,
+        snapshot: DumpSnapshot,
+        definitions: Sequence[TableDefinition],
+        keys: Sequence[Between] = (),
+    ) -> None:
+        entries = context.config.source(source).patterns
+        dumped = {one.name for one in definitions}
+        watched = {name: chosen(entries, meant) for name, meant in context.present(source).items() if name in dumped}
+        in_blocks = (name for name, entry in watched.items() if entry and entries[entry].in_blocks)
+        self.tables = frozenset((one.table for one in keys) if keys else in_blocks)
+        self._context = context
+        self._definitions = definitions
+        self._keys = keys
+        self._orders = {name: snapshot.order(name) for name in sorted(self.tables)}
+        self._sorted = {name: snapshot.sorting(name) for name in self.tables} if keys else {}
+        self._snapshot = snapshot
+        self._wanted = [
+            KeyRange(0, one.table, self._orders[one.table] or "", until=one.until, first=one.first, replaces=True)
+            for one in keys
+        ] or [KeyRange(0, name, order) for name, order in self._orders.items() if order]
+        for one in self._wanted:
+            if one.order:
+                snapshot.expect_bounds(one)
+
+    def plan(self, pair: Pair, *, build: bool = False) -> None:
+        """Look whether a slave can get them so.
+
+        Args:
+            build: indexes that an earlier load put off, which may take long; else nothing is changed.
+
+        Raises:
+            SluiceError: SLC-099, it cannot get one of them; SLC-088, none; SLC-230, rows of others would go.
+        """
+        mapper = self._context.config.slave(pair.slave).mapper
+        tables = {name for name in self.tables if not mapper.excludes(name)}
+        shared_tables.expect_kept(self._context, pair, self.tables)
+        with closing(ranges_of(self._context, pair)) as there:
+            unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
+        if self._context.wanted(pair.source).drained_into:
+            unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
+        for name in (name for name in sorted(tables) if self._orders[name] is None):
+            unfit[name] = "it has no primary key that is checked at once and sorts its rows"
+        if unfit:
+            reasons = "; ".join(f"{name} ({why})" for name, why in unfit.items())
+            whole = (
+                "run initial_update in the mode `snapshot`, or set `in_blocks: false` for these tables in the "
+                "configuration: then they come out of one snapshot, before the others"
+            )
+            as_tables = "run initial_update with `tables` instead of `key_ranges`, in the mode `snapshot`"
+            raise SluiceError(
+                99, f"slave {pair.slave} cannot get in blocks: {reasons}", as_tables if self._keys else whole
+            )
+
+    @cached_property
+    def _ranges(self) -> list[KeyRange]:
+        parts = [part for one in self._wanted if one.order for part in self._parts(one)]
+        return [replace(part, number=number) for number, part in enumerate(parts)]
+
+    def _parts(self, wanted: KeyRange) -> Iterator[KeyRange]:
+        """The parts of a range, so that as many blocks of it can be loaded at once as there may be tasks."""
+        cuts = self._snapshot.cuts(wanted, self._context.config.bulk_tasks)
+        for reached, until in pairwise([None, *cuts, wanted.until]):
+            yield replace(wanted, reached=reached, until=until)
+
+    def expect(self, target: Target, update: int) -> None:
+        """Write down on a slave what an update is to load."""
+        (pair,) = target.pairs
+        seen = self._seen(pair)
+        with closing(ranges_of(self._context, pair)) as there:
+            there.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
+
+    def apart(
+        self, targets: Sequence[Target], update: int, failed: dict[str, SluiceError], *, resume: bool
+    ) -> tuple[list[Target], list[Target]]:
+        """Slaves that get all of it, and those that keep what an earlier update has loaded and get what is left.
+
+        Args:
+            failed: gets those that cannot get it so.
+            resume: what an earlier one has loaded may stay.
+        """
+        going_on: set[str] = set()
+
+        def look(target: Target) -> None:
+            self.plan(*target.pairs, build=True)
+            if resume and self._goes_on(target, update):
+                going_on.add(target.name)
+
+        ready = each(targets, look, failed)
+        return [one for one in ready if one.name not in going_on], [one for one in ready if one.name in going_on]
+
+    def _goes_on(self, target: Target, update: int) -> bool:
+        """Take over the ranges that an update left, if its slave's stream lacks nothing since."""
+        (pair,) = target.pairs
+        target.tables.begin()
+        seen = self._seen(pair)
+        with closing(ranges_of(self._context, pair)) as there:
+            earlier, ranges, position = there.left()
+            wanted = {(name, order, seen) for name, order in self._orders.items()}
+            if {(one.table, one.order, one.seen) for one in ranges} != wanted:
+                return False
+            if not self._followed(pair, earlier, position):
+                return False
+            there.adopt(target.plan.epoch, update)
+        updates.go_on(self._context.store, update, earlier)
+        event(
+            "resumed", slave=pair.slave, rows=sum(one.rows for one in ranges), ranges=sum(one.ended for one in ranges)
+        )
+        return True
+
+    def _followed(self, pair: Pair, earlier: int, position: Position) -> bool:
+        """Whether a slave has had every change since its stream began, or can have it yet."""
+        store = self._context.store
+        if not began(store, earlier) or blocked.left_out(store, pair) or rejected_changes.kept(store, pair):
+            return False
+        try:
+            self._context.manifest(pair.source).ahead("", position)
+        except SluiceError:
+            return False
+        return True
+
+    def _seen(self, pair: Pair) -> str:
+        return seen(self._context, pair, self._keys)
+
+
+def seen(context: Context, pair: Pair, keys: Sequence[Between] = ()) -> str:
+    """Another text if other keys are asked for, if the configuration has other tables, or if a slave is to have other
+    rows of them. What statements change of tables meanwhile it gets by the stream."""
+    config, mapper = context.config, context.mapper(pair)
+    source = config.source(pair.source).model_dump(include={"tables", "messages"})
+    slave = config.slave(pair.slave).model_dump(include={"schemas", "tables", "stylesheets", "salt", "on_filled"})
+    style = mapper.stylesheet.text.hex() if mapper.stylesheet else None
+    allowed = sorted((str(name), casts) for name, casts in mapper.allowed.items())
+    said = json.dumps([source, slave, style, allowed, list(map(repr, keys))], sort_keys=True, default=_plain)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def replace_keys(
+    context: Context,
+    held: Sequence[Leased],
+    update: int,
+    keys: Sequence[Between],
+    *,
+    resume: bool,
+) -> dict[str, SluiceError]:
+    """Plan what replaces the rows between two keys; nothing is emptied, and the stream goes on as it is.
+
+    Returns:
+        what is wrong with slaves that do not get it.
+
+    Raises:
+        SluiceError: SLC-224, these are no keys.
+    """
+    failed: dict[str, SluiceError] = {}
+    targets = [slave_target(context, pair, lease) for pair, lease in held]
+    with ExitStack() as stack:
+        for target in targets:
+            stack.callback(target.tables.close)
+        later, snapshot = stack.enter_context(planned(context, held[0][0].source, keys))
+        updates.begun(context.store, update, snapshot.snapshot, snapshot.position)
+        anew, _ = later.apart(targets, update, failed, resume=resume)
+
+        def begin(target: Target) -> None:
+            target.tables.begin()
+            later.expect(target, update)
+
+        each(anew, begin, failed)
+    return failed
+
+
+@contextmanager
+def planned(
+    context: Context, source: str, keys: Sequence[Between], tables: Collection[TableName] = ()
+) -> Iterator[tuple[Later, DumpSnapshot]]:
+    """What slaves get in blocks of ranges of keys, or of whole tables, and the snapshot that it is planned by.
+
+    Raises:
+        SluiceError: SLC-224, these are no keys.
+    """
+    database, named = context.source(source), sorted({*(one.table for one in keys), *tables})
+    try:
+        with database.dump_snapshot([named], context.manifest(source).end) as snapshot:
+            yield Later(context, source, snapshot, snapshot.definitions(), keys), snapshot
+    finally:
+        database.close()
+
+
+def ranges_of(context: Context, pair: Pair) -> SlaveRanges:
+    """The ranges of a slave. Raises ConfigError SLC-088 if it cannot be loaded in blocks."""
+    slave = context.config.slave(pair.slave)
+    port = online(slave.vendor).ranges
+    return port(context.connection(slave.connection), pair, slave.schema_, context.mapper(pair), context.unheard(pair))
+
+
+def _plain(value: object) -> object:
+    return sorted(value) if isinstance(value, set | frozenset) else str(value)

@@ -1,0 +1,36 @@
+"""Whose turn it is of the ranges that are loaded block by block."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from sluice.initial_update.chunks.plan import KeyRange
+
+# How long a range rests whose block was put off; twice as long each time that it is put off again. While somebody keeps
+# its table locked, a slave that stands at a point for it has little of the stream.
+_FIRST_REST_S = 1.0
+_LONGEST_REST_S = 30.0
+
+
+class Turns:
+    """Ranges in their order; those that were put off rest, and then go behind the others."""
+
+    def __init__(self) -> None:
+        self._rests: dict[int, tuple[float, float]] = {}
+
+    def next(self, waiting: Iterable[KeyRange], most: int) -> tuple[KeyRange, ...]:
+        """At most so many of these; none if all of them rest."""
+        now = time.monotonic()
+        due = [(until, one) for one in waiting if (until := self._rests.get(one.number, (0.0, 0.0))[1]) <= now]
+        return tuple(one for _, one in sorted(due, key=lambda told: told[0])[:most])
+
+    def put_off(self, within: KeyRange) -> None:
+        """Its block is not in, and may be later."""
+        rested, _ = self._rests.get(within.number, (0.0, 0.0))
+        rest = min(2 * rested or _FIRST_REST_S, _LONGEST_REST_S)
+        self._rests[within.number] = rest, time.monotonic() + rest
+
+    def done(self, within: KeyRange) -> None:
+        """Its block is in."""
+        self._rests.pop(within.number, None)

@@ -1,0 +1,96 @@
+"""What the log says of the time between two snapshots: of which tables it says all, and how they are brought to the
+second one (R5)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sluice import shell
+from sluice.config.mapper import Mapper
+from sluice.connections import salt_of
+from sluice.context import Context
+from sluice.drain.catch_up import Overlap, changes_of, deliver
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.copy import Target
+from sluice.log import event
+from sluice.model.names import TableName
+from sluice.vendors.protocol.load import DumpSnapshot, TableDefinition
+
+PATIENCE_S = 300.0
+_LOOK_S = 0.2
+# Changes at a time, which nobody writes anywhere.
+_LOOKED_AT = 10_000
+_ALL = frozenset("IUD")
+
+
+def told(
+    context: Context,
+    source: str,
+    mapper: Mapper,
+    tables: Sequence[TableDefinition],
+    merging: Callable[[Sequence[TableDefinition]], set[TableName]],
+) -> set[TableName]:
+    """The tables that can have rows of several snapshots, since the log says all that happens to them and a key alone
+    tells their rows apart.
+
+    Args:
+        merging: asks the slave for those of which the latter is true.
+    """
+    # What is not captured, or does not reach the slave, the log does not say.
+    if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
+        return set()
+    watched, meant, entry = context.watched(source), context.present(source), mapper.entry
+    ours = [one for one in tables if not (entry(one.name).exclude or entry(one.name).chooses)]
+    whole = [one for one in ours if one.name in meant and set(watched[meant[one.name]].actions) == _ALL]
+    return merging(whole)
+
+
+def bring(context: Context, target: Target, overlap: Overlap) -> None:
+    """Bring tables of a slave, which have rows of some time between, to what the last snapshot shows. The log has all
+    of it.
+
+    Raises:
+        SluiceError: SLC-079, a command of that time may have changed rows; SLC-042, the log was trimmed.
+    """
+    (pair,) = target.pairs
+    slave, settings = context.slave(pair), context.config.slave(pair.slave)
+    try:
+        slave.take_over(target.plan.epoch)
+        salt = salt_of(context.connections, settings.salt)
+        manifest = context.manifest(pair.source)
+        count = deliver(slave, manifest, context.files(), overlap, settings.max_batch, salt)
+    finally:
+        slave.close()
+    event("caught up", slave=pair.slave, changes=count)
+
+
+def expect_told(context: Context, source: str, overlap: Overlap) -> Overlap:
+    """See that the log, which has all of it, can be carried out later, where the rows are brought to; with where it
+    ends.
+
+    Raises:
+        SluiceError: SLC-079, a command of that time may have changed rows.
+    """
+    manifest = context.manifest(source)
+    overlap = replace(overlap, end=manifest.end())
+    segments = manifest.ahead("", overlap.begin, beyond=True)
+    found = changes_of(manifest, context.files(), segments, overlap, _LOOKED_AT)
+    count = sum(len(changes) for changes, _ in found)
+    event("to be brought", source=source, changes=count)
+    return overlap
+
+
+def await_published(source: str, last: DumpSnapshot) -> None:
+    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-084, nobody publishes."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not last.published():
+        if time.monotonic() > deadline:
+            raise SluiceError(
+                84,
+                f"{source} has not published within {PATIENCE_S:.0f} s what the snapshot of this dump shows",
+                f"{shell.unpause_publish(source)}, or see its last log; then trigger initial_update again, with "
+                "`resume` if chunks were loaded",
+            )
+        time.sleep(_LOOK_S)

@@ -1,0 +1,50 @@
+"""What a chunk holds, in words that a later dump understands: which rows of which snapshot (R5)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from sluice.initial_update.chunks.plan import Chunk
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a chunk of a slave, or of a directory, holds, or is to hold.
+
+    Attributes:
+        shape: another text if it is not what the same blocks would hold now.
+        snapshot, position: what was visible when it was read, and where the log ended before.
+        update: the initial update that it was read for.
+    """
+
+    relation: TableName
+    low: int
+    high: int | None
+    shape: str
+    snapshot: Snapshot
+    position: Position
+    update: int
+
+    def to_json(self) -> str:
+        """As a slave keeps it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Piece:
+        """What `to_json` gave."""
+        plain = json.loads(text)
+        made = {"relation": TableName, "snapshot": Snapshot, "position": Position}
+        return cls(**{name: made[name](**value) if name in made else value for name, value in plain.items()})
+
+    @property
+    def begins(self) -> tuple[TableName, int]:
+        """Where its rows begin: no other piece of the same load begins there."""
+        return self.relation, self.low
+
+    def holds(self, chunk: Chunk) -> bool:
+        """Whether every row of a chunk is in it."""
+        ends = self.high is None or (chunk.high is not None and chunk.high <= self.high)
+        return self.relation == chunk.leaf.relation and self.low <= chunk.low and ends

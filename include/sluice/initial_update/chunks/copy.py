@@ -1,0 +1,243 @@
+"""The copy itself, whatever it is from and wherever it goes: tables made, chunks shared out to tasks, keys after the
+data. A target that fails is left out, and the others go on (R8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sqlalchemy import func
+
+from sluice.apply.mapping.table_view import view
+from sluice.config.mapper import Mapper
+from sluice.connections import sealed_text
+from sluice.context import Context
+from sluice.drain import shared_tables
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.plan import Chunk
+from sluice.initial_update.progress import Unread, of_chunks
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.store import updates
+from sluice.store.engine import Store
+from sluice.store.tables import initial_update
+from sluice.vendors.protocol.load import Expected, SlaveTables, TableDefinition
+from sluice.vendors.protocol.tasks import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
+
+Load = Callable[[LoadJob], list[SlaveLoaded]]
+
+
+@dataclass(frozen=True)
+class Dumped:
+    """What is copied: tables as a snapshot shows them, and where their rows come from.
+
+    Attributes:
+        snapshot, position: what is visible in it, and where the log ended before (R5).
+    """
+
+    definitions: Sequence[TableDefinition]
+    sequences: Sequence[SequenceValue]
+    snapshot: Snapshot
+    position: Position
+    origin: OfMaster | OfFiles
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where rows go: a slave, or a directory for slaves that get the same rows.
+
+    Attributes:
+        plan: what tasks are told of it; its views are still to come.
+    """
+
+    pairs: tuple[Pair, ...]
+    tables: SlaveTables
+    plan: SlaveLoad
+
+    @property
+    def name(self) -> str:
+        """What its failures are told by."""
+        return self.plan.slave
+
+
+class Before(Protocol):
+    """What earlier loads have left on the targets, and what is to come therefore."""
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work on a target, and see what may stay there. For each, before all else."""
+
+    def chunks(self) -> Sequence[Chunk]:
+        """All chunks of the copy."""
+
+    def expected(self, target: Target) -> Sequence[Expected]:
+        """What a target is to know of each of them."""
+
+    def staying(self, target: Target) -> Collection[TableName]:
+        """The tables of a target that keep their rows, and get more."""
+
+    def catch_up(self, target: Target) -> None:
+        """Bring what stayed to what the others are now, when all chunks are in."""
+
+    def lacking(self, target: Target) -> Collection[TableName]:
+        """The tables of a target that lack rows even then."""
+
+
+class Nothing:
+    """Nothing stays, or just what the target itself knows of the same load."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work."""
+        target.tables.begin()
+
+    def chunks(self) -> Sequence[Chunk]:
+        """The chunks that were given."""
+        return self._chunks
+
+    def expected(self, target: Target) -> Sequence[Expected]:
+        """All are to come."""
+        return [Expected(None)] * len(self._chunks)
+
+    def staying(self, target: Target) -> Collection[TableName]:
+        """None."""
+        return ()
+
+    def catch_up(self, target: Target) -> None:
+        """There is nothing to be done."""
+
+    def lacking(self, target: Target) -> Collection[TableName]:
+        """None."""
+        return ()
+
+
+def copy(
+    context: Context,
+    source: str,
+    update: int,
+    dumped: Dumped,
+    targets: Sequence[Target],
+    load: Load,
+    before: Before,
+    unread: Unread = lambda _: None,
+) -> tuple[list[Target], dict[str, SluiceError]]:
+    """Copy everything to every target; those that have all of it, and what went wrong with the others, by name.
+
+    Args:
+        unread: told every few seconds which tables have rows to be read still; at the end none.
+    """
+    failed: dict[str, SluiceError] = {}
+    names = [one.name for one in dumped.definitions]
+    wanted = {target.name: given(target.tables.mapper, dumped.definitions) for target in targets}
+    ready = each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
+    # What goes into files is loaded later, and looked at then.
+    ready = each(ready, lambda target: None if target.plan.files else _expect_kept(context, target, names), failed)
+    ready = each(ready, before.begin, failed)
+    chunks = before.chunks()
+    count = len(chunks)
+    ready = each(ready, lambda target: target.tables.expect(_expected(target, before)), failed)
+    several = Counter(chunk.leaf.table for chunk in chunks)
+    in_parts = {table for table, parts in several.items() if parts > 1}
+    ready = each(
+        ready, lambda target: target.tables.prepare(wanted[target.name], before.staying(target), in_parts), failed
+    )
+    job = LoadJob(
+        source=source,
+        origin=dumped.origin,
+        sealed=sealed_text(),
+        chunks=tuple(chunks),
+        binary={one.name: _binary(one, ready) for one in dumped.definitions},
+        slaves=tuple(_told(target, dumped, before.staying(target)) for target in ready),
+        tasks=context.config.bulk_tasks,
+    )
+    _begun(context.store, update, dumped)
+    # Without chunks nobody but who loads knows how far it is.
+    there = [one.tables for one in ready]
+    with of_chunks(context.store, update, there, chunks, unread) if chunks else nullcontext():
+        for done in load(job) if ready else []:
+            if done.error:
+                failed.setdefault(done.slave, done.error)
+    unread(())
+    loaded = [target for target in ready if target.name not in failed]
+    loaded = each(loaded, lambda target: _whole(target, count), failed)
+    loaded = each(loaded, before.catch_up, failed)
+    tasks = context.config.bulk_tasks
+    loaded = each(
+        loaded, lambda target: target.tables.finish(wanted[target.name], tasks, before.lacking(target)), failed
+    )
+    loaded = each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
+    return loaded, failed
+
+
+def given(mapper: Mapper, tables: Sequence[TableDefinition]) -> list[TableDefinition]:
+    """Those of these tables that a slave gets."""
+    return [one for one in tables if not mapper.excludes(one.name)]
+
+
+def _expected(target: Target, before: Before) -> list[Expected]:
+    """The chunks as a target expects them: of a table that it does not get nothing is to come."""
+    excludes, chunks = target.tables.mapper.excludes, before.chunks()
+    found = zip(chunks, before.expected(target), strict=True)
+    return [Expected(None, 0) if excludes(chunk.leaf.table) else one for chunk, one in found]
+
+
+def _told(target: Target, dumped: Dumped, merged: Collection[TableName]) -> SlaveLoad:
+    mapper = target.tables.mapper
+    views = {one.name: view(mapper, one.layout) for one in given(mapper, dumped.definitions)}
+    if isinstance(dumped.origin, OfFiles):
+        # What shapes rows did so when they were stored.
+        views = {name: one.of_shaped_rows for name, one in views.items()}
+    return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
+
+
+def _expect_kept(context: Context, target: Target, names: Sequence[TableName]) -> None:
+    for pair in target.pairs:
+        shared_tables.expect_kept(context, pair, names)
+
+
+def _whole(target: Target, chunks: int) -> None:
+    done = len(target.tables.progress())
+    if done != chunks:
+        raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
+
+
+def _binary(table: TableDefinition, targets: Sequence[Target]) -> bool:
+    """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
+    return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
+
+
+def each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict[str, SluiceError]) -> list[Target]:
+    """Do one step on all targets at once; those that fail are noted and left out."""
+
+    def attempt(target: Target) -> Target | None:
+        try:
+            step(target)
+        except SluiceError as error:
+            failed[target.name] = error
+            return None
+        return target
+
+    with ThreadPoolExecutor(max(len(targets), 1)) as pool:
+        return [target for target in pool.map(attempt, targets) if target]
+
+
+def _begun(store: Store, update: int, dumped: Dumped) -> None:
+    # If the source turned out to have lost changes, they are INCONSISTENT by now, and nothing is to be resumed.
+    with store.begin() as connection:
+        connection.execute(
+            initial_update.update()
+            .where(initial_update.c.id == update, updates.under_way(update).exists())
+            .values(
+                state="DUMPING" if isinstance(dumped.origin, OfMaster) else "LOADING",
+                snapshot=dumped.snapshot.text,
+                segment=dumped.position.segment,
+                ordinal=dumped.position.ordinal,
+                started_at=func.clock_timestamp(),
+            )
+        )

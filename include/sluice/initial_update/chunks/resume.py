@@ -1,0 +1,223 @@
+"""Going on with a load that broke off: which chunks may stay, and what is to come beside them (R5).
+
+Their snapshot is gone, so what is to come is read in another one. A table whose rows are told apart by a key can have
+rows of both: the log says what happened in between.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sqlalchemy import select
+
+from sluice.context import Context
+from sluice.drain.catch_up import Overlap
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.catch_up import await_published, bring, expect_told, told
+from sluice.initial_update.chunks.chunk_id import Piece
+from sluice.initial_update.chunks.copy import Target
+from sluice.initial_update.chunks.plan import Chunk, chunks
+from sluice.initial_update.files.manifest import fingerprints
+from sluice.initial_update.files.target import StoredTables
+from sluice.initial_update.participants import restart
+from sluice.log import event
+from sluice.model.names import TableName
+from sluice.store.engine import Store
+from sluice.store.tables import initial_update
+from sluice.vendors.protocol.load import DumpSnapshot, Expected, TableDefinition
+
+
+@dataclass(frozen=True)
+class Staying:
+    """What stays on a slave: these tables, with the pieces of them that are in and how many rows each has.
+
+    Attributes:
+        cuts: all pieces of these tables.
+    """
+
+    tables: frozenset[TableName] = frozenset()
+    pieces: tuple[tuple[Piece, int], ...] = ()
+    cuts: tuple[Piece, ...] = ()
+
+    @cached_property
+    def oldest(self) -> Piece:
+        """A piece of the first snapshot. A later one shows more: its end is later, or fewer are in progress."""
+
+        def age(piece: Piece) -> tuple[int, int]:
+            _, high, running = piece.snapshot.parts()
+            return high, -len(running)
+
+        return min((piece for piece, _ in self.pieces), key=age)
+
+    def holding(self, chunk: Chunk) -> tuple[Piece, int] | None:
+        """The piece that a chunk is in, and how many rows it has; None if they are to come."""
+        pieces = self._by_relation.get(chunk.leaf.relation, [])
+        place = bisect_right(pieces, chunk.low, key=lambda one: one[0].low) - 1
+        return pieces[place] if place >= 0 and pieces[place][0].holds(chunk) else None
+
+    @cached_property
+    def _by_relation(self) -> dict[TableName, list[tuple[Piece, int]]]:
+        found: dict[TableName, list[tuple[Piece, int]]] = {}
+        for piece, rows in sorted(self.pieces, key=lambda one: one[0].low):
+            found.setdefault(piece.relation, []).append((piece, rows))
+        return found
+
+
+def began(store: Store, update: int) -> bool:
+    """Whether an earlier try of an update has written down what it was to load."""
+    with store.begin() as connection:
+        known = select(initial_update.c.snapshot).where(initial_update.c.id == update)
+        return connection.execute(known).scalar() is not None
+
+
+class Resumption:
+    """See `sluice.initial_update.chunks.copy.Before`: what a dump that broke off has left on slaves.
+
+    Attributes:
+        shown: the snapshot that the slaves equal in the end.
+
+    Args:
+        snapshot: of this dump.
+        stages: in which order tables are loaded.
+        later: tables of which nothing is loaded here.
+        wanted: go on where a load broke off; else nothing stays.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        source: str,
+        update: int,
+        definitions: Sequence[TableDefinition],
+        snapshot: DumpSnapshot,
+        stages: Sequence[Sequence[TableName]],
+        later: Collection[TableName] = (),
+        *,
+        wanted: bool,
+    ) -> None:
+        self._context = context
+        self._source = source
+        self._update = update
+        self._definitions = definitions
+        self.shown = snapshot
+        self._later = later
+        self._leaves = [leaf for leaf in snapshot.leaves() if leaf.table not in later]
+        self._stages = stages
+        self._table_of = {leaf.relation: leaf.table for leaf in self._leaves}
+        self._wanted = wanted
+        self._shapes: dict[str, dict[TableName, str]] = {}
+        self._stay: dict[str, Staying] = {}
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work on a slave, and see what may stay there."""
+        self._shapes[target.name] = self._shaped(target)
+        found = target.tables.begin()
+        stay = self._found(target, found) if self._wanted else Staying()
+        if stay.pieces and self._told(stay):
+            # From here on the log has to be kept.
+            restart(self._context.store, target.pairs, stay.oldest.position, self._update)
+            event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
+        else:
+            stay = Staying()
+        self._stay[target.name] = stay
+
+    def chunks(self) -> list[Chunk]:
+        """Those that are in somewhere come once more, for rows that were written since."""
+        return self._chunks
+
+    @cached_property
+    def _chunks(self) -> list[Chunk]:
+        stay = self._stay.values()
+        places: dict[TableName, set[int]] = {}
+        for piece in (piece for one in stay for piece in one.cuts):
+            places.setdefault(piece.relation, set()).update({piece.low, piece.high or 0})
+        planned = chunks(self._leaves, self._context.config.bulk_tasks, self._stages, places)
+        again = [chunk for chunk in planned if any(one.holding(chunk) for one in stay)]
+        since = min((one.oldest.snapshot.parts()[0] for one in stay if one.pieces), default=None)
+        return planned + [replace(chunk, number=len(planned) + n, since=since) for n, chunk in enumerate(again)]
+
+    def expected(self, target: Target) -> list[Expected]:
+        """The chunks as one slave expects them."""
+        stay, shapes = self._stay[target.name], self._shapes[target.name]
+        return [self._expected(chunk, stay.holding(chunk), shapes[chunk.leaf.table]) for chunk in self._chunks]
+
+    def _expected(self, chunk: Chunk, holding: tuple[Piece, int] | None, shape: str) -> Expected:
+        if chunk.since is not None:
+            return Expected(None, None if holding else 0)
+        leaf, snapshot = chunk.leaf, self.shown
+        new = Piece(leaf.relation, 0, None, shape, snapshot.snapshot, snapshot.position, self._update)
+        piece, rows = holding or (new, None)
+        if rows and piece.low != chunk.low:
+            # What it is cut into has its rows together.
+            rows = 0
+        return Expected(replace(piece, low=chunk.low, high=chunk.high).to_json(), rows)
+
+    def staying(self, target: Target) -> frozenset[TableName]:
+        """The tables of a slave that keep their rows."""
+        return self._stay[target.name].tables
+
+    def catch_up(self, target: Target) -> None:
+        """Bring what stayed on a slave, once all else is in, to what this dump's snapshot shows. What stayed in files
+        is brought there where they are loaded.
+
+        Raises:
+            SluiceError: SLC-084, nobody publishes; SLC-079, a command of that time may have changed rows.
+        """
+        stay = self._stay[target.name]
+        if not stay.pieces:
+            return
+        await_published(self._source, self.shown)
+        overlap = Overlap(stay.tables, stay.oldest.position, stay.oldest.snapshot, self.shown.snapshot)
+        if isinstance(target.tables, StoredTables):
+            target.tables.overlap = expect_told(self._context, self._source, overlap)
+        else:
+            bring(self._context, target, overlap)
+
+    def lacking(self, target: Target) -> Collection[TableName]:
+        """Those of which nothing is loaded here."""
+        return self._later
+
+    def _shaped(self, target: Target) -> dict[TableName, str]:
+        """For each table another text if its rows were moved, or are captured or seen otherwise."""
+        seen, found = fingerprints(target.tables.mapper, self._definitions), {}
+        for table in self._definitions:
+            files = [(leaf.relation, leaf.written_as) for leaf in self._leaves if leaf.table == table.name]
+            said = repr((table, files, seen[str(table.name)], target.plan.salt))
+            found[table.name] = hashlib.sha256(said.encode()).hexdigest()
+        return found
+
+    def _found(self, target: Target, found: Sequence[Expected]) -> Staying:
+        """What is as it would be read now, but for the time, in tables that can have rows of several snapshots."""
+        shaped = self._shapes[target.name]
+        known = [(Piece.from_json(one.part), one.rows) for one in found if one.part]
+        there = [
+            (self._table_of[piece.relation], piece, rows) for piece, rows in known if piece.relation in self._table_of
+        ]
+        ours = [(table, piece, rows) for table, piece, rows in there if shaped[table] == piece.shape]
+        if not (begun := {table for table, _, rows in ours if rows is not None}):
+            return Staying()
+        tables, definitions = target.tables, [one for one in self._definitions if one.name in begun]
+        names = told(self._context, self._source, tables.mapper, definitions, tables.merging)
+        return Staying(
+            frozenset(names),
+            tuple((piece, rows) for table, piece, rows in ours if table in names and rows is not None),
+            tuple(piece for table, piece, _ in ours if table in names),
+        )
+
+    def _told(self, stay: Staying) -> bool:
+        """Whether the log says all that happened since."""
+        updates = {piece.update for piece, _ in stay.pieces}
+        known = select(initial_update.c.id).where(
+            initial_update.c.id.in_(updates), initial_update.c.snapshot.is_not(None)
+        )
+        with self._context.store.begin() as connection:
+            whole = len(connection.execute(known).all()) == len(updates)
+        try:
+            self._context.manifest(self._source).ahead("", stay.oldest.position)
+        except SluiceError:
+            return False
+        return whole

@@ -1,0 +1,130 @@
+"""Chunks on their way: out of the dump's snapshot, or files of it, into every slave that still wants them, whatever
+kind it is of, or into files for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing
+from typing import ParamSpec, TypeVar
+
+from sluice.apply.mapping.table_view import shaped_lines
+from sluice.apply.transform.transform import Shape
+from sluice.connections import ConnectionInfo, open_sealed, salt_of
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.plan import Chunk
+from sluice.initial_update.files.reader import retrieving
+from sluice.initial_update.files.receiver import FilesReceiver
+from sluice.model.names import TableName
+from sluice.vendors.protocol.load import Chunks, Receiver
+from sluice.vendors.protocol.tasks import ALL, LoadJob, OfFiles, Share, SlaveLoad, SlaveLoaded
+from sluice.vendors.registry import master, vendor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def load_chunks(job: LoadJob, share: Share = ALL) -> list[SlaveLoaded]:
+    """Copy chunks until every slave has them all; several of these at once share them out among themselves.
+
+    Whoever is free claims the next chunk on one slave and takes it to all that lack it, each in a commit of its own; a
+    slave that gets other columns or rows has it read once more. One slave's error does not stop the others.
+
+    Raises:
+        SluiceError: the source cannot be read; nothing of the chunk at hand is on any slave then.
+    """
+    connections = open_sealed(job.sealed)
+    with ExitStack() as stack:
+        slaves = [
+            stack.enter_context(closing(_Slave(plan, _receiver(job, plan, connections, share), connections)))
+            for plan in job.slaves
+        ]
+        for slave in slaves:
+            slave.attempt(slave.receiver.open)
+        reading = stack.enter_context(_reading(job, connections))
+        for lead in slaves:
+            while (number := lead.attempt(lead.receiver.claim_next)) is not None:
+                table = job.chunks[number].leaf.table
+                alike = (other for other in slaves if other is not lead and other.sees_like(lead, table))
+                others = (other for other in alike if other.attempt(other.receiver.claim, number))
+                _copy(job, job.chunks[number], reading, [lead, *others])
+        return [SlaveLoaded(one.plan.slave, one.rows, one.error) for one in slaves]
+
+
+def _reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> AbstractContextManager[Chunks]:
+    if isinstance(job.origin, OfFiles):
+        return retrieving(job.origin)
+    return master(job.origin.vendor).read(connections[job.origin.connection], job.origin.snapshot_id)
+
+
+def _receiver(job: LoadJob, plan: SlaveLoad, connections: Mapping[str, ConnectionInfo], share: Share) -> Receiver:
+    if plan.files:
+        return FilesReceiver(plan.files, share)
+    return vendor(plan.vendor).receive(connections[plan.connection], job, plan)
+
+
+def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave]) -> None:
+    """Bring a chunk to slaves that see the same of it."""
+    table = chunk.leaf.table
+    seen = slaves[0].plan.views[table]
+    binary = (job.binary[table] if chunk.binary is None else chunk.binary) and not seen.shaped
+    for slave in slaves:
+        slave.attempt(slave.receiver.begin, table, binary=binary)
+    rows = reading.chunk(chunk, seen.read, binary=binary)
+    written = 0
+    for buffer in rows:
+        if seen.shaped:
+            made = slaves[0].attempt(slaves[0].made, table, buffer)
+            if made is None:
+                # Its end is waited for: the session that reads it is needed again.
+                continue
+            buffer, count = made
+            written += count
+        for slave in slaves:
+            slave.attempt(slave.receiver.write, buffer)
+    written = written if seen.shaped else rows.rows
+    for slave in slaves:
+        slave.attempt(slave.receiver.end, chunk.number, written)
+        slave.rows += 0 if slave.error else written
+
+
+class _Slave:
+    """One slave that is filled.
+
+    Attributes:
+        rows: how many are committed.
+        error: why nothing more is done here, or None.
+    """
+
+    def __init__(self, plan: SlaveLoad, receiver: Receiver, connections: Mapping[str, ConnectionInfo]) -> None:
+        self.plan = plan
+        self._connections = connections
+        self._shapes: dict[TableName, Shape] = {}
+        self.rows = 0
+        self.error: SluiceError | None = None
+        self.receiver = receiver
+
+    def sees_like(self, other: _Slave, table: TableName) -> bool:
+        """Whether the other gets the same rows of a table with the same columns, whatever it calls them."""
+        return table in self.plan.views and self.plan.views[table].reads_like(other.plan.views[table])
+
+    def made(self, table: TableName, buffer: bytes) -> tuple[bytes, int]:
+        """What it sees of rows of the master, as COPY reads it, and how many rows that is."""
+        view = self.plan.views[table]
+        if table not in self._shapes:
+            self._shapes[table] = view.shape(salt_of(self._connections, self.plan.salt))
+        return shaped_lines(view, self._shapes[table], buffer, view.written)
+
+    def attempt(self, step: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """Do the step unless an earlier one failed; keep the error, and end with what had not been committed."""
+        if self.error:
+            return None
+        try:
+            return step(*args, **kwargs)
+        except SluiceError as error:
+            self.error = error
+            self.close()
+            return None
+
+    def close(self) -> None:
+        """End the work on this slave."""
+        self.receiver.close()

@@ -1,0 +1,203 @@
+"""What slaves' columns would lose: looked for before anything is touched, told, and allowed by people (R7).
+
+What is allowed is a cast like those that the configuration may have, for the initial update, the stream and comparisons
+alike. It is forgotten as soon as nothing would be lost any more, or something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice import shell
+from sluice.config.configuration import home
+from sluice.errors import Lossy, SluiceError
+from sluice.log import event
+from sluice.model.layout import Column
+from sluice.model.loss import Loss, page, report
+from sluice.model.names import Pair, TableName
+from sluice.store import replications, updates
+from sluice.store.engine import Store
+from sluice.store.tables import allowed_loss, of
+
+if TYPE_CHECKING:
+    from sluice.context import Context
+
+DAG = "approve_losses"
+
+
+def allowed(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
+    """The casts that somebody allowed: by table of the master and column of the slave."""
+    with store.begin() as connection:
+        rows = connection.execute(select(allowed_loss).where(of(allowed_loss, pair))).all()
+    found: dict[TableName, dict[str, str]] = {}
+    for row in rows:
+        found.setdefault(TableName(row.schema, row.table), {})[row.column] = row.cast
+    return found
+
+
+def is_allowed(loss: Loss, known: Mapping[TableName, Mapping[str, str]]) -> bool:
+    """Whether it is among what somebody `allowed`."""
+    return loss.cast is not None and known.get(loss.table, {}).get(loss.column) == loss.cast
+
+
+def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[Loss]:
+    """What the slave's columns would lose by the configuration alone.
+
+    Args:
+        partly: only some tables, or keys of them, are filled; by default as in its newest update.
+
+    Raises:
+        TransientError: one of the databases does not answer.
+    """
+    if partly is None:
+        partly = bool(updates.tables(context.store, replications.get(context.store, pair).update_id))
+    source = context.source(pair.source)
+    try:
+        columns = source.columns(list(context.present(pair.source)))
+    finally:
+        source.close()
+    return _found(context, pair, columns, partly=partly)
+
+
+def expect_none(
+    context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
+) -> None:
+    """See that the slave's columns lose nothing of these of the master but what somebody allowed; see `found`.
+
+    Raises:
+        SluiceError: SLC-220, with what nobody did, and where the report is.
+    """
+    _expect_allowed(context, pair, _found(context, pair, columns, partly=partly))
+
+
+def look(context: Context, pair: Pair) -> None:
+    """The same before a slave is filled; what was allowed and is out of date is forgotten.
+
+    A slave that cannot be asked is let pass: whoever loads it looks again, and holds nobody up (R8).
+    """
+    try:
+        losses = found(context, pair)
+    except SluiceError as error:
+        event("not asked", slave=pair.slave, why=error.fact)
+    else:
+        _expect_allowed(context, pair, losses)
+        _forget(context.store, pair, losses)
+
+
+def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
+    """What people are asked, as a page shows it: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and
+    `shown`, by which an answer is known to be about it; see `found`.
+
+    Raises:
+        SluiceError: SLC-221, there is nothing to be asked.
+    """
+    losses = _castable(pair, found(context, pair, partly=partly))
+    body = [f"The slave **{pair.slave}** of {pair.source} would get these columns rounded or cut:", "", page(losses)]
+    return {
+        "subject": f"What {pair.slave} would lose",
+        "body": "\n".join(body),
+        "report": report(losses),
+        "file": _written(pair, losses),
+        "shown": _digest(losses),
+    }
+
+
+def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | None = None) -> dict[str, object]:
+    """Allow what somebody was shown; see `found`.
+
+    Args:
+        asked: the `shown` of what was shown.
+
+    Raises:
+        SluiceError: SLC-221, nothing is to be allowed; SLC-222, it is something else by now.
+    """
+    losses = _castable(pair, found(context, pair, partly=partly))
+    if _digest(losses) != asked:
+        raise SluiceError(
+            222,
+            f"what {pair.slave} would lose is not what {who} was shown",
+            f"nothing was allowed; let people look again: {_trigger(pair)}",
+        )
+    told = {"source": pair.source, "slave": pair.slave, "actor": who}
+    with context.store.begin() as connection:
+        connection.execute(allowed_loss.delete().where(of(allowed_loss, pair)))
+        rows = [
+            {**told, "schema": one.table.schema, "table": one.table.table, "column": one.column, "cast": one.cast}
+            for one in losses
+        ]
+        connection.execute(insert(allowed_loss).values(rows))
+        replications.note(connection, pair, "allow", "; ".join(map(str, losses)), who)
+    return {"allowed": len(losses)}
+
+
+def _found(context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool) -> list[Loss]:
+    slave = context.slave(pair, context.configured(pair))
+    try:
+        given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
+        # Tables are filled as they are then.
+        return slave.losses(given, None if partly else context.wiped(pair))
+    finally:
+        slave.close()
+
+
+def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> None:
+    known = allowed(context.store, pair)
+    if new := [one for one in losses if not is_allowed(one, known)]:
+        error = Lossy(
+            220,
+            f"columns of slave {pair.slave} would lose something of the master's values: {'; '.join(map(str, new))}. "
+            f"The report is {_written(pair, losses)}",
+            "nothing was changed; alter the tables there, or allow it by casts in `compute` of its tables, or "
+            f"type: {shell.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
+            f"{shell.update(pair.source, [pair.slave])}",
+        )
+        error.allowable = all(one.cast for one in new)
+        raise error
+
+
+def _castable(pair: Pair, losses: Sequence[Loss]) -> list[Loss]:
+    could = [one for one in losses if one.cast]
+    if not could:
+        raise SluiceError(
+            221,
+            f"no column of {pair.slave} would be rounded or cut",
+            "nothing was changed; trigger initial_update, which says what else may be wrong with its tables",
+        )
+    return could
+
+
+def _forget(store: Store, pair: Pair, losses: Sequence[Loss]) -> None:
+    there = {(one.table, one.column): one.cast for one in losses}
+    gone = [
+        (table, column)
+        for table, casts in allowed(store, pair).items()
+        for column, cast in casts.items()
+        if there.get((table, column)) != cast
+    ]
+    columns = allowed_loss.c
+    with store.begin() as connection:
+        for table, column in gone:
+            which = (columns.schema == table.schema, columns.table == table.table, columns.column == column)
+            connection.execute(allowed_loss.delete().where(of(allowed_loss, pair), *which))
+            replications.note(connection, pair, "forget", f"{table}.{column} was allowed to lose something else")
+
+
+def _trigger(pair: Pair) -> str:
+    return shell.trigger(DAG, source=pair.source, slave=pair.slave)
+
+
+def _digest(losses: Sequence[Loss]) -> str:
+    return f"sha256:{hashlib.sha256(report(losses).encode()).hexdigest()}"
+
+
+def _written(pair: Pair, losses: Sequence[Loss]) -> str:
+    place = home() / "reports"
+    place.mkdir(parents=True, exist_ok=True)
+    file = place / f"losses-{pair.source}-{pair.slave}.csv"
+    file.write_text(report(losses), encoding="utf-8")
+    return str(file)

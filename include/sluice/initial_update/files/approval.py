@@ -1,0 +1,48 @@
+"""Whether a slave goes on by itself when the data that was carried to it is in, and what people are asked if not."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sluice.changelog import initial_data
+from sluice.config.configuration import at_home
+from sluice.context import Context
+from sluice.monitor.status import behind
+from sluice.storage.directory import Place
+from sluice.store import replications
+from sluice.store.transfers import Transfer
+
+
+def may_go_on(context: Context, carried: Transfer, approved: int) -> bool:
+    """Whether the gate may open: all is in, and whoever is to be asked about it was.
+
+    Args:
+        approved: the update that somebody was asked about, where that is configured.
+    """
+    return carried.is_in and (carried.update == approved or not _asked(context, carried))
+
+
+def question(context: Context, loaded: Transfer) -> dict[str, object]:
+    """What is asked, as a page shows it: `ask`, whether anything is; `subject`, and `body` in Markdown."""
+    pair, location = loaded.pair, context.config.slave(loaded.pair.slave).initial_files.location
+    waiting, oldest_s = behind(context.store, pair)
+    age = f", the oldest for {timedelta(seconds=round(oldest_s))}" if waiting else ""
+    body = [
+        f"All initial data of the slave **{pair.slave}** of {pair.source} is loaded. Its gate is still shut.",
+        "",
+        f"* directory: `{Place(at_home(location)).within(loaded.name).url}`, stored as `{loaded.url}`",
+        f"* rows: {loaded.rows:,}",
+        f"* position from which changes follow: {replications.get(context.store, pair).position}",
+        f"* changes that wait in the change log: {waiting:,} transactions{age}",
+    ]
+    return {
+        "ask": _asked(context, loaded),
+        "subject": f"Let changes of {pair.source} go on to {pair.slave}",
+        "body": "\n".join(body),
+    }
+
+
+def _asked(context: Context, carried: Transfer) -> bool:
+    """Whether somebody is; not about what nobody had to carry."""
+    settings = context.config.slave(carried.pair.slave).initial_files
+    return settings.reactivation == "approval" and not initial_data.holds(context, carried)

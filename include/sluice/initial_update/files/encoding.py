@@ -1,0 +1,196 @@
+"""How pieces of what COPY gave stand in files: compressed, or as messages of XML; encrypted, where there is a key."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Literal, Protocol
+
+import pyarrow as pa
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from sluice.errors import ConfigError, SluiceError
+from sluice.messages.message import DUMP, Description, Message, Row
+from sluice.messages.xml_reader import parse
+from sluice.messages.xml_writer import render
+from sluice.model.names import TableName
+from sluice.storage.keys import secret
+
+Form = Literal["zst", "xml"]
+BUFFER_BYTES = 1024 * 1024
+_KEY_BYTES, _NONCE_BYTES = 32, 12
+# What an encrypted file begins with: no manifest does, and nothing compressed.
+_MAGIC = b"sluice AES-256-GCM\n"
+_COLUMN = "content"
+
+
+class Readable(Protocol):
+    """A file that is read."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes, none at the end."""
+
+
+class Writable(Protocol):
+    """A file that is written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+
+
+class Sink(Protocol):
+    """A piece as it is written."""
+
+    def write(self, data: memoryview, /) -> object:
+        """Take some bytes."""
+
+    def close(self) -> object:
+        """All is there."""
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What is made of pieces on their way into files, and undone on their way out.
+
+    Attributes:
+        form: also what the names of files end with.
+        key_file: with the key that they are encrypted with, on every machine that writes or reads them.
+    """
+
+    form: Form = "zst"
+    key_file: str | None = None
+
+    def payload(self, max_bytes: int) -> int:
+        """How many bytes of a piece become at most so many of a file, before it is compressed."""
+        return max_bytes if self.form == "zst" else max(1, max_bytes * 2 // 3)
+
+    def sink(self, file: Writable, name: str, said: Description) -> Sink:
+        """Where a piece is to be written, so that it stands in a file of that name.
+
+        Args:
+            said: of a message what stands before the piece.
+        """
+        if self.form == "zst" and self.key_file is None:
+            return pa.CompressedOutputStream(pa.PythonFile(file, "w"), "zstd")  # type: ignore[no-any-return]
+        return _Whole(self, file, name, said)
+
+    def pieces(self, file: Readable, name: str) -> Iterator[bytes]:
+        """The piece that stands in a file, in parts.
+
+        Raises:
+            ValueError, OSError, ArrowException: it is not what a sink wrote.
+            SluiceError: see `opened`.
+        """
+        if self.key_file is not None:
+            file = BytesIO(self.opened(_all(file), name))
+        if self.form == "xml":
+            ((_, content),) = parse(_all(file)).rows[0].columns
+            if not isinstance(content, bytes):
+                raise ValueError("the piece is no base64")
+            yield content
+            return
+        unpacked = pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
+        while buffer := unpacked.read(BUFFER_BYTES):
+            yield buffer
+
+    def closed(self, content: bytes, name: str) -> bytes:
+        """The content of a file, encrypted if there is a key: who lacks it can neither read nor write it, nor give one
+        file the name of another.
+
+        Raises:
+            ConfigError: SLC-193, the key cannot be read.
+        """
+        if self.key_file is None:
+            return content
+        nonce = os.urandom(_NONCE_BYTES)
+        return _MAGIC + nonce + AESGCM(encryption_key(self.key_file)).encrypt(nonce, content, name.encode())
+
+    def opened(self, content: bytes, name: str) -> bytes:
+        """What `closed` was given.
+
+        Raises:
+            SluiceError: SLC-192, it was encrypted with another key, or one of the two has none.
+            ConfigError: SLC-193, the key cannot be read.
+        """
+        encrypted = content.startswith(_MAGIC)
+        if self.key_file is None:
+            if encrypted:
+                raise _locked(name, "it is encrypted, and there is no key_file")
+            return content
+        if not encrypted:
+            raise _locked(name, f"it is not encrypted, and what comes is to be, with the key in {self.key_file}")
+        nonce, rest = content[len(_MAGIC) :][:_NONCE_BYTES], content[len(_MAGIC) + _NONCE_BYTES :]
+        try:
+            return AESGCM(encryption_key(self.key_file)).decrypt(nonce, rest, name.encode())
+        except (InvalidTag, ValueError):
+            raise _locked(name, f"it was not encrypted under this name with the key in {self.key_file}") from None
+
+
+class _Whole:
+    """A file that is made as a whole."""
+
+    def __init__(self, packing: Packing, file: Writable, name: str, said: Description) -> None:
+        self._packing = packing
+        self._file = file
+        self._name = name
+        self._said = said
+        self._piece = BytesIO()
+
+    def write(self, data: memoryview, /) -> object:
+        """Take some bytes."""
+        return self._piece.write(data)
+
+    def close(self) -> object:
+        """Make it."""
+        content = self._piece.getvalue()
+        if self._packing.form == "xml":
+            content = render(Message(self._said, (Row(((_COLUMN, content),)),))).encode()
+        else:
+            content = pa.Codec("zstd").compress(content, asbytes=True)
+        return self._file.write(self._packing.closed(content, self._name))
+
+
+def message(table: TableName, chunk: int, piece: int, *, binary: bool) -> Description:
+    """What a message says of the piece that is in it."""
+    form = "binary" if binary else "text"
+    said = {"schema": table.schema, "tableName": table.table, "piece": str(piece), "format": form}
+    return Description(DUMP, str(chunk), attributes=said)
+
+
+def _all(file: Readable) -> bytes:
+    return b"".join(iter(lambda: file.read(BUFFER_BYTES), b""))
+
+
+def encryption_key(file: str) -> bytes:
+    """The key that is in a file.
+
+    Raises:
+        ConfigError: SLC-193, it cannot be read, or is none; SLC-243, others may read it.
+    """
+    try:
+        # Of the two alphabets of base64 whichever it is in.
+        text = secret(file).strip().translate(bytes.maketrans(b"-_", b"+/"))
+        key = base64.b64decode(text, validate=True)
+        if len(key) != _KEY_BYTES:
+            raise ValueError(f"it holds {len(key)} bytes")
+    except (OSError, binascii.Error, ValueError) as error:
+        raise ConfigError(
+            193,
+            f"{file} is no key for initial data, which is {_KEY_BYTES} bytes in base64: {error}",
+            f"make one, for every machine that stores or loads: (umask 077 && openssl rand -base64 32 > {file})",
+        ) from None
+    return key
+
+
+def _locked(name: str, why: str) -> SluiceError:
+    return SluiceError(
+        192,
+        f"{name} cannot be opened: {why}",
+        "the slave keeps what it has; give `initial_files.key_file` of the source and of the slave the same key. If "
+        "they have it, the data is of somebody else: find out who made it",
+    )

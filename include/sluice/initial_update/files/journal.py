@@ -1,0 +1,149 @@
+"""What a dump into files writes down beside them while it is at work, so that another one goes on with those that are
+whole. Nothing of it is left once all is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sluice.errors import FencedError, SluiceError
+from sluice.initial_update.files.encoding import Form, Packing
+from sluice.initial_update.files.manifest import StoredChunk
+from sluice.log import event
+from sluice.storage.directory import Place
+
+# The directory of them, in that of the files.
+NOTES = "notes"
+_PLAN = re.compile(r"^(\d+)\.plan$")
+_DONE = re.compile(r"^(\d+)\.(\d+)\.done$")
+
+
+class Begun(BaseModel):
+    """What a try at a dump set out to store.
+
+    Attributes:
+        slaves: those that it is for. Whoever has the leases of all of them is alone with it; none: nobody goes on.
+        parts: what each chunk holds; None if that is of no use to a later try.
+        nothing: the chunks of which nothing is to come.
+        kept: what earlier tries have stored and stays: the note of each chunk, and what it holds.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: str
+    slaves: tuple[str, ...]
+    form: Form
+    parts: tuple[str | None, ...]
+    nothing: frozenset[int]
+    kept: tuple[tuple[str, str], ...]
+
+
+class Notes:
+    """Those of one try.
+
+    Attributes:
+        first: what its first chunk is called. Each try goes on counting where the one before has ended.
+    """
+
+    def __init__(self, place: Place, packing: Packing, first: int = 0) -> None:
+        self.first = first
+        self._place = place.within(NOTES)
+        self._packing = packing
+
+    def begin(self, plan: Begun) -> None:
+        """Write down what is to be stored; whoever is still at work on an earlier try writes nothing from here on."""
+        self._place.make()
+        self._write(self._plan(0), plan.model_dump_json().encode())
+
+    def plan(self) -> Begun:
+        """What is to be stored."""
+        return Begun.model_validate_json(self._read(self._plan(0)))
+
+    def taken_over(self, chunks: int) -> bool:
+        """Whether another try went on after this one, which has so many chunks."""
+        return self._place.has(self._plan(chunks))
+
+    def fence(self, chunks: int) -> None:
+        """See that nobody went on with this try (R6). Raises FencedError SLC-050."""
+        if self.taken_over(chunks):
+            raise FencedError(50, f"another dump took over {self._place.url}, and goes on with what is there")
+
+    def end(self, chunk: int, stored: StoredChunk) -> None:
+        """A chunk is in."""
+        self._write(f"{self.first + chunk:08}.{stored.rows}.done", stored.model_dump_json().encode())
+
+    def done(self) -> dict[int, tuple[str, int]]:
+        """The chunks that are in, each with its note, and its rows; once, if it is in twice."""
+        found = (one for name in self._place.files() if (one := _DONE.match(name)) and int(one[1]) >= self.first)
+        return {int(one[1]) - self.first: (one[0], int(one[2])) for one in found}
+
+    def stored(self, note: str) -> StoredChunk:
+        """What a note says."""
+        return StoredChunk.model_validate_json(self._read(note))
+
+    def remove(self) -> None:
+        """All is stored: these, and those of earlier tries, have done their service."""
+        self._place.remove_all()
+
+    def _plan(self, chunks: int) -> str:
+        return f"{self.first + chunks:08}.plan"
+
+    def _write(self, name: str, content: bytes) -> None:
+        self._place.write(name, self._packing.closed(content, name))
+
+    def _read(self, name: str) -> bytes:
+        return self._packing.opened(self._place.read(name), name)
+
+
+@dataclass(frozen=True)
+class Left:
+    """A directory that a dump has left which broke off."""
+
+    name: str
+    place: Place
+    notes: Notes
+    plan: Begun
+
+    @property
+    def next(self) -> int:
+        """What the first chunk of another try is called."""
+        return self.notes.first + len(self.plan.parts)
+
+    def chunks(self) -> Iterator[tuple[str, str | None]]:
+        """What each chunk holds, or was to hold, with its note if it is in."""
+        yield from ((part, note) for note, part in self.plan.kept)
+        done = self.notes.done()
+        for number, part in enumerate(self.plan.parts):
+            if part and number not in self.plan.nothing:
+                yield part, done[number][0] if number in done else None
+
+
+def left(root: Place, source: str, slaves: Collection[str], packing: Packing) -> list[Left]:
+    """The directories in a location that dumps for none but these slaves have left, the newest first."""
+    return [
+        one
+        for name in sorted(root.directories(), reverse=True)
+        if (one := _left(root, name, packing))
+        and one.plan.source == source
+        and one.plan.slaves
+        and set(one.plan.slaves) <= set(slaves)
+    ]
+
+
+def _left(root: Place, name: str, packing: Packing) -> Left | None:
+    place = root.within(name)
+    tries = [int(found[1]) for note in place.within(NOTES).files() if (found := _PLAN.match(note))]
+    if not tries:
+        return None
+    notes = Notes(place, packing, max(tries))
+    try:
+        return Left(name, place, notes, notes.plan())
+    except ValidationError:
+        why = "another version of Sluice wrote it"
+    except SluiceError as error:
+        why = error.fact
+    event("passed over", directory=place.url, why=why)
+    return None

@@ -1,0 +1,97 @@
+"""Older versions of a source's data: stored beside a dump while they are the newest, handed out to slaves that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sluice.changelog import initial_data
+from sluice.config.configuration import at_home
+from sluice.config.models import Incoming
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.copy import Dumped, Load, Nothing, copy
+from sluice.initial_update.chunks.plan import Chunk
+from sluice.initial_update.files import versions
+from sluice.initial_update.files.manifest import fingerprints, opened
+from sluice.initial_update.files.target import StoredTables
+from sluice.initial_update.targets import directories
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.model.position import Position
+from sluice.storage.directory import Place
+from sluice.store import replications, transfers
+from sluice.store.transfers import Transfer
+from sluice.vendors.protocol.load import TableDefinition
+from sluice.vendors.registry import master
+
+
+def keep(
+    context: Context, source: str, update: int, dumped: Dumped, load: Load, every: Callable[[], Sequence[Chunk]]
+) -> None:
+    """Store what every kind of slave sees in a dump's snapshot, if the source's version is to be kept and is not yet.
+
+    Whatever goes wrong with it is told, and is tried again by the next dump.
+
+    Args:
+        every: makes the chunks of all tables.
+    """
+    if (version := versions.wanted(context, source)) is None:
+        return
+    named = versions.label(context, source, version)
+    wrong: dict[str, SluiceError] = {}
+    everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
+    targets, failed = directories(context, update, everybody, dumped.definitions, initial_data.place(context), named)
+    try:
+        done, wrong = copy(context, source, update, dumped, targets, load, Nothing(every()))
+        for number, target in enumerate(done):
+            assert isinstance(target.tables, StoredTables)
+            target.tables.begin_stream(dumped.position, dumped.snapshot)
+            stored = target.tables.transfer(Pair(source, f"{named}#{number}"))
+            transfers.begin(context.store, stored)
+            event("version kept", source=source, version=version, directory=stored.url)
+    except SluiceError as error:
+        wrong[source] = error
+    finally:
+        for target in targets:
+            target.tables.close()
+    for slave, why in (failed | wrong).items():
+        event("version not kept", source=source, version=version, slave=slave, why=why.said)
+
+
+def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str) -> dict[str, SluiceError]:
+    """Let slaves wait for what is kept of a version, with all changes since. What is wrong with those that cannot."""
+    failed: dict[str, SluiceError] = {}
+    for pair in pairs:
+        try:
+            found, begins, _ = kept_for(context, pair, version)
+            replications.restart_at(context.store, pair, begins, update)
+        except SluiceError as error:
+            failed[pair.slave] = error
+            continue
+        transfers.begin(context.store, replace(found, pair=pair, update=update))
+        event("version handed out", slave=pair.slave, version=version, directory=found.url)
+    return failed
+
+
+def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position, list[TableDefinition]]:
+    """What is kept of a version for slaves that see the tables as this one does, where the log goes on, and the tables.
+
+    Raises:
+        SluiceError: SLC-194, there is nothing; SLC-042, the log does not reach back to it.
+    """
+    define = master(context.config.source(pair.source).vendor).definition
+    mapper = context.mapper(pair)
+    for one in versions.of(context, pair.source, version):
+        stored = opened(Place(at_home(initial_data.place(context))).within(one.name), one, Incoming())
+        definitions = [define(known) for known in stored.definitions]
+        seen = fingerprints(mapper, definitions)
+        if seen in stored.slaves.values():
+            context.manifest(pair.source).ahead("", stored.position)
+            return one, stored.position, definitions
+    raise SluiceError(
+        194,
+        f"version {version} of {pair.source} is not kept for what slave {pair.slave} sees; "
+        f"kept is {', '.join(versions.labels(context, pair.source)) or 'none'}",
+        "choose one that is kept, or the newest; initial_files.versions says what is kept from now on",
+    )

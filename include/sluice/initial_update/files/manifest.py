@@ -1,0 +1,220 @@
+"""What a directory of initial data says of itself: its manifest, written last, and read as coming from a stranger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sluice.apply.mapping.table_view import TableView, view
+from sluice.config.mapper import Mapper
+from sluice.config.models import Incoming
+from sluice.drain.catch_up import Overlap
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.plan import BLOCK_BYTES, Chunk, Leaf
+from sluice.initial_update.files.encoding import Form, Packing
+from sluice.initial_update.files.signature import SIGNATURE, expect_signed
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.storage.directory import Place
+from sluice.store.transfers import Transfer
+from sluice.vendors.protocol.load import TableDefinition
+
+MANIFEST = "manifest.json"
+_MORE = 5
+
+_Snapshot = Annotated[str, Field(pattern=r"^\d+:\d+:[\d,]*$")]
+Views = Mapping[TableName, TableView]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StoredFile(_Part):
+    """A piece of a chunk: at most so many bytes of what COPY gave as the configuration says, compressed."""
+
+    name: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._\-]*$")]
+    bytes: int
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class StoredChunk(_Part):
+    """Rows of one table; its files, one after the other, are one COPY."""
+
+    table: TableName
+    binary: bool
+    rows: int
+    files: tuple[StoredFile, ...]
+
+
+class StoredOverlap(_Part):
+    """Tables whose chunks are of several snapshots, the first of which is told; the last is that of the dump.
+
+    Attributes:
+        segment, ordinal: where the log ended before it.
+        last_segment, last_ordinal: where the log says all that the last one shows.
+    """
+
+    tables: tuple[TableName, ...]
+    snapshot: _Snapshot
+    segment: int
+    ordinal: int
+    last_segment: int
+    last_ordinal: int
+
+    @classmethod
+    def of(cls, overlap: Overlap) -> StoredOverlap:
+        """As a manifest has it."""
+        assert overlap.end
+        return cls(
+            tables=tuple(sorted(overlap.tables)),
+            snapshot=overlap.first.text,
+            segment=overlap.begin.segment,
+            ordinal=overlap.begin.ordinal,
+            last_segment=overlap.end.segment,
+            last_ordinal=overlap.end.ordinal,
+        )
+
+
+class StoredDump(_Part):
+    """The manifest.
+
+    Attributes:
+        slaves: which may load it, each with what it sees of the tables, see `fingerprints`.
+        form: how pieces stand in files.
+        snapshot, segment, ordinal: what the dump saw, and where the log ended before (R5).
+        definitions: how the master's tables are made, as its vendor writes it.
+        chunks: in the order of delivery.
+        overlap: of what time some of them are, if the dump went on where another one had broken off; version 2.
+    """
+
+    version: Literal[1, 2] = 1
+    source: str
+    update: int
+    form: Form = "zst"
+    slaves: dict[str, dict[str, str]]
+    snapshot: _Snapshot
+    segment: int
+    ordinal: int
+    definitions: list[Any]
+    sequences: list[Any]
+    chunks: tuple[StoredChunk, ...]
+    overlap: StoredOverlap | None = None
+
+    @property
+    def position(self) -> Position:
+        """Where the log ended before the snapshot."""
+        return Position(self.segment, self.ordinal)
+
+    @property
+    def seen(self) -> Snapshot:
+        """What the dump saw."""
+        return Snapshot(self.snapshot)
+
+    @property
+    def between(self) -> Overlap | None:
+        """Of what time its chunks are, if they are not of one snapshot."""
+        if (one := self.overlap) is None:
+            return None
+        begin, end = Position(one.segment, one.ordinal), Position(one.last_segment, one.last_ordinal)
+        return Overlap(frozenset(one.tables), begin, Snapshot(one.snapshot), self.seen, end)
+
+    @property
+    def files(self) -> Iterator[StoredFile]:
+        """Every file of every chunk."""
+        return (file for chunk in self.chunks for file in chunk.files)
+
+    @property
+    def plan(self) -> list[Chunk]:
+        """The chunks as they are claimed, about as large as their files."""
+        sizes = (-(-sum(file.bytes for file in one.files) // BLOCK_BYTES) for one in self.chunks)
+        return [
+            Chunk(number, Leaf(one.table, one.table, size), 0, None, binary=one.binary)
+            for number, (one, size) in enumerate(zip(self.chunks, sizes, strict=True))
+        ]
+
+    def values(self) -> list[SequenceValue]:
+        """How far the master's sequences had come."""
+        return [SequenceValue.from_json(one) for one in self.sequences]
+
+    def written(self) -> bytes:
+        """The manifest as a file."""
+        # As earlier versions of Sluice read it, if they can take what is stored.
+        return self.model_dump_json(indent=1, exclude=None if self.overlap else {"overlap"}).encode()
+
+
+def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str, str]:
+    """What a slave sees of each table, as a hash: equal where that makes the same rows; empty if it does not get it."""
+    return {str(one.name): "" if mapper.excludes(one.name) else _hash(view(mapper, one.layout)) for one in tables}
+
+
+def _hash(seen: TableView) -> str:
+    """Of what decides about the rows, and nothing that another version of Sluice would write otherwise."""
+    said = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
+    style = seen.style.text.hex() if seen.style else None
+    told = json.dumps([str(seen.layout.name), seen.read, seen.written, said, style], sort_keys=True, default=sorted)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def opened(place: Place, awaited: Transfer, settings: Incoming) -> StoredDump:
+    """The manifest of the directory that a slave waits for.
+
+    Raises:
+        SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
+            dump; SLC-242, nobody signed it who is to have; SLC-192, it was encrypted with another key.
+    """
+    if MANIFEST not in (there := place.files()):
+        raise incomplete(place, [MANIFEST], awaited)
+    content = place.read(MANIFEST)
+    whole = hashlib.sha256(content).hexdigest() == awaited.sha256
+    if whole and settings.signed_by:
+        signature = place.read(SIGNATURE) if SIGNATURE in there else None
+        expect_signed(content, signature, settings.signed_by, place.url)
+    try:
+        stored = StoredDump.model_validate_json(Packing(key_file=settings.key_file).opened(content, MANIFEST))
+    except SluiceError:
+        # Nobody can open what was damaged.
+        if whole:
+            raise
+        raise _another(place, awaited) from None
+    except ValidationError as error:
+        raise altered(place, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
+    theirs = (stored.source, stored.update) != (awaited.pair.source, awaited.update)
+    if not whole and (theirs or awaited.pair.slave not in stored.slaves):
+        raise SluiceError(
+            184,
+            f"{place.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
+            f"{awaited.pair} waits for update {awaited.update}",
+            f"nothing was loaded; remove it, copy {awaited.url} instead, and run this again",
+        )
+    if not whole:
+        raise _another(place, awaited)
+    return stored
+
+
+def _another(place: Place, awaited: Transfer) -> SluiceError:
+    return altered(place, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
+
+
+def incomplete(place: Place, missing: Collection[str], awaited: Transfer) -> SluiceError:
+    """Not all of a directory has come, or nothing of it."""
+    return SluiceError(
+        182,
+        f"{place.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
+        f"the slave keeps what it has; copy the rest from {awaited.url}, then run this again",
+    )
+
+
+def altered(place: Place, faults: list[str], awaited: Transfer) -> SluiceError:
+    """Something in a directory is not as it was written: nothing of it is believed."""
+    more = f" and {len(faults) - _MORE} more" if len(faults) > _MORE else ""
+    return SluiceError(
+        183,
+        f"{place.url} is not as it was written: {'; '.join(faults[:_MORE])}{more}",
+        f"the slave keeps what it has; copy these again from {awaited.url}, then run this again",
+    )

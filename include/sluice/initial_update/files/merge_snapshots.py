@@ -1,0 +1,56 @@
+"""Files of a dump that went on where another one had broken off: their rows, of several snapshots, become those of the
+last one on a slave, as they do over the wire (R5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sluice.context import Context
+from sluice.drain.catch_up import Overlap
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.catch_up import bring
+from sluice.initial_update.chunks.copy import Nothing, Target, given
+from sluice.initial_update.chunks.plan import Chunk
+from sluice.model.names import TableName
+from sluice.vendors.protocol.load import TableDefinition
+
+
+class Gathered(Nothing):
+    """See `chunks.copy.Before`: rows may come twice, and the log says of which time each is to be."""
+
+    def __init__(
+        self, context: Context, chunks: Sequence[Chunk], definitions: Sequence[TableDefinition], overlap: Overlap
+    ) -> None:
+        super().__init__(chunks)
+        self._context = context
+        self._definitions = definitions
+        self._overlap = overlap
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work, and empty the tables, whose rows stay beside each other from here on.
+
+        Raises:
+            SluiceError: SLC-245, rows of several times cannot come into one of them.
+        """
+        super().begin(target)
+        mapper = target.tables.mapper
+        ours = [one for one in given(mapper, self._definitions) if one.name in self._overlap.tables]
+        told = [one for one in ours if not mapper.entry(one.name).chooses]
+        if others := {one.name for one in ours} - target.tables.merging(told, made=True):
+            raise SluiceError(
+                245,
+                f"what was stored of {', '.join(map(str, sorted(others)))} is of two times, as the dump broke off and "
+                f"went on, and slave {target.name} has more there than a primary key that stands between its rows",
+                "its tables are as they were. Drop these there, or what they have beside the primary key (unique "
+                "indexes, foreign keys, rules, triggers, `when`, `veto`), and run this again; or trigger "
+                "initial_update with `store_initial_data` and `force`, without `resume`",
+            )
+        target.tables.prepare(given(mapper, self._definitions))
+
+    def staying(self, target: Target) -> frozenset[TableName]:
+        """Tables to which rows come beside others."""
+        return self._overlap.tables
+
+    def catch_up(self, target: Target) -> None:
+        """Bring them to what the last snapshot shows. Raises as `bring` does."""
+        bring(self._context, target, self._overlap)

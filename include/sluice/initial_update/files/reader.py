@@ -1,0 +1,111 @@
+"""Rows out of a directory of initial data, in place of a master."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.plan import Chunk
+from sluice.initial_update.files.encoding import Packing
+from sluice.initial_update.files.manifest import MANIFEST, StoredChunk, StoredDump, StoredFile
+from sluice.storage.directory import Place
+from sluice.vendors.protocol.tasks import OfFiles
+
+
+@contextmanager
+def retrieving(origin: OfFiles) -> Iterator[FilesReading]:
+    """The directory, if its manifest is the one that the job was told of."""
+    place = Place(origin.url)
+    content = place.read(MANIFEST)
+    if hashlib.sha256(content).hexdigest() != origin.sha256:
+        raise _changed(place, MANIFEST)
+    stored = StoredDump.model_validate_json(Packing(key_file=origin.key_file).opened(content, MANIFEST))
+    yield FilesReading(place, stored, Packing(stored.form, origin.key_file))
+
+
+class FilesReading:
+    """See `sluice.vendors.protocol.load.Chunks`."""
+
+    def __init__(self, place: Place, stored: StoredDump, packing: Packing) -> None:
+        self._place = place
+        self._stored = stored
+        self._packing = packing
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> StoredRows:
+        """The rows of a chunk, as they were stored: with the columns that the slave's view had then."""
+        return StoredRows(self._place, self._stored.chunks[chunk.number], self._packing)
+
+
+class StoredRows:
+    """See `sluice.vendors.protocol.load.Rows`.
+
+    Attributes:
+        rows: as the manifest has them.
+    """
+
+    def __init__(self, place: Place, stored: StoredChunk, packing: Packing) -> None:
+        self._place = place
+        self._stored = stored
+        self._packing = packing
+        self.rows = stored.rows
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Raises SluiceError SLC-186, if a file is not what it was when all were checked."""
+        if self._stored.binary:
+            yield from self._bytes()
+            return
+        begun = b""
+        for buffer in self._bytes():
+            # A line may have been cut where a file was full.
+            whole, end, rest = buffer.rpartition(b"\n")
+            if end:
+                yield begun + whole + end
+                begun = rest
+            else:
+                begun += rest
+        assert not begun, "the last line has an end"
+
+    def _bytes(self) -> Iterator[bytes]:
+        for file in self._stored.files:
+            yield from self._of(file)
+
+    def _of(self, file: StoredFile) -> Iterator[bytes]:
+        with self._place.reading(file.name) as stream:
+            hashing = _Hashed(stream)
+            try:
+                yield from self._packing.pieces(hashing, file.name)
+            except (OSError, ValueError, pa.ArrowException):
+                raise _changed(self._place, file.name) from None
+            if hashing.digest.hexdigest() != file.sha256:
+                raise _changed(self._place, file.name)
+
+
+class _Hashed:
+    """Bytes that are hashed as they are read."""
+
+    def __init__(self, stream: pa.NativeFile) -> None:
+        self._stream = stream
+        self.digest = hashlib.sha256()
+        self.closed = False
+
+    def read(self, size: int) -> bytes:
+        """Read and hash."""
+        read: bytes = self._stream.read(size)
+        self.digest.update(read)
+        return read
+
+    def close(self) -> None:
+        """Whoever opened the stream closes it."""
+        self.closed = True
+
+
+def _changed(place: Place, name: str) -> SluiceError:
+    return SluiceError(
+        186,
+        f"{place.url}/{name} is another file than it was when all of them were checked",
+        "see who writes there. What is loaded stays; copy it again, and trigger receive_initial_files again",
+    )

@@ -1,0 +1,175 @@
+"""The other half of an update that is carried by hand: files are checked, loaded, and the slave joins the stream."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+
+from sluice import shell
+from sluice.changelog import initial_data
+from sluice.config.configuration import at_home
+from sluice.config.models import Incoming
+from sluice.context import Context
+from sluice.crash import CrashPoint, reached
+from sluice.errors import SluiceError, TransientError
+from sluice.initial_update.chunks.copy import Dumped, Load, Nothing, copy, given
+from sluice.initial_update.files import approval
+from sluice.initial_update.files.manifest import StoredDump, fingerprints, opened
+from sluice.initial_update.files.merge_snapshots import Gathered
+from sluice.initial_update.files.verify_files import check
+from sluice.initial_update.participants import restart
+from sluice.initial_update.targets import slave_target
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.storage.directory import Place
+from sluice.store import leases, statement_results, transfers, updates
+from sluice.store.transfers import Transfer
+from sluice.vendors.protocol.tasks import OfFiles
+from sluice.vendors.registry import master
+
+
+def expected(context: Context, source: str, slave: str) -> dict[str, object]:
+    """Where the files of a slave are to arrive: the directory, as this side sees it, and how many there will be.
+
+    None of them is looked for if all is loaded, and the slave's gate shut still.
+
+    Raises:
+        SluiceError: SLC-181, it waits for none.
+    """
+    pair = Pair(source, slave)
+    if loaded := transfers.loaded(context.store, pair):
+        return {"url": _place(context, loaded).url, "files": 0, "settle_s": 0.0}
+    awaited = _awaited(context, pair)
+    settings = _settings(context, awaited)
+    return {"url": _place(context, awaited).url, "files": awaited.files, "settle_s": settings.settle_s}
+
+
+def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, object]:
+    """Load the files that a slave waits for. Nothing here asks the master.
+
+    What an earlier attempt has loaded of them stays. An error leaves the slave waiting, with its gate shut. If all is
+    loaded already, nothing is, and the files are cleared away that it may have died over. The result tells what is
+    asked before the gate opens, too.
+
+    Raises:
+        SluiceError: SLC-181 to SLC-187, SLC-192, SLC-242, these files are not what it waits for; SLC-042, the log
+            was trimmed past them. Its tables are as they were.
+        TransientError: SLC-188, not all of it could be loaded.
+    """
+    pair = Pair(source, slave)
+    if already := transfers.loaded(context.store, pair):
+        return _over(context, already, 0)
+    awaited = _awaited(context, pair)
+    place = _place(context, awaited)
+    stored = opened(place, awaited, _settings(context, awaited))
+    dumped = _dumped(context, stored, place, awaited)
+    _refuse_changed(context, stored, dumped, pair)
+    if between := stored.between:
+        context.manifest(source).ahead(slave, between.begin)
+    check(place, stored, awaited, context.config.bulk_tasks)
+    event("checked", directory=place.url, chunks=len(stored.chunks), files=awaited.files)
+    with ExitStack() as stack:
+        held = leases.acquire(context.store, f"drain {pair}", force=True)
+        stack.callback(leases.release, context.store, held)
+        # Whoever gives its update up from here on has a later epoch.
+        awaited = _awaited(context, pair, awaited.update)
+        transfers.loading(context.store, awaited, held.epoch)
+        target = slave_target(context, pair, held, awaited.epoch)
+        stack.callback(target.tables.close)
+        before = Gathered(context, stored.plan, dumped.definitions, between) if between else Nothing(stored.plan)
+        loaded, failed = copy(context, source, awaited.update, dumped, [target], load, before)
+        if not loaded:
+            wrong = failed[target.name]
+            raise TransientError(
+                188,
+                f"not all of {place.url} is in: {wrong.said}",
+                f"{wrong.hint}. What is in stays, and receive_initial_files, triggered again, loads the rest",
+            )
+        rows = sum(target.tables.progress().values())
+        reached(CrashPoint.DUMPED)
+        target.tables.begin_stream(dumped.position, dumped.snapshot)
+        statement_results.covered(context.store, pair, dumped.snapshot)
+        updates.load_ended(context.store, awaited, rows)
+        if between:
+            # What lies before that is needed no more: not even by whoever would have to load all of it again.
+            restart(context.store, [pair], dumped.position, awaited.update)
+    return _over(context, replace(awaited, rows=rows), len(stored.chunks))
+
+
+def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
+    """End what is loaded, all of it; the result.
+
+    Args:
+        chunks: that were loaded by now.
+    """
+    _clear_away(context, _place(context, loaded), loaded)
+    counts = {"update": loaded.update, "rows": loaded.rows, "chunks": chunks}
+    return {**counts, **approval.question(context, loaded)}
+
+
+def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfer:
+    """What a slave waits for; and nothing else, if that is known."""
+    context.config.replication(pair.source, pair.slave)
+    awaited = transfers.awaited(context.store, pair)
+    if awaited is None or awaited.update != (update or awaited.update):
+        raise SluiceError(
+            181,
+            f"slave {pair.slave} waits for no files of {pair.source}: they are loaded, or its update was given up",
+            f"see `{shell.status()}`; to fill it anew, type: {shell.update(pair.source, [pair.slave])}",
+        )
+    return awaited
+
+
+def _place(context: Context, awaited: Transfer) -> Place:
+    """Where the slave's side finds what was stored."""
+    return Place(at_home(_settings(context, awaited).location)).within(awaited.name)
+
+
+def _settings(context: Context, awaited: Transfer) -> Incoming:
+    """How it arrives: as it is configured, unless nobody has to carry it."""
+    if initial_data.holds(context, awaited):
+        return Incoming(location=initial_data.place(context), settle_s=0)
+    return context.config.slave(awaited.pair.slave).initial_files
+
+
+def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfer) -> Dumped:
+    define = master(context.config.source(stored.source).vendor).definition
+    return Dumped(
+        [define(one) for one in stored.definitions],
+        stored.values(),
+        stored.seen,
+        stored.position,
+        OfFiles(place.url, awaited.sha256, _settings(context, awaited).key_file),
+    )
+
+
+def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: Pair) -> None:
+    """The stream goes on with what the slave sees now, so its data must be what it saw then."""
+    mapper = context.mapper(pair)
+    now = fingerprints(mapper, dumped.definitions)
+    then = stored.slaves.get(pair.slave) or next((seen for seen in stored.slaves.values() if seen == now), {})
+    slave = context.slave(pair)
+    try:
+        as_text = slave.fit({table.name: table.layout.columns for table in given(mapper, dumped.definitions)}).as_text
+    finally:
+        slave.close()
+    differ = [name for name in now if now[name] != then.get(name)]
+    differ += sorted({str(one.table) for one in stored.chunks if one.binary and one.table in as_text})
+    if differ:
+        raise SluiceError(
+            187,
+            f"what slave {pair.slave} sees of {', '.join(sorted(set(differ)))} is not what it saw when that was stored",
+            "put the configuration, or the types of its columns, back to what they were. Or have it dumped again: "
+            "trigger initial_update with `force`",
+        )
+
+
+def _clear_away(context: Context, place: Place, loaded: Transfer) -> None:
+    """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
+    if _settings(context, loaded).keep or transfers.others(context.store, loaded):
+        return
+    try:
+        if place.there():
+            place.remove_all()
+    except TransientError as error:
+        event("left behind", directory=place.url, why=error.fact)

@@ -1,0 +1,230 @@
+"""A directory as a dump fills it, in place of a slave: chunks in files that sort as they are to be delivered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sluice.config.mapper import Mapper
+from sluice.config.models import Outgoing
+from sluice.drain.catch_up import Overlap
+from sluice.errors import TransientError
+from sluice.initial_update.chunks.chunk_id import Piece
+from sluice.initial_update.files.encoding import Packing
+from sluice.initial_update.files.journal import NOTES, Begun, Left, Notes
+from sluice.initial_update.files.manifest import MANIFEST, StoredChunk, StoredDump, StoredOverlap, Views
+from sluice.initial_update.files.signature import SIGNATURE, private_key
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.storage.directory import Place
+from sluice.store.transfers import Transfer
+from sluice.vendors.protocol.load import Expected, TableDefinition
+from sluice.vendors.protocol.tasks import IntoFiles
+
+# The guide's priority of initial data: before all else that is sent to a slave.
+_PRIORITY = 9
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A slave that a directory is for.
+
+    Attributes:
+        views: what it sees of the tables that it gets.
+        seen: the same of all tables, see `fingerprints`.
+        as_text: tables whose rows it takes as text alone.
+        merging: asks it into which of some tables rows of several snapshots may come.
+    """
+
+    pair: Pair
+    mapper: Mapper
+    views: Views
+    seen: dict[str, str]
+    as_text: set[TableName]
+    merging: Callable[[Sequence[TableDefinition]], set[TableName]]
+
+    def gets_like(self, other: Destination) -> bool:
+        """Whether both get the same rows, in the same format."""
+        same = self.views.keys() == other.views.keys() and self.as_text == other.as_text
+        return same and all(one.reads_like(other.views[name]) for name, one in self.views.items())
+
+
+class StoredTables:
+    """See `sluice.vendors.protocol.load.SlaveTables`: what becomes of rows until they are loaded elsewhere.
+
+    Attributes:
+        overlap: of what time some of the chunks are, if not all are of the dump's snapshot.
+
+    Args:
+        left: what a dump that broke off has left in this directory.
+        lasting: what this one leaves is left for another one, if it breaks off.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        name: str,
+        settings: Outgoing,
+        update: int,
+        slaves: Sequence[Destination],
+        tables: Sequence[TableDefinition],
+        left: Left | None = None,
+        *,
+        lasting: bool = True,
+    ) -> None:
+        packing, first = packing_of(settings), left.next if left else 0
+        self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", packing.payload(settings.max_bytes), packing, first)
+        self.mapper: Mapper = slaves[0].mapper
+        self.as_text: set[TableName] = slaves[0].as_text
+        self.upserted: set[TableName] = set()
+        self.overlap: Overlap | None = None
+        self._place = place
+        self._notes = Notes(place, packing, first)
+        self._sign_with = settings.sign_with
+        self._name = name
+        self._update = update
+        self._slaves = slaves
+        self._definitions = tables
+        self._left = left
+        self._lasting = lasting
+        self._whole: dict[tuple[TableName, int], tuple[str, str]] = {}
+        self._stored: dict[str, StoredChunk] = {}
+        self._kept: list[tuple[str, str]] = []
+        self._chunks: Sequence[Expected] = ()
+        self._written = b""
+        self._files = 0
+
+    def begin(self) -> Sequence[Expected]:
+        """What earlier tries have left: chunks whose files are all there, in a format that is taken still."""
+        return [Expected(part, self._rows(part, note)) for part, note in self._left.chunks()] if self._left else ()
+
+    def _rows(self, part: str, note: str | None) -> int | None:
+        stored = self._left.notes.stored(note) if self._left and note else None
+        if stored is None or note is None or (stored.binary and stored.table in self.as_text):
+            return None
+        if any(self._there.get(file.name) != file.bytes for file in stored.files):
+            return None
+        self._whole[Piece.from_json(part).begins] = note, part
+        self._stored[note] = stored
+        return stored.rows
+
+    @cached_property
+    def _there(self) -> dict[str, int]:
+        return self._place.files()
+
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
+        """Those into which such rows may come on every slave, as far as it can be asked."""
+        return set.intersection(*(one.merging(tables) for one in self._slaves))
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Tasks share chunks out by their numbers; some stay, and of others there is nothing for these slaves."""
+        self._chunks = chunks
+        begin = {Piece.from_json(one.part).begins for one in chunks if one.part and one.rows is not None}
+        self._kept = [kept for begins, kept in self._whole.items() if begins in begin]
+
+    def prepare(
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
+    ) -> None:
+        """Make the directory, if it can be signed when all is in it, and write down what is to come."""
+        if self._sign_with:
+            private_key(self._sign_with)
+        slaves = tuple(one.pair.slave for one in self._slaves) if self._lasting else ()
+        parts = tuple(one.part for one in self._chunks)
+        source, form = self._slaves[0].pair.source, self.into.packing.form
+        self._notes.begin(
+            Begun(
+                source=source,
+                slaves=slaves,
+                form=form,
+                parts=parts,
+                nothing=frozenset(self._known),
+                kept=tuple(self._kept),
+            )
+        )
+
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
+        """How all tables are made is written into the manifest."""
+
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """No program imports into files."""
+        return set()
+
+    def follow(self, sequences: Sequence[SequenceValue]) -> None:
+        """So is how far sequences have come."""
+        self._sequences = sequences
+
+    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
+        """All is stored: write the manifest. Before it there is nothing that a slave could load.
+
+        Raises:
+            FencedError: SLC-050, another try went on with this directory.
+        """
+        self._notes.fence(len(self._chunks))
+        done, overlap = self._notes.done(), self.overlap
+        new = [self._notes.stored(done[number][0]) for number in sorted(done)]
+        stored = StoredDump(
+            version=2 if overlap else 1,
+            source=self._slaves[0].pair.source,
+            update=self._update,
+            form=self.into.packing.form,
+            slaves={one.pair.slave: one.seen for one in self._slaves},
+            snapshot=snapshot.text,
+            segment=position.segment,
+            ordinal=position.ordinal,
+            definitions=[one.to_json() for one in self._definitions],
+            sequences=[one.to_json() for one in self._sequences],
+            chunks=(*(self._stored[note] for note, _ in self._kept), *new),
+            overlap=StoredOverlap.of(overlap) if overlap else None,
+        )
+        kept = {file.name for file in stored.files}
+        # What tasks left that were tried again.
+        others = [name for name in self._place.files() if name not in kept and not name.startswith(f"{NOTES}/")]
+        self._place.remove(others)
+        self._files = len(kept) + (2 if self._sign_with else 1)
+        written = self.into.packing.closed(stored.written(), MANIFEST)
+        if self._sign_with:
+            self._place.write(SIGNATURE, private_key(self._sign_with).sign(written))
+        self._place.write(MANIFEST, written)
+        self._notes.remove()
+        self._written, self._begins = written, self.begins(position)
+
+    def begins(self, position: Position) -> Position:
+        """From where on the log has to be kept for those that load this."""
+        return self.overlap.begin if self.overlap else position
+
+    def transfer(self, pair: Pair) -> Transfer:
+        """What a slave waits for from now on."""
+        sha256 = hashlib.sha256(self._written).hexdigest()
+        return Transfer(pair, self._update, self._place.url, self._name, sha256, self._files, self._begins)
+
+    def progress(self) -> dict[int, int]:
+        """The chunks that are stored, and how many rows each has."""
+        return self._known | {number: rows for number, (_, rows) in self._notes.done().items()}
+
+    def close(self) -> None:
+        """Leave nothing behind of a dump that was not ended, but what another one may go on with."""
+        if self._written:
+            return
+        try:
+            if self._lasting and (self._left or self._notes.done() or self._notes.taken_over(len(self._chunks))):
+                event("left", directory=self._place.url, why="initial_update goes on with it, with `resume`")
+            else:
+                self._place.remove_all()
+        except TransientError as error:
+            event("left behind", directory=self._place.url, why=error.fact)
+
+    @property
+    def _known(self) -> dict[int, int]:
+        return {number: one.rows for number, one in enumerate(self._chunks) if one.rows is not None}
+
+
+def packing_of(settings: Outgoing) -> Packing:
+    """How pieces stand in the files of a source."""
+    return Packing("xml" if settings.as_xml else "zst", settings.key_file)

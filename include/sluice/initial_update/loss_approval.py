@@ -1,0 +1,95 @@
+"""An update that was refused for what columns of a slave would lose: people are asked, and if they allow it, it runs
+again by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sluice import shell
+from sluice.airflow_api.runs import UPDATING
+from sluice.context import Context
+from sluice.errors import Lossy, SluiceError
+from sluice.initial_update import column_losses
+from sluice.model.names import Pair
+from sluice.state.replication import Status
+from sluice.store import replications, updates
+
+
+def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: Mapping[str, object]) -> None:
+    """Have Airflow ask people, once for an update, if they can allow all that it was refused for.
+
+    Args:
+        error: what the update ended with; its HINT says so if people are asked.
+        chosen: see `sluice.store.updates.put_off`.
+    """
+    if not isinstance(error, Lossy) or not error.allowable:
+        return
+    updates.keep_asked(context.store, update, chosen)
+    updates.to_ask(context.store, update, pair.slave, still=True)
+    if _asked(context, pair, update):
+        dag = context.config.dag_id(column_losses.DAG)
+        error.hint = (
+            f"people are asked in Airflow (Required actions of {dag}), and if they approve, the update runs again by "
+            f"itself. Or: {error.hint}"
+        )
+
+
+def ask_again(context: Context, pair: Pair) -> None:
+    """Have people asked about the update that a slave had last, or was refused, if Airflow did not answer then; once.
+
+    Without an answer of Airflow the next run of its drain tries again.
+    """
+    update = updates.to_ask_about(context.store, replications.get(context.store, pair))
+    if update is not None:
+        _asked(context, pair, update)
+
+
+def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
+    """What people are asked; see `sluice.initial_update.column_losses.shown`.
+
+    Args:
+        update: the one that was refused, if they are asked because of that.
+    """
+    told = column_losses.shown(context, pair, partly=_partly(context, update))
+    if update and _waits(context, pair, update):
+        told["body"] = f"{told['body']}\n\nIf you approve, the initial update that was refused runs again at once."
+    return told
+
+
+def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -> dict[str, object]:
+    """Allow what somebody was shown, see `column_losses.allow`; `next` is the run that follows, or a command.
+
+    Args:
+        update: the one that was refused, which runs again unless the slave has had another one since.
+    """
+    done = column_losses.allow(context, pair, asked, who, partly=_partly(context, update))
+    if update and _waits(context, pair, update):
+        conf = {"source": pair.source, "slaves": [pair.slave], **updates.asked(context.store, update)}
+        if context.runs().ask_for(UPDATING, _run(pair, update), conf):
+            return {**done, "next": f"{context.config.dag_id(UPDATING)}/{_run(pair, update)}"}
+    return {**done, "next": shell.update(pair.source, [pair.slave])}
+
+
+def _asked(context: Context, pair: Pair, update: int) -> bool:
+    conf = {"source": pair.source, "slave": pair.slave, "refused": update}
+    if not context.runs().ask_for(column_losses.DAG, _run(pair, update), conf):
+        return False
+    updates.to_ask(context.store, update, pair.slave, still=False)
+    return True
+
+
+def _waits(context: Context, pair: Pair, update: int) -> bool:
+    """Whether the slave had no other update since."""
+    known = replications.get(context.store, pair)
+    if updates.is_refused(context.store, update):
+        return (known.update_id or 0) < update
+    return known.update_id == update and known.status is Status.INCONSISTENT
+
+
+def _partly(context: Context, update: int) -> bool | None:
+    return bool(updates.tables(context.store, update)) if update else None
+
+
+def _run(pair: Pair, update: int) -> str:
+    """The id of the run is that of the update, so that it is asked for once."""
+    return f"{pair.source}__{pair.slave}__{update}"

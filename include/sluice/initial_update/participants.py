@@ -1,0 +1,109 @@
+"""The slaves that a dump fills: which wait for its run, each under a lease, and which cannot be reached or filled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sluice import shell
+from sluice.context import Context
+from sluice.errors import SluiceError, TransientError
+from sluice.initial_update import column_losses, offline_slaves
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.model.position import Position
+from sluice.state.replication import Status
+from sluice.store import leases, replications, updates
+from sluice.store.engine import Store
+from sluice.store.leases import Lease
+
+# A slave, and its lease.
+Leased = tuple[Pair, Lease]
+
+
+def hold(context: Context, source: str, slaves: Sequence[str]) -> tuple[int, list[Leased]]:
+    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump; the number
+    of their update."""
+    waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
+    held = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
+    # Whoever begins another update from here on has a later epoch.
+    still = _waiting(context.store, list(waiting))
+    for pair in waiting:
+        if pair not in still:
+            leases.release(context.store, held.pop(pair))
+    if not held:
+        raise SluiceError(
+            81,
+            f"none of {', '.join(slaves)} waits for initial data",
+            f"trigger the whole DAG, not the task alone: {shell.update(source, slaves)}",
+        )
+    return next(iter(still.values())), list(held.items())
+
+
+def apart(
+    context: Context, held: Sequence[Leased], update: int, asked: Mapping[str, object], *, may_store: bool
+) -> tuple[list[Leased], list[Leased]]:
+    """The slaves that can be reached, and those whose data is to wait for them; the update of all others does.
+
+    Args:
+        asked: see `sluice.store.updates.put_off`.
+    """
+    absent = offline_slaves.absent(context, [pair for pair, _ in held])
+    put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).off_line == "wait"]
+    for pair in put_off:
+        try:
+            updates.put_off(context.store, pair, update, asked)
+        except TransientError:
+            raise
+        except SluiceError as error:
+            # It was cancelled while it was asked: the others go on.
+            event("left alone", slave=pair.slave, why=error.fact)
+    return (
+        [one for one in held if one[0] not in absent],
+        [one for one in held if one[0] in absent and one[0] not in put_off],
+    )
+
+
+def restart(store: Store, pairs: Sequence[Pair], position: Position, update: int) -> list[Pair]:
+    """Let the log be kept from a position on for slaves whose update goes on; which these are.
+
+    Raises:
+        SluiceError: SLC-085, it was given up for all of them.
+    """
+    going_on = [pair for pair in pairs if _restarted(store, pair, position, update)]
+    if not going_on:
+        names = ", ".join(pair.slave for pair in pairs)
+        raise SluiceError(85, f"the update of {names} was given up meanwhile", f"see `{shell.status()}`")
+    return going_on
+
+
+def _restarted(store: Store, pair: Pair, position: Position, update: int) -> bool:
+    try:
+        replications.restart_at(store, pair, position, update, updates.tables(store, update))
+    except SluiceError as error:
+        event("left alone", slave=pair.slave, why=error.fact)
+        return False
+    return True
+
+
+def unfit(context: Context, held: Sequence[Leased]) -> dict[str, SluiceError]:
+    """Which slaves cannot be filled, and why, before anything of them is touched: columns would lose what nobody
+    allowed, or a master what is wiped out; or what they are to see cannot be read, or they are to see nothing more."""
+    return {pair.slave: error for pair, _ in held if (error := _unfit(context, pair))}
+
+
+def _unfit(context: Context, pair: Pair) -> SluiceError | None:
+    try:
+        context.config.replication(pair.source, pair.slave)
+        context.wiped(pair)
+        context.mapper(pair)
+        column_losses.look(context, pair)
+    except SluiceError as error:
+        return error
+    return None
+
+
+def _waiting(store: Store, pairs: Sequence[Pair]) -> dict[Pair, int]:
+    """Those of these that are in an update of this run, with its number."""
+    known = [replications.get(store, pair) for pair in pairs]
+    ours = (one for one in known if one.status is Status.INITIAL and updates.ours(store, one))
+    return {one.pair: one.update_id or 0 for one in ours}

@@ -1,0 +1,1 @@
+"""Mode `external`: programs of the database that export and import."""

@@ -1,0 +1,293 @@
+"""Programs that bring rows in place of us: one of the master's side writes, one of each slave's side reads the same."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+from sluice.child_process import ended_with_parent
+from sluice.config.models import Program
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError
+from sluice.log import event
+
+_BUFFER_BYTES = 1024 * 1024
+# Of what a program says: how much is read as one line, and how much of it is logged. A secret lies in one or the other.
+_LINE_BYTES, _TOLD = 64 * 1024, 1000
+_GRACE_S, _LOOK_S = 5.0, 3.0
+_PLACE = re.compile(r"\{(\w+)\}")
+# What of our own environment a program gets; never what opens our connections.
+_OURS = ("PATH", "HOME", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A program as it is to be run.
+
+    Attributes:
+        who: whose program it is, in words.
+        settings: of the configuration.
+        words: the program and its arguments.
+        environment: what it gets beside a little of our own.
+        place: a directory that nobody else may look into.
+    """
+
+    who: str
+    settings: Program
+    words: Sequence[str]
+    environment: Mapping[str, str] = field(repr=False)
+    place: Path
+
+
+class Mask:
+    """Puts `***` in place of what a log is not to have.
+
+    Args:
+        connections: their passwords, as they are, and as a URL has them.
+    """
+
+    def __init__(self, connections: Mapping[str, ConnectionInfo]) -> None:
+        words = {info.password for info in connections.values() if info.password}
+        words |= {quote(word, safe="") for word in words}
+        self._secrets = sorted(words, key=len, reverse=True)
+
+    def __call__(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def filled(words: Sequence[str], once: Mapping[str, str], each: Mapping[str, Sequence[str]]) -> list[str]:
+    """Words with what their places `{name}` stand for; a word is there once for each value of a place in `each`."""
+    made = []
+    for word in words:
+        many = next((name for name in each if f"{{{name}}}" in word), None)
+        made += [_put(word, {**once, many: value}) for value in each[many]] if many else [_put(word, once)]
+    return made
+
+
+def _put(word: str, values: Mapping[str, str]) -> str:
+    return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
+
+
+def expect_there(who: str, words: Sequence[str]) -> None:
+    """Raises SluiceError SLC-200 if there is no such program."""
+    if shutil.which(words[0]) is None:
+        raise _absent(_called(who, words), "there is no such file, or it may not be executed")
+
+
+def poured(export: Task, imports: Sequence[Task], masked: Callable[[str], str]) -> list[SluiceError | None]:
+    """Run them all, and give each import what the export writes.
+
+    Returns:
+        for each import what went wrong with it. One that fails does not stop the others (R8).
+
+    Raises:
+        SluiceError: the export failed: SLC-200 to SLC-203. No import was told that it had everything.
+    """
+    with ExitStack() as stack:
+        readers = [stack.enter_context(_Running(one, masked, reads=True)) for one in imports]
+        if any(reader.listens for reader in readers):
+            _pour(stack.enter_context(_Running(export, masked)), readers)
+        return [reader.ended() for reader in readers]
+
+
+def _pour(writer: _Running, readers: Sequence[_Running]) -> None:
+    for buffer in _reported(writer.written()):
+        for reader in readers:
+            reader.read(buffer)
+        if not any(reader.listens for reader in readers):
+            return
+    # An import that came to an end of its input would take what a broken export wrote for all of it.
+    if wrong := writer.ended():
+        raise wrong
+
+
+def _reported(buffers: Iterator[bytes]) -> Iterator[bytes]:
+    began = last = time.monotonic()
+    count = 0
+    for buffer in buffers:
+        yield buffer
+        count += len(buffer)
+        if (now := time.monotonic()) - last > _LOOK_S:
+            last = now
+            event("progress", megabytes=count / 1e6, megabytes_per_s=count / 1e6 / (now - began))
+    event("exported", megabytes=count / 1e6)
+
+
+class _Running:
+    """One program while it runs, and what is run before it; ended at the end of its block with all that it started."""
+
+    def __init__(self, task: Task, masked: Callable[[str], str], *, reads: bool = False) -> None:
+        self.listens = False
+        self._task = task
+        self._masked = masked
+        self._reads = reads
+        self._child: subprocess.Popen[bytes] | None = None
+        self._wrong: SluiceError | None = None
+        self._late = False
+        self._expected = task.settings.expect is None
+        self._last = ""
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(task.settings.limit_s, self._expire)
+        self._timer.daemon = True
+
+    def __enter__(self) -> _Running:
+        self._timer.start()
+        try:
+            if before := self._task.settings.before:
+                self._start(before, reads=False, writes=False)
+                self._wrong = self._failure({0})
+            if self._wrong is None:
+                self._start(self._task.words, reads=self._reads, writes=not self._reads)
+        except SluiceError as error:
+            self._wrong = error
+        self.listens = self._reads and self._wrong is None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._end()
+        if self._child:
+            with self._lock:
+                self._child.wait()
+            self._listener.join(_GRACE_S)
+            for stream in filter(None, (self._child.stdin, self._child.stdout, self._child.stderr)):
+                with suppress(OSError):
+                    stream.close()
+
+    def written(self) -> Iterator[bytes]:
+        """What it writes; nothing if it did not start."""
+        output = self._child.stdout if self._child and self._wrong is None else None
+        while output and (buffer := os.read(output.fileno(), _BUFFER_BYTES)):
+            yield buffer
+
+    def read(self, buffer: bytes) -> None:
+        """Give it something to read, unless it has stopped to do so."""
+        if self.listens and self._child and self._child.stdin:
+            try:
+                self._child.stdin.write(buffer)
+            except OSError:
+                self.listens = False
+
+    def ended(self) -> SluiceError | None:
+        """Wait for its end; what went wrong, or None."""
+        if self._wrong:
+            return self._wrong
+        if self._child and self._child.stdin:
+            with suppress(OSError):
+                self._child.stdin.close()
+        wrong = self._failure(self._task.settings.success)
+        if wrong is None and not self._expected:
+            return SluiceError(
+                203,
+                f"{self._name} did not say {self._task.settings.expect!r}",
+                "what it said is in the log of this task; mend the program, or `expect` of it, then trigger "
+                "initial_update again",
+            )
+        return wrong
+
+    @property
+    def _name(self) -> str:
+        return _called(self._task.who, self._words)
+
+    def _start(self, words: Sequence[str], *, reads: bool, writes: bool) -> None:
+        self._words = words
+        environment = {name: os.environ[name] for name in _OURS if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+        try:
+            self._child = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE if reads else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE if writes else subprocess.STDOUT,
+                env=environment | dict(self._task.environment),
+                cwd=self._task.place,
+                start_new_session=True,
+                # A session that it has is ended by the next load; without us it must begin none after that.
+                preexec_fn=ended_with_parent(signal.SIGKILL),
+            )
+        except (OSError, ValueError) as error:
+            raise _absent(self._name, self._masked(str(error))) from None
+        said = self._child.stderr if writes else self._child.stdout
+        self._listener = threading.Thread(target=self._listen, args=(said,), daemon=True)
+        self._listener.start()
+
+    def _failure(self, success: Collection[int]) -> SluiceError | None:
+        assert self._child
+        # Not reaped yet, so that its number, which its group bears, is nobody else's.
+        os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT)
+        self._signal(signal.SIGKILL)
+        with self._lock:
+            code = self._child.wait()
+        self._listener.join(_GRACE_S)
+        if self._late:
+            return SluiceError(
+                202,
+                f"{self._name} had not ended after {self._task.settings.limit_s:g} s, and was ended",
+                "what it said is in the log of this task; mend what it waits for, or raise `limit_s`, then trigger "
+                "initial_update again",
+            )
+        if code in success:
+            return None
+        how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+        return SluiceError(
+            201,
+            f"{self._name} ended with {how}{f'; it said last: {self._last}' if self._last else ''}",
+            "all that it said is in the log of this task; mend that, then trigger initial_update again",
+        )
+
+    def _listen(self, said: IO[bytes]) -> None:
+        begins = True
+        for line in iter(lambda: said.readline(_LINE_BYTES), b""):
+            text = self._masked(line.decode(errors="replace")).strip()[:_TOLD] if begins else ""
+            begins = line.endswith(b"\n")
+            self._expected = self._expected or str(self._task.settings.expect) in text
+            if text:
+                self._last = text
+                event("said", program=Path(self._words[0]).name, of=self._task.who, line=text)
+
+    def _expire(self) -> None:
+        self._late = True
+        self._end()
+
+    def _end(self) -> None:
+        """End it and all that it started; what does not end when it is asked to is killed."""
+        self._signal(signal.SIGTERM)
+        deadline = time.monotonic() + _GRACE_S
+        while self._runs() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self._signal(signal.SIGKILL)
+
+    def _runs(self) -> bool:
+        with self._lock:
+            if self._child is None or self._child.returncode is not None:
+                return False
+            return os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
+
+    def _signal(self, number: signal.Signals) -> None:
+        with self._lock:
+            if self._child and self._child.returncode is None:
+                os.killpg(self._child.pid, number)
+
+
+def _called(who: str, words: Sequence[str]) -> str:
+    return f"the program {Path(words[0]).name} of {who}"
+
+
+def _absent(called: str, why: str) -> SluiceError:
+    return SluiceError(
+        200,
+        f"{called} cannot be started: {why}",
+        "install it where this job runs, or name it by its whole path in `initial_program`",
+    )

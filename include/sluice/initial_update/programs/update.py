@@ -1,0 +1,236 @@
+"""An initial update whose rows programs bring, such as the database's own for export and import (R5).
+
+An export with the argument `{snapshot}` reads that of the dump, so the slave's stream begins there as ever. Another one
+reads at times of its own, between two snapshots of ours: then the log brings what it read to the second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sluice.config.mapper import Mapper
+from sluice.config.models import Program
+from sluice.context import Context
+from sluice.drain.catch_up import Overlap
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.catch_up import await_published, bring, told
+from sluice.initial_update.chunks.copy import Nothing, Target, given
+from sluice.initial_update.chunks.plan import BLOCK_BYTES
+from sluice.initial_update.programs.run import Mask, Task, expect_there, filled, poured
+from sluice.initial_update.progress import Far, Reporting
+from sluice.model.action import Filled
+from sluice.model.names import Pair, TableName
+from sluice.model.sequence import SequenceValue
+from sluice.vendors.protocol.load import DumpSnapshot, Programs, TableDefinition, importing
+from sluice.vendors.protocol.slave import SourceDatabase
+from sluice.vendors.protocol.tasks import LoadJob, OfMaster, SlaveLoad, SlaveLoaded
+from sluice.vendors.registry import master, vendor
+
+
+def expect_exportable(context: Context, source: str) -> Sequence[str]:
+    """The program that exports from a master. Raises SluiceError SLC-200 if it is not there."""
+    settings = context.config.source(source)
+    command = settings.initial_program.command or master(settings.vendor).exporting.command
+    expect_there(f"source {source}", command)
+    return command
+
+
+def expect_importable(
+    context: Context,
+    pair: Pair,
+    mapper: Mapper,
+    definitions: Sequence[TableDefinition],
+    merging: Callable[[Sequence[TableDefinition]], set[TableName]],
+) -> None:
+    """See that the rows of a slave can come by a program; nothing is changed on it.
+
+    Args:
+        merging: see `sluice.initial_update.chunks.catch_up.told`.
+
+    Raises:
+        SluiceError: SLC-200, SLC-204, SLC-205.
+    """
+    slave = context.config.slave(pair.slave)
+    command, importing_ = slave.initial_program.command, vendor(slave.vendor).importing
+    names = [one.name for one in given(mapper, definitions)]
+    if importing_ is None:
+        raise _refused(pair.slave, "no program imports into this kind of slave")
+    if context.unheard(pair):
+        raise _refused(pair.slave, "with `block_loop` a master in its database would hear of the rows")
+    if own := [str(name) for name in names if mapper.filled(name) is Filled.MERGE]:
+        raise _refused(pair.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
+    bent = [str(one.name) for one in definitions if not mapper.whole(one.name) or mapper.table(one.name) != one.name]
+    if bent and not command:
+        raise _refused(pair.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
+    if not _reads_snapshot(expect_exportable(context, pair.source)):
+        exact = told(context, pair.source, mapper, definitions, merging)
+        if others := [str(name) for name in names if name not in exact]:
+            raise SluiceError(
+                205,
+                f"the program of source {pair.source} reads no {{snapshot}} of ours, and these tables of "
+                f"{pair.slave} cannot have rows of several times: {', '.join(others)}",
+                "nothing was changed on the slave; give them a primary key and no other unique one, see R5 in "
+                "correctness.md, use a program that reads a snapshot, or trigger initial_update with mode snapshot",
+            )
+    expect_there(f"slave {pair.slave}", command or importing_.command)
+
+
+def _reads_snapshot(command: Sequence[str]) -> bool:
+    return any("{snapshot}" in word for word in command)
+
+
+class External(Nothing):
+    """See `sluice.initial_update.chunks.copy.Before`: nothing stays, and what the programs left is looked at.
+
+    Attributes:
+        shown: the snapshot that the slaves equal in the end.
+
+    Raises:
+        SluiceError: SLC-200, the program of the master's side is not there.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        source: str,
+        update: int,
+        database: SourceDatabase,
+        snapshot: DumpSnapshot,
+        definitions: Sequence[TableDefinition],
+        sequences: Sequence[SequenceValue],
+    ) -> None:
+        super().__init__(())
+        self.shown = snapshot
+        self._context = context
+        self._source = source
+        self._update = update
+        self._database = database
+        self._first = snapshot
+        self._definitions = definitions
+        self._sequences = sequences
+        self._settings = context.config.source(source).initial_program
+        self._exporting = master(context.config.source(source).vendor).exporting
+        self._at_once = _reads_snapshot(expect_exportable(context, source))
+        self._rows: set[TableName] = set()
+
+    def begin(self, target: Target) -> None:
+        """Fence out whoever was at work, if the rows can come by a program.
+
+        Raises:
+            SluiceError: SLC-200, SLC-204, SLC-205; nothing was changed on the slave.
+        """
+        (pair,) = target.pairs
+        merging = partial(target.tables.merging, made=True)
+        expect_importable(self._context, pair, target.tables.mapper, self._definitions, merging)
+        super().begin(target)
+
+    def load(self, job: LoadJob) -> list[SlaveLoaded]:
+        """See `sluice.initial_update.chunks.copy.Load`: run the programs.
+
+        Raises:
+            SluiceError: SLC-200 to SLC-203, the export failed.
+        """
+        with self._reporting(job), TemporaryDirectory(prefix="sluice-") as directory:
+            export = self._export(job, Path(directory))
+            imports = [self._import(plan, Path(directory)) for plan in job.slaves]
+            wrong = poured(export, imports, Mask(self._context.connections))
+        if self._at_once:
+            self._rows = self._first.filled()
+        else:
+            with self._database.dump_snapshot(
+                [[one.name for one in self._definitions]], self._context.manifest(self._source).end
+            ) as self.shown:
+                # Who answers now has kept the tables locked all along, until the second one had them locked as well.
+                self._rows = self.shown.filled() & self._first.filled()
+            self._sequences = self._database.sequences()
+        return [SlaveLoaded(plan.slave, 0, error) for plan, error in zip(job.slaves, wrong, strict=True)]
+
+    def catch_up(self, target: Target) -> None:
+        """See that something came, and bring what was read at other times to the last snapshot.
+
+        Raises:
+            SluiceError: SLC-206, a program left nothing; SLC-084, nobody publishes; see `bring`.
+        """
+        mapper = target.tables.mapper
+        there = target.tables.imported(given(mapper, self._definitions))
+        rows = {name for name in self._rows if mapper.complete(name)}
+        empty = rows - there
+        # Of a table that is read at another time all rows may have gone, and others come.
+        if empty and (self._at_once or empty == rows):
+            raise SluiceError(
+                206,
+                f"the programs succeeded and left no rows on {target.name}, but the master has some: "
+                f"{', '.join(sorted(map(str, empty)))}",
+                "see in the log of this task what they said, mend `initial_program`, then trigger initial_update again",
+            )
+        if not self._at_once:
+            await_published(self._source, self.shown)
+            names = frozenset(one.name for one in self._definitions)
+            overlap = Overlap(names, self._first.position, self._first.snapshot, self.shown.snapshot)
+            bring(self._context, target, overlap)
+            target.tables.follow(self._sequences)
+
+    def _reporting(self, job: LoadJob) -> Reporting:
+        """Reports how large the slaves' tables have become, against those of the master: whatever programs do, and
+        before they commit it."""
+        given_ = {name for plan in job.slaves for name in plan.views}
+        planned = sum(leaf.blocks * BLOCK_BYTES for leaf in self._first.leaves() if leaf.table in given_)
+
+        def far(plan: SlaveLoad) -> Far:
+            size, info = vendor(plan.vendor).size, self._context.connection(plan.connection)
+            assert size
+            # Files grow ahead of their rows, and those of a master may be full of holes.
+            return Far(min(size(info, [one.layout.name for one in plan.views.values()]), planned))
+
+        return Reporting(self._context.store, self._update, Far(planned), [partial(far, one) for one in job.slaves])
+
+    def _export(self, job: LoadJob, place: Path) -> Task:
+        assert isinstance(job.origin, OfMaster)
+        own, info = self._exporting, self._context.connection(job.origin.connection)
+        names = {
+            "table": [one.name for one in self._definitions],
+            "relation": [leaf.relation for leaf in self._first.leaves()],
+            "sequence": sorted({one.sequence for one in self._sequences}),
+        }
+        settings = {"snapshot": own.snapshot(job.origin.snapshot_id), "database": info.database}
+        words = _words(self._settings, own, settings, names)
+        variables = own.environment(info, f"export {settings['snapshot']}", _made(place / "export"), False)
+        return Task(f"source {job.source}", self._settings, words, variables, place / "export")
+
+    def _import(self, plan: SlaveLoad, place: Path) -> Task:
+        own, info = vendor(plan.vendor).importing, self._context.connection(plan.connection)
+        assert own
+        settings, pair = self._context.config.slave(plan.slave).initial_program, Pair(self._source, plan.slave)
+        slave = self._context.slave(pair)
+        try:
+            silent = slave.capabilities().silent_triggers
+        finally:
+            slave.close()
+        names = {"table": [one.layout.name for one in plan.views.values()]}
+        words = _words(settings, own, {"database": info.database}, names)
+        variables = own.environment(info, importing(pair), _made(place / plan.slave), silent)
+        return Task(f"slave {plan.slave}", settings, words, variables, place / plan.slave)
+
+
+def _words(
+    settings: Program, own: Programs, once: Mapping[str, str], names: Mapping[str, Sequence[TableName]]
+) -> list[str]:
+    each = {place: [own.quoted(name) for name in some] for place, some in names.items()}
+    return filled(settings.command or own.command, once, each)
+
+
+def _made(place: Path) -> Path:
+    place.mkdir()
+    return place
+
+
+def _refused(slave: str, why: str) -> SluiceError:
+    return SluiceError(
+        204,
+        f"slave {slave} cannot be filled by a program: {why}",
+        "nothing was changed on it; trigger initial_update with mode snapshot, or give the slave an `initial_program` "
+        "that makes the rows as it is to have them",
+    )

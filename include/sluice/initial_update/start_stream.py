@@ -1,0 +1,64 @@
+"""The end of a dump: slaves begin their stream, or wait for what is on its way to them, if their update goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from sluice.context import Context
+from sluice.errors import ConfigError
+from sluice.initial_update.blocks.plan import Later, seen
+from sluice.initial_update.chunks.copy import Target
+from sluice.initial_update.files.target import StoredTables
+from sluice.initial_update.participants import Leased, restart
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.model.position import Position
+from sluice.store import loaded_slaves, replications, statement_results, transfers
+from sluice.store.leases import Lease
+from sluice.vendors.protocol.load import DumpSnapshot
+
+
+def join(
+    context: Context,
+    target: Target,
+    update: int,
+    shown: DumpSnapshot,
+    later: Later | None,
+    held: Mapping[Pair, Lease],
+) -> None:
+    """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
+    files = target.tables if isinstance(target.tables, StoredTables) else None
+    begins = files.begins(shown.position) if files else shown.position
+    going_on = restart(context.store, target.pairs, begins, update)
+    target.tables.begin_stream(shown.position, shown.snapshot)
+    if later and not files:
+        later.expect(target, update)
+    for pair in going_on:
+        if files:
+            transfers.begin(context.store, files.transfer(pair))
+        else:
+            statement_results.covered(context.store, pair, shown.snapshot)
+        loaded_slaves.note(context.store, update, pair.slave, held[pair], _what(context, pair, begins))
+
+
+def apart(context: Context, update: int, held: Sequence[Leased]) -> tuple[set[str], list[Leased]]:
+    """The slaves that an earlier try at an update has let join, and those that are to be filled yet.
+
+    Who joined has everything, on its disk; nothing came since, as the gate is shut. So it is left alone, if the
+    configuration is as it was, and the log has been kept for it all along.
+    """
+    known = [replications.get(context.store, pair) for pair, _ in held]
+    wanted: dict[str, str] = {}
+    for one in known:
+        # That it cannot be known what a slave is to see is told for this one alone, later.
+        with suppress(ConfigError):
+            wanted[one.pair.slave] = _what(context, one.pair, one.position)
+    there = loaded_slaves.still(context.store, update, wanted)
+    for slave in sorted(there):
+        event("filled already", slave=slave, update=update)
+    return there, [one for one in held if one[0].slave not in there]
+
+
+def _what(context: Context, pair: Pair, begins: Position) -> str:
+    return f"{begins} {seen(context, pair)}"

@@ -1,0 +1,49 @@
+"""What people are asked about a command of the master before a slave carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sluice.model.action import Action
+from sluice.model.table_definition import TableChange
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A command at its place in the stream: ordinal of its transaction, REPL_KEY, and the text that it carries."""
+
+    ordinal: int
+    key: int
+    action: Action
+    table: str
+    text: str
+
+    def __str__(self) -> str:
+        lost = "; ".join(self.lost) or "nothing that the slave has"
+        return f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
+
+    @property
+    def statement(self) -> str:
+        """What the client sent to the master; empty if nobody saw it."""
+        return TableChange.from_json(self.text).statement or ""
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What the slave has no more if it carries that out."""
+        return tuple(_lost(TableChange.from_json(self.text)))
+
+
+def _lost(change: TableChange) -> Iterator[str]:
+    if change.after is None:
+        yield "the table with all its rows"
+    if change.before is None or change.after is None:
+        return
+    after = {column.number: column for column in change.after.columns}
+    for column in change.before.columns:
+        if column.number not in after:
+            yield f"the column {column.name} with its values"
+        elif (new := after[column.number]).type != column.type:
+            yield f"what {new.type} does not hold of the column {column.name}, which is {column.type}"
+    if change.after.rewritten:
+        yield "the rows as they are: the master computed them anew, and they follow"

@@ -1,0 +1,72 @@
+"""Keys of a table between two, as people write them: ``public.legs: 2013, 'UA' .. 2013, 'WN'``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sluice.model.names import TableName
+from sluice.model.watched import split_table
+
+Bound = tuple[str, ...]
+
+# A text in quotes, two dots, a comma, a parenthesis; or a word, which ends before any of these.
+_TOKENS = re.compile(r"\s*(?:('(?:[^']|'')*')|(\.\.)|([,()])|((?:(?!\.\.)[^\s,()'])+))")
+_BOUND = re.compile(r"v(?:,v)*|\(v(?:,v)*\)|")
+
+
+@dataclass(frozen=True)
+class Between:
+    """The rows of a table whose keys are between two, which are both among them.
+
+    Attributes:
+        first, until: values of the key's columns, or of the first of them, as texts; None if there is no bound.
+    """
+
+    table: TableName
+    first: Bound | None
+    until: Bound | None
+
+    @classmethod
+    def parsed(cls, text: str) -> Between:
+        """What somebody wrote: a table, a colon, and two bounds with `..` between them, each of which may be missing.
+
+        A bound is a value for each column of the key, or for the first of them, with commas between; texts are in
+        single quotes, and what has neither blanks nor commas may be without.
+
+        Raises:
+            ValueError: it is none of this.
+        """
+        name, colon, rest = _named(text)
+        tokens = _tokens(rest)
+        dots = [place for place, (kind, _) in enumerate(tokens) if kind == ".."]
+        if not colon or len(dots) != 1:
+            raise ValueError("it is no table, a colon, and two bounds with .. between them")
+        first, until = tokens[: dots[0]], tokens[dots[0] + 1 :]
+        return cls(TableName(*split_table(name)), _bound(first), _bound(until))
+
+
+def _named(text: str) -> tuple[str, str, str]:
+    """The table, the colon and the rest; no colon within double quotes is the one."""
+    found = re.fullmatch(r'((?:"[^"]*"|[^":])*)(:)(.*)', text.strip(), re.DOTALL)
+    return (found[1].strip(), found[2], found[3]) if found else (text, "", "")
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, place = [], 0
+    text = text.rstrip()
+    while place < len(text):
+        token = _TOKENS.match(text, place)
+        if token is None:
+            raise ValueError("a text in quotes does not end")
+        quoted, dots, sign, word = token.groups()
+        kind = dots or sign or "v"
+        found.append((kind, quoted[1:-1].replace("''", "'") if quoted is not None else word or ""))
+        place = token.end()
+    return found
+
+
+def _bound(tokens: list[tuple[str, str]]) -> Bound | None:
+    if not _BOUND.fullmatch("".join(kind for kind, _ in tokens)):
+        raise ValueError("a bound is one value, or several with commas between them")
+    return tuple(value for kind, value in tokens if kind == "v") or None

@@ -1,0 +1,261 @@
+"""What `./sluice status` says beneath its table, to somebody at night: what happened, what is safe, what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+
+from sluice import shell
+from sluice.airflow_api.pause import Paused
+from sluice.airflow_api.runs import RECEIVING, UPDATING
+from sluice.context import Context
+from sluice.errors import SluiceError, TransientError
+from sluice.model.names import Pair, TableName
+from sluice.model.row_conflict import Oddity, Tolerated
+from sluice.monitor import unwatched
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event, Status
+from sluice.store import leases, replications, updates
+from sluice.store.blocked import Skipped
+from sluice.store.engine import Store
+from sluice.store.replications import HoldNote
+from sluice.store.tables import audit, initial_update, lease
+from sluice.store.transfers import Transfer
+
+_BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
+_ODD = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
+_KEPT = "The change log keeps everything for it"
+# So long after a run should have begun nobody needs to know that none did.
+_SILENCE = timedelta(minutes=2)
+
+
+def of_transfer(awaited: Transfer, location: str) -> str:
+    """Where initial data is that is carried to a slave by hand (guide: "Quick checklist for manual transfer")."""
+    return (
+        f"Manual Data transfer: WAITING (stored on '{awaited.url}'). {_KEPT}.\n"
+        f"HINT: copy that directory to {location}, which the slave's side sees. "
+        f"A run of receive_initial_files loads it when it is there: {_receive(awaited.pair)}"
+    )
+
+
+def of_loaded(loaded: Transfer) -> str:
+    """That all of it is in, and the gate shut still."""
+    return (
+        f"Manual Data transfer: LOADED ({loaded.rows:,} rows, stored on '{loaded.url}'), and not released. {_KEPT}.\n"
+        f"HINT: answer what receive_initial_files asks in Airflow (Required actions). To be asked again, type: "
+        f"{_receive(loaded.pair)}"
+    )
+
+
+def _receive(pair: Pair) -> str:
+    return shell.trigger(RECEIVING, source=pair.source, slave=pair.slave)
+
+
+def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
+    """That a slave is filled when it can be reached.
+
+    Args:
+        awaited: what is stored for it in the change log; None if its update is still to begin.
+        choices: of the form of that.
+    """
+    said, by = "it could not be reached when it was to be filled; nothing was read for it yet", UPDATING
+    anew = shell.update(pair.source, [pair.slave], **choices)
+    if awaited:
+        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVING
+        anew = _receive(pair)
+    return (
+        f"{said}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
+        f"right? If that run failed, type: {anew}"
+    )
+
+
+def of_absence(error: TransientError | None, status: Status) -> Iterator[str]:
+    """That the server of a slave does not answer, and which it is."""
+    if error:
+        kept = f" {_KEPT}." if status in (Status.NORMAL, Status.TRANSITION) else ""
+        yield f"it does not answer: {error.fact}.{kept}\nHINT: {error.hint}"
+
+
+def of_gate(
+    pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None, awaited: str | None = None
+) -> Iterator[str]:
+    """Why a gate is shut, and what opens it.
+
+    Args:
+        awaited: what is said of data that is on its way by hand.
+    """
+    for note in held.values():
+        begins = f"STANDBY ({note.kind}) since {_at(note.since)}, by {note.actor}: "
+        if note.kind is Hold.EXCEPTION:
+            yield f"{begins}its drain met an error. {_KEPT}.\n{note.reason}"
+        elif note.kind is Hold.APPROVAL:
+            yield f"{begins}it waits for a decision. {_KEPT}.\n{note.reason}"
+        elif note.kind is Hold.ADMIN:
+            yield f"{begins}{note.reason}. {_KEPT}.\nHINT: {shell.unpause(pair)}"
+        elif awaited:
+            yield awaited
+        else:
+            yield f"{begins}{note.reason}. Nothing is to be typed: its gate opens when the data is in"
+    if paused and not held.keys() & {Hold.ADMIN, Hold.EXCEPTION}:
+        who = paused.actor or "somebody"
+        kept = "" if held else f" {_KEPT}."
+        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {shell.unpause(pair)}"
+
+
+def of_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
+    """Why a slave gets no changes, or may not equal its master.
+
+    Args:
+        location: where its source stores what is carried by hand.
+    """
+    anew = f"type, which replaces what its watched tables hold: {shell.update(pair.source, [pair.slave])}"
+    if status is Status.UNCONFIGURED:
+        yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
+    elif status is Status.INCONSISTENT:
+        yield (
+            f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
+            f"HINT: once the cause is mended, {anew}{_or_resume(store, pair, location)}"
+        )
+    elif different:
+        yield (
+            f"the last comparison found {different:,} rows that are not as on the master; changes are delivered.\n"
+            f"HINT: find out who else writes to it, then {anew}"
+        )
+
+
+def _or_resume(store: Store, pair: Pair, location: str) -> str:
+    """The other way, if an update broke off whose chunks may stay; and where these are, if they are files."""
+    number = replications.get(store, pair).update_id
+    known = select(initial_update.c.state).where(initial_update.c.id == number, initial_update.c.snapshot.is_not(None))
+    with store.begin() as connection:
+        state = connection.execute(known).scalar()
+    in_blocks = state in (*updates.IN_BLOCKS, updates.LOADING_CANCELLED)
+    if not (in_blocks or state in ("DUMPING", "FAILED", updates.CANCELLED)):
+        return ""
+    choices = updates.asked(store, number) | ({"mode": "markers"} if in_blocks else {})
+    choices.pop("resume", None)
+    stored = bool(choices.get("store_initial_data"))
+    # Who gets the same files goes on together.
+    slaves = updates.given_up(store, number) if stored else [pair.slave]
+    resumed = shell.update(pair.source, slaves, **choices, resume=True)
+    said = f"\nHINT: or go on where the initial update broke off: {resumed}"
+    if not stored:
+        return said
+    anew = shell.update(pair.source, slaves, **choices)
+    return f"{said}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
+
+
+def of_rest(context: Context, pair: Pair, holdback: int) -> str:
+    """That what a slave lacks waits for the next run of its drain, if none is at work. Its gate is open."""
+    if not holdback or leases.is_held(context.store, f"drain {pair}"):
+        return ""
+    starts = context.runs().next_of("drain", pair.source, pair.slave)
+    at = f"at {_at(starts.astimezone())}" if starts else ""
+    asked_for = context.config.replication(pair.source, pair.slave).schedule.linger_s > 0
+    if asked_for and not context.publish_switch(pair.source).paused():
+        when = f"the publisher asks for one{f'; {at} it starts anyhow' if at else ''}"
+    else:
+        when = f"it starts {at or 'by itself'}"
+    waiting = "1 transaction waits" if holdback == 1 else f"{holdback:,} transactions wait"
+    return f"{waiting} for the next run of its drain: {when}"
+
+
+def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:
+    """Which tables had rows that were not as expected, and were put right."""
+    if odd:
+        told = ", ".join(f"{table} {rows:,} {_ODD[oddity]}" for (table, oddity), rows in sorted(odd.items()))
+        yield (
+            f"rows were not as expected, and were put right: {told}.\n"
+            f"HINT: find out who else writes to {pair.slave}; run verify to see whether anything else differs"
+        )
+
+
+def of_tables(pair: Pair, skipped: Mapping[TableName, Skipped]) -> Iterator[str]:
+    """Which tables of the master a slave is not given."""
+    for table, one in skipped.items():
+        yield (
+            f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
+            f"HINT: to have it again, type: {shell.update(pair.source, [pair.slave])}"
+        )
+
+
+@dataclass(frozen=True)
+class SourceNotes:
+    """What is said of a source.
+
+    Attributes:
+        publishing: why nothing of it is published, if that is so: a slave without holdback may be old then.
+        unwatched: tables that are to be watched and are not.
+        loses: one of these has rows that no slave gets.
+    """
+
+    publishing: str = ""
+    unwatched: tuple[str, ...] = ()
+    loses: bool = False
+
+
+def of_source(context: Context, source: str) -> SourceNotes:
+    """What is said of a source."""
+    paused = context.publish_switch(source).paused()
+    try:
+        database = context.source(source)
+        try:
+            waiting = database.is_installed() and database.queued()
+            found = database.unwatched(context.wanted(source).named)
+        finally:
+            database.close()
+    except SluiceError as error:
+        unread = f"nothing is published: the source cannot be read. Changes wait in ITEMS.\n{error}"
+        return SourceNotes(_paused(context, source, paused) if paused else unread)
+    publishing, dag = "", context.config.dag_id("publish", source)
+    if paused:
+        publishing = _paused(context, source, paused)
+    elif waiting and (ended := _silent(context, source)):
+        publishing = (
+            f"nothing was published since {_at(ended)}. Changes wait in ITEMS.\n"
+            f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
+        )
+    loses = any(one.reason.loses for one in found)
+    return SourceNotes(publishing, tuple(unwatched.note(context, source, one) for one in found), loses)
+
+
+def _paused(context: Context, source: str, by: Paused) -> str:
+    return (
+        f"nothing is published: the DAG {context.config.dag_id('publish', source)} is paused by "
+        f"{by.actor or 'somebody'}.\n"
+        f"Changes wait in ITEMS, and fill the master's disk.\nHINT: {shell.unpause_publish(source)}"
+    )
+
+
+def _silent(context: Context, source: str) -> datetime | None:
+    """Since when nobody publishes, if that is long."""
+    patience = timedelta(seconds=context.config.source(source).schedule.every_s) + _SILENCE
+    wanted = select(lease.c.expires_at).where(
+        lease.c.name == f"publish {source}", lease.c.expires_at < func.clock_timestamp() - patience
+    )
+    with context.store.begin() as connection:
+        ended: datetime | None = connection.execute(wanted).scalar()
+    return ended
+
+
+def _since(store: Store, pair: Pair) -> str:
+    """When a slave became INCONSISTENT, by whom, and why, as the audit trail has it."""
+    wanted = (
+        select(audit)
+        .where(audit.c.source == pair.source, audit.c.slave == pair.slave, audit.c.event.in_(_BREAKING))
+        .order_by(audit.c.id.desc())
+        .limit(1)
+    )
+    with store.begin() as connection:
+        row = connection.execute(wanted).one_or_none()
+    if row is None:
+        return ""
+    why = row.detail.partition(": ")[2]
+    return f" since {_at(row.at)}, by {row.actor}{f': {why}' if why else ''}"
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S %Z}".strip()

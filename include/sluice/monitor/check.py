@@ -1,0 +1,245 @@
+"""`./sluice check`: is everything there that the configuration names, and may we do what we need to do?"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sluice import shell
+from sluice.airflow_api.client import AirflowApi
+from sluice.changelog.segment_files import expect_place
+from sluice.config.configuration import at_home
+from sluice.config.models import Outgoing
+from sluice.connections import ConnectionInfo
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.initial_update.blocks.throttle import active
+from sluice.initial_update.files.encoding import encryption_key
+from sluice.initial_update.files.signature import private_key, public_key
+from sluice.initial_update.preflight import MasterTables, look
+from sluice.model.names import Pair
+from sluice.model.replication_cycles import echoing
+from sluice.monitor import unwatched
+from sluice.publish.transformer import load
+from sluice.storage.directory import Place
+from sluice.tls import is_far
+from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
+
+TIMEOUT_S = 5.0
+_HTTPS = '`{"schema": "https"}` in the extra of its Airflow connection'
+_USE_SSL = '`{"use_ssl": true}` in the extra of its Airflow connection'
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: fine, worth knowing, or wrong."""
+
+    subject: str
+    good: bool
+    text: str
+
+
+def findings(context: Context) -> Iterator[Finding]:
+    """Look at all that is configured: what jobs run on, each source with its tables, each slave with its own."""
+    yield _try("control store", lambda: _store(context))
+    yield _try("Airflow's REST API", lambda: _api(context))
+    yield _try("Spark", lambda: _spark(context.connection(context.config.spark)))
+    yield _try("change log", lambda: _change_log(context.config.change_log_url))
+    masters: dict[str, MasterTables] = {}
+    for name in context.config.sources:
+        yield _try(f"source {name}", lambda name=name: _source(context, name, masters))  # type: ignore[misc]
+        yield from _activity(context, name)
+        out = context.config.source(name).initial_files
+        yield from _keys(f"keys of {name}", {encryption_key: out.key_file, private_key: out.sign_with})
+        if "location" in out.model_fields_set:
+            yield _try(f"initial files of {name}", lambda out=out: _place(out))  # type: ignore[misc]
+        if transformer := context.config.source(name).messages.transformer:
+            yield _try(f"transformer of {name}", lambda name=name, by=transformer: _transformer(by, name))  # type: ignore[misc]
+    yield _try("replications", lambda: _circles(context))
+    fed = [Pair(one.source, one.slave) for one in context.config.replications]
+    for pair in fed:
+        yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair, masters))  # type: ignore[misc]
+        into = context.config.slave(pair.slave).initial_files
+        yield from _keys(f"keys of {pair.slave}", {encryption_key: into.key_file, public_key: into.signed_by})
+    for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
+        yield Finding(f"slave {slave}", True, "is in no replication, and was not looked at")
+
+
+def reached(context: Context, conn_id: str) -> Iterator[Finding]:
+    """Whether what a connection leads to answers, for everything that the configuration uses it for."""
+    settings = context.config
+    if conn_id == settings.control:
+        yield _try("control store", lambda: _store(context))
+    if conn_id == settings.airflow_api:
+        yield _try("Airflow's REST API", lambda: _api(context))
+    if conn_id == settings.spark:
+        yield _try("Spark", lambda: _spark(context.connection(conn_id)))
+    for name, source in settings.sources.items():
+        if source.connection == conn_id:
+            yield _try(f"source {name}", lambda name=name: _answers(context.source(name)))  # type: ignore[misc]
+    for pair in (Pair(one.source, one.slave) for one in settings.replications):
+        if settings.slave(pair.slave).connection == conn_id:
+            # The mapper of the configuration alone: the control store may have no connection yet.
+            mapper = context.configured(pair)
+            yield _try(f"slave {pair.slave}", lambda pair=pair, by=mapper: _answers(context.slave(pair, by)))  # type: ignore[misc]
+
+
+def line(finding: Finding) -> str:
+    """A finding as people read it."""
+    return f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}".replace("\n", "\n     ")
+
+
+def _answers(database: SourceDatabase | SlaveDatabase) -> str:
+    with closing(database):
+        database.capabilities()
+    return "answers"
+
+
+def _try(subject: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(subject, True, look())
+    except SluiceError as error:
+        return Finding(subject, False, str(error))
+
+
+def _store(context: Context) -> str:
+    with context.store.begin():
+        return "; ".join(["answers", *context.store.remarks()])
+
+
+def _api(context: Context) -> str:
+    info = context.connection(context.config.airflow_api)
+    hint = f"start Airflow, or mend the connection {context.config.airflow_api}; until then pausing is not noticed"
+    api = AirflowApi(info)
+    try:
+        api.ask("/api/v2/dags?limit=1")
+    except (OSError, ValueError, KeyError) as error:
+        raise SluiceError(63, f"no good answer to {info.login} at {info.host}:{info.port}: {error}", hint) from None
+    parts = urlsplit(api.base)
+    if parts.scheme == "http" and is_far(_peer(parts.hostname or "", parts.port or 80)):
+        return f"answers; its password travels to {api.base} without encryption: set {_HTTPS}"
+    return "answers"
+
+
+def _spark(info: ConnectionInfo) -> str:
+    if not info.port:
+        return f"{info.conn_type} {info.host}, looked at by the first job"
+    host = info.host.rpartition("//")[2]
+    try:
+        peer = _peer(host, info.port)
+    except OSError as error:
+        raise SluiceError(
+            64,
+            f"nothing answers at {host}:{info.port}: {error}",
+            "start the Spark server, or mend its connection; no job runs until then",
+        ) from None
+    listens = f"listens at {host}:{info.port}"
+    # A master of Spark is an address with its scheme, and has TLS by settings of Spark's own.
+    if host == info.host and str(info.extra.get("use_ssl", "")).lower() != "true" and is_far(peer):
+        return f"{listens}; the connection is not encrypted: set {_USE_SSL}"
+    return listens
+
+
+def _peer(host: str, port: int) -> str:
+    """The IP address that listens there. Raises OSError if nobody does."""
+    with socket.create_connection((host, port), TIMEOUT_S) as opened:
+        return str(opened.getpeername()[0])
+
+
+def _change_log(url: str) -> str:
+    if "://" in url:
+        return f"{url}, looked at by the first job"
+    directory, there = Path(url), expect_place(url)
+    free = shutil.disk_usage(there).free / 1e9
+    return f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
+
+
+def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:
+    source = context.source(name)
+    try:
+        can = source.capabilities()
+        installed = source.is_installed()
+        left = [unwatched.fact(one) for one in source.unwatched(context.wanted(name).named)]
+    finally:
+        source.close()
+    master = masters[name] = MasterTables.of_source(context, name)
+    ddl = (
+        "DDL is seen as it happens"
+        if can.event_triggers
+        else "DDL is found by polling, since the role may not create event triggers; let a superuser run the script of "
+        f"{shell.sluice('grants', name)}"
+    )
+    made = "installed" if installed else "not installed yet (bootstrap installs them)"
+    return "; ".join(["answers", f"DbResources {made}", ddl, *left, *master.remarks])
+
+
+def _activity(context: Context, name: str) -> Iterator[Finding]:
+    most = context.config.source(name).blocks.max_active
+    if most is not None:
+        text = "active sessions of others: {}; an initial update begins no block while there are more than {}"
+        yield _try(f"blocks of {name}", lambda: text.format(active(context, name), most))
+
+
+def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Finding]:
+    """Whether the key files of initial data can be used on this machine, for who has any."""
+    named = [(read, file) for read, file in files.items() if file]
+    if named:
+        text = f"can be read on this machine: {', '.join(file for _, file in named)}"
+        yield _try(subject, lambda: text if all(read(file) for read, file in named) else "")
+
+
+def _place(settings: Outgoing) -> str:
+    place = at_home(settings.location)
+    Place(place).expect_writable(settings.max_bytes)
+    return f"can be written to {place} on this machine"
+
+
+def _circles(context: Context) -> str:
+    if back := echoing(context.config.arrows(context.place)):
+        raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "mend it, see include/docs/both_directions.md")
+    return "none brings a change back to where it was taken from"
+
+
+def _transformer(named: str, source: str) -> str:
+    load(named, source)
+    return f"{named} can be loaded on this machine"
+
+
+def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) -> str:
+    slave = context.slave(pair)
+    try:
+        can = slave.capabilities()
+        quiet = (
+            "its own triggers and cascades stay silent"
+            if can.silent_triggers
+            else "its tables may have no triggers and cascades of their own, which the role cannot silence"
+        )
+        try:
+            master = masters.get(pair.source) or MasterTables.of_source(context, pair.source)
+        except SluiceError:
+            # What is wrong there is told beside the source, and is not this slave's fault.
+            return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"
+        columns = {name: known for name, known in master.columns.items() if not slave.mapper.excludes(name)}
+        excluded = sorted(filter(slave.mapper.excludes, master.columns))
+        warnings = [f"does not get {', '.join(map(str, excluded))}"] if excluded else []
+        for name, known in columns.items():
+            # No error of an update: the column may be still to come.
+            slave.mapper.refuse_unknown(name, [column.name for column in known])
+        warnings += look(context, slave, master)
+        guarded = slave.guarded(list(columns)) if context.unheard(pair) else []
+        if wanted := context.wiped(pair):
+            gone = slave.wiped(wanted)
+            warnings.append(f"an initial update drops {len(gone)} objects of {wanted.schema_}: {', '.join(gone)}")
+    finally:
+        slave.close()
+    if guarded:
+        quiet += f", but {', '.join(guarded)}: what that writes is not published there, as block_loop has it"
+    if context.config.slave(pair.slave).stylesheets:
+        style = slave.mapper.stylesheet
+        warnings.append(f"messages pass {style.name}" if style else "there is no stylesheet for its messages")
+    return "; ".join([f"answers; {quiet}", *warnings])

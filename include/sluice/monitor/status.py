@@ -1,0 +1,235 @@
+"""Where every replication stands: the table that `./sluice status` prints with its notes, and its JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from sqlalchemy import Connection, func, select
+
+from sluice.changelog import initial_data
+from sluice.config.configuration import at_home
+from sluice.context import Context
+from sluice.errors import TransientError
+from sluice.initial_update import offline_slaves
+from sluice.model.blocking_transaction import Stuck
+from sluice.model.names import Pair
+from sluice.model.progress import Progress
+from sluice.model.row_conflict import Tolerated
+from sluice.monitor import advice
+from sluice.state.dispatcher import Dispatcher, Hold, shown
+from sluice.state.replication import DELIVERING, Status
+from sluice.store import blocked, replications, transfers, updates
+from sluice.store.engine import Store
+from sluice.store.replications import Replication
+from sluice.store.tables import comparison, initial_update, of, segment
+from sluice.store.transfers import Transfer
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One replication. `holdback` counts transactions; `lag_s` is the age of the oldest of them in the log.
+
+    Attributes:
+        why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
+        publishing: the same of its source.
+        unwatched: tables that its source is to watch and does not, each with its reason and what to type.
+        complete: none of these has rows that no slave gets.
+        odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
+            sum.
+        loading: how far it is in being filled, if it is.
+        stuck: the transaction that it stands in front of: ordinal, trans_key, first_key, last_key, touched tables.
+        skipped: tables of the master that it is not given, and how many changes that were.
+        excluded: entries of the configuration for tables that it does not get.
+        answers: its server does.
+        resting: that no drain is at work on what it lacks, and when the next one starts.
+    """
+
+    source: str
+    slave: str
+    status: str
+    colour: str
+    dispatcher: str
+    why: str
+    position: str
+    holdback: int
+    lag_s: float
+    loaded: str
+    tolerated: int
+    compared: int | None
+    different: int | None
+    publishing: str = ""
+    unwatched: Sequence[str] = ()
+    complete: bool = True
+    odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    stuck: Stuck | None = None
+    loading: Progress | None = None
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    excluded: Sequence[str] = ()
+    answers: bool = True
+    resting: str = ""
+
+    @property
+    def well(self) -> bool:
+        """Whether it gets all that it is to get, and was equal when it was compared last."""
+        active = (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE)
+        lacking = self.skipped or self.different or self.publishing
+        return active and self.answers and self.complete and not lacking
+
+
+def standings(context: Context, *pairs: Pair) -> list[Standing]:
+    """These replications; every configured one, in the file's order, if none is named."""
+    for pair in pairs:
+        context.config.replication(pair.source, pair.slave)
+    pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
+    sources = {name: advice.of_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
+    absent = offline_slaves.unanswered(context, pairs)
+    return [_standing(context, pair, sources[pair.source], absent.get(pair)) for pair in pairs]
+
+
+def brief(context: Context, pair: Pair) -> str:
+    """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
+    row = _standing(context, pair, advice.SourceNotes(), None)
+    head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
+    return "\n".join(filter(None, [head, row.why]))
+
+
+def as_json(rows: Sequence[Standing]) -> str:
+    """The same for programs."""
+    return json.dumps([asdict(row) for row in rows], indent=2)
+
+
+def as_table(rows: Sequence[Standing]) -> str:
+    """The same for people."""
+    several = len({row.source for row in rows}) > 1
+    head = ("SLAVE", "STATUS", "DISPATCHER", "POSITION", "HOLDBACK", "LAG", "ROWS COMPARED", "ROWS DIFFERENT")
+    body = [
+        (
+            f"{row.source}->{row.slave}" if several else row.slave,
+            row.status + (f" {row.loaded}" if row.loaded else ""),
+            row.dispatcher,
+            row.position,
+            f"{row.holdback:,}",
+            f"{row.lag_s:.0f} s",
+            "-" if row.compared is None else f"{row.compared:,}",
+            "-" if row.different is None else f"{row.different:,}",
+        )
+        for row in rows
+    ]
+    widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
+    said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
+    said |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
+    said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
+    said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
+    said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
+    return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
+
+
+def _standing(context: Context, pair: Pair, source: advice.SourceNotes, absent: TransientError | None) -> Standing:
+    known = replications.get(context.store, pair)
+    held = replications.holds(context.store, pair)
+    odd = replications.odd(context.store, pair)
+    carried = transfers.pending(context.store, pair)
+    awaited = carried if carried and not carried.is_in else None
+    skipped = blocked.left_out(context.store, pair)
+    kinds = frozenset(held)
+    if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
+        kinds |= {Hold.ADMIN}
+    holdback, lag_s = behind(context.store, pair)
+    with context.store.begin() as connection:
+        compared, different = _compared(connection, pair)
+        loaded, loading = _loaded(connection, known, awaited)
+    stored = at_home(context.config.source(pair.source).initial_files.location)
+    return Standing(
+        source=pair.source,
+        slave=pair.slave,
+        status=known.status,
+        colour=known.status.colour,
+        dispatcher=shown(kinds),
+        why="\n".join(
+            [
+                *advice.of_absence(absent, known.status),
+                *advice.of_status(context.store, pair, known.status, different, stored),
+                *advice.of_gate(pair, held, paused, _awaited(context, known, carried)),
+                *advice.of_rows(pair, odd),
+                *advice.of_tables(pair, skipped),
+            ]
+        ),
+        position=str(known.position),
+        holdback=holdback,
+        lag_s=lag_s,
+        loaded=loaded,
+        loading=loading,
+        tolerated=odd.total(),
+        odd=_by_table(odd),
+        stuck=blocked.standing(context.store, pair),
+        skipped={str(table): one.changes for table, one in skipped.items()},
+        excluded=context.config.slave(pair.slave).mapper.exclusions,
+        compared=compared,
+        different=different,
+        publishing=source.publishing,
+        unwatched=source.unwatched,
+        complete=not source.loses,
+        answers=absent is None,
+        resting=advice.of_rest(context, pair, holdback) if known.status in DELIVERING and not (kinds or absent) else "",
+    )
+
+
+def _awaited(context: Context, known: Replication, carried: Transfer | None) -> str | None:
+    """What is waited for before the gate of a slave opens, if nobody is at work on that."""
+    if carried and carried.is_in:
+        return advice.of_loaded(carried)
+    if updates.is_put_off(context.store, known) or (carried and initial_data.holds(context, carried)):
+        return advice.of_log(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
+    location = at_home(context.config.slave(known.pair.slave).initial_files.location)
+    return advice.of_transfer(carried, location) if carried else None
+
+
+def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for (table, oddity), rows in sorted(odd.items()):
+        found.setdefault(str(table), {})[oddity] = rows
+    return found
+
+
+def behind(store: Store, pair: Pair) -> tuple[int, float]:
+    """How many transactions of the log a slave lacks, and the age of the oldest of them in seconds."""
+    ordinal = replications.get(store, pair).position.ordinal
+    ahead = (
+        select(
+            func.coalesce(func.max(segment.c.last_ordinal), ordinal),
+            # Not below 0, if the clock was set back since.
+            func.greatest(func.extract("epoch", func.clock_timestamp() - func.min(segment.c.published_at)), 0),
+        )
+        .where(segment.c.source == pair.source, segment.c.last_ordinal > ordinal)
+        .select_from(segment)
+    )
+    with store.begin() as connection:
+        last, age = connection.execute(ahead).one()
+    return int(last) - ordinal, float(age or 0)
+
+
+def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | None]:
+    ours = of(comparison, pair)
+    newest = select(func.max(comparison.c.point)).where(ours).scalar_subquery()
+    sums = select(func.sum(comparison.c.compared), func.sum(comparison.c.different)).where(
+        ours, comparison.c.point == newest
+    )
+    compared, different = connection.execute(sums).one()
+    return (None, None) if compared is None else (int(compared), int(different))
+
+
+def _loaded(connection: Connection, known: Replication, awaited: Transfer | None) -> tuple[str, Progress | None]:
+    """How far the load of a slave is, if it has begun: of blocks; of chunks, or of files that had been carried; or by
+    programs."""
+    row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
+    if row is None or not (row.chunks or row.bytes_planned):
+        return "", None
+    found = updates.progress(row)
+    if row.state == updates.LOADING and known.status is Status.TRANSITION:
+        return f"{found.rows:,} rows in blocks", found
+    if known.status is Status.INITIAL or (awaited and awaited.epoch is not None):
+        return f"{found.chunks_done}/{found.chunks} chunks" if found.chunks else "by programs", found
+    return "", None

@@ -1,0 +1,83 @@
+"""Tables that are to be watched and are not, in words: for the status, the check, and the logs of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sluice import shell
+from sluice.context import Context
+from sluice.errors import ConfigError
+from sluice.model.names import TableName
+from sluice.model.unwatched import Reason, Unwatched
+
+
+def fact(one: Unwatched) -> str:
+    """What is known of it, without its HINT."""
+    related = ", ".join(map(str, one.related))
+    match one.reason:
+        case Reason.MISSING:
+            spelled = " and ".join(f'{name.schema}."{name.table}"' for name in one.related)
+            alike = f"; there is {spelled}" if spelled else ""
+            return f"{one.name} does not exist{alike}: it will be captured from its first row on when it is made"
+        case Reason.RENAMED:
+            return f"{one.name} does not exist: it is called {related} now, and captured under that name"
+        case Reason.OTHER_KIND:
+            return f"{one.name} is not a table, and is not captured"
+        case Reason.PARTITION:
+            return f"{one.name} is a partition of {related}, and captured as rows of that alone"
+        case Reason.CONFIGURED_SINCE:
+            return f"{one.name} is not captured: it was configured after the last bootstrap"
+        case Reason.OWNER:
+            return f"{one.name} is not captured: the source's role is not a member of its owner"
+        case Reason.PENDING:
+            return f"{one.name} is not captured yet: no look of the publisher has found it"
+
+
+def note(context: Context, source: str, one: Unwatched) -> str:
+    """The same with its HINT: what is safe, and what to type."""
+    bootstrap = shell.trigger("bootstrap", source=source)
+    mend = f"mend `tables` of the source {source} in the configuration, then type: {bootstrap}"
+    match one.reason:
+        case Reason.MISSING:
+            hint = f"all other tables go on. If the name is wrong, {mend}"
+        case Reason.RENAMED:
+            hint = f"nothing is lost. Name it by its new name, for its slaves, too: {mend}"
+        case Reason.OTHER_KIND | Reason.PARTITION:
+            hint = f"all other tables go on; {mend}"
+        case Reason.CONFIGURED_SINCE:
+            hint = f"all other tables go on; type: {bootstrap}, then initial_update for slaves that have no copy of it"
+        case Reason.OWNER:
+            hint = (
+                f"all other tables go on. `{shell.sluice('grants', source)}` writes the script that gives the "
+                "right; once a superuser has run it, the table is captured, and its rows follow"
+            )
+        case Reason.PENDING:
+            hint = (
+                "its rows follow when it is captured, within a minute. If this stays, the last log of the DAG "
+                f"{context.config.dag_id('publish', source)} says why"
+            )
+    return f"{fact(one)}.\nHINT: {hint}"
+
+
+def expect_present(
+    context: Context, source: str, present: Mapping[TableName, TableName], named: Collection[TableName]
+) -> None:
+    """See that tables which somebody asks for exist, if they are to be watched.
+
+    Args:
+        present: see `Context.present`.
+
+    Raises:
+        ConfigError: SLC-040, one of them does not.
+    """
+    called = {meant: name for name, meant in present.items()}
+    absent = sorted((set(named) & context.watched(source).keys()) - present.keys())
+    if absent:
+        names = ", ".join(
+            f"{name} (it is called {called[name]} now)" if name in called else str(name) for name in absent
+        )
+        raise ConfigError(
+            40,
+            f"tables that were named do not exist on the source {source}: {names}",
+            "nothing was changed; run it again and leave them out, or name them as the master calls them",
+        )

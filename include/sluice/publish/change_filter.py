@@ -1,0 +1,121 @@
+"""What of a sweep goes into the log: all of it, without updates that change nothing, or as a transformer says.
+
+A change that is withheld is published as a mark: its key, and nothing else. So transactions keep their order and their
+ordinals (R1), a healing purge names every key that was swept (R2), and no slave sees anything of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice import extensions
+from sluice.changelog.schema import ATTRIBUTES, LOGGED, ROW, SWEPT
+from sluice.errors import SluiceError, TransientError
+from sluice.messages.message import OURS
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.publish.transformer import Transformed, Transformer
+
+SENT = pa.schema([*SWEPT, *(LOGGED.field(name) for name in ("attributes", "description"))])
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """What a source's configuration lets through.
+
+    Attributes:
+        unchanged_updates: whether an update is sent that left its row as it was.
+    """
+
+    unchanged_updates: bool = True
+    transformer: Transformer | None = None
+
+    def of(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
+        """A swept batch as it is published: as many changes, columns as in `SENT`.
+
+        Raises:
+            SluiceError: SLC-054, the transformer failed; nothing of what it was asked about is published.
+        """
+        keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_unchanged(batch)
+        said = [pa.nulls(len(batch), ATTRIBUTES)] * 2
+        if self.transformer is not None:
+            verdict = _asked(self.transformer, batch, layouts)
+            if verdict.keep is not None:
+                keep &= verdict.keep.to_numpy(zero_copy_only=False)
+            said = [given if given is not None else said[0] for given in (verdict.attributes, verdict.description)]
+        return pa.RecordBatch.from_arrays([*_marked(batch, keep), *said], schema=SENT)
+
+
+EVERYTHING = Outgoing()
+
+
+def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which changes are updates whose two images are equal, NULL equal to NULL."""
+    old, new = batch.column("old"), batch.column("new")
+    widths = pc.equal(pc.list_value_length(old), pc.list_value_length(new))
+    same = pc.fill_null(pc.and_(pc.equal(batch.column("action"), Action.UPDATE), widths), False)
+    places = np.flatnonzero(same.to_numpy(zero_copy_only=False))
+    before, after = old.take(pa.array(places)), new.take(pa.array(places))
+    cells, others = before.flatten(), after.flatten()
+    equal = pc.fill_null(pc.equal(cells, others), pc.and_(cells.is_null(), others.is_null()))
+    rows = np.repeat(np.arange(len(places)), pc.list_value_length(before).to_numpy())
+    found = np.zeros(len(batch), dtype=bool)
+    found[places] = np.bincount(rows, ~equal.to_numpy(zero_copy_only=False), len(places)) == 0
+    return found
+
+
+def _marked(batch: pa.RecordBatch, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[pa.Array]:
+    """The columns of a batch, in which what is not kept is a mark."""
+    if keep.all():
+        return list(batch.columns)
+    kept = pa.array(keep)
+    nothing = {"action": pa.scalar(str(Action.COMMIT)), "new": pa.scalar(None, ROW), "old": pa.scalar(None, ROW)}
+    return [
+        pc.if_else(kept, batch.column(name), nothing[name]) if name in nothing else batch.column(name)
+        for name in SWEPT.names
+    ]
+
+
+def _asked(transformer: Transformer, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Transformed:
+    try:
+        verdict = extensions.asked(lambda: transformer.transform(batch, layouts))
+        return Transformed(
+            _column(verdict.keep, pa.bool_(), len(batch)),
+            _named(_column(verdict.attributes, ATTRIBUTES, len(batch))),
+            _named(_column(verdict.description, ATTRIBUTES, len(batch))),
+        )
+    except TransientError:
+        raise
+    except Exception as error:
+        raise SluiceError(
+            54,
+            f"the transformer failed on a batch of {len(batch)} changes from key {batch.column('repl_key')[0]} on: "
+            f"{type(error).__name__}: {error}",
+            "nothing is lost, these and what follows them wait in ITEMS; mend the transformer, or take it out of the "
+            "configuration, the next run goes on",
+        ) from error
+
+
+def _column(given: object, kind: pa.DataType, length: int) -> pa.Array | None:
+    if given is None:
+        return None
+    column = given.combine_chunks() if isinstance(given, pa.ChunkedArray) else given
+    if not isinstance(column, pa.Array):
+        raise TypeError(f"{type(given).__name__} is no Arrow array")
+    if len(column) != length:
+        raise ValueError(f"{len(column)} entries for {length} changes")
+    column = column.cast(kind)
+    if kind == pa.bool_() and column.null_count:
+        raise ValueError("`keep` is null for a change")
+    return column
+
+
+def _named(column: pa.MapArray | None) -> pa.MapArray | None:
+    if column is not None and (taken := OURS & set(pc.unique(column.keys).to_pylist())):
+        raise ValueError(f"the attribute {sorted(taken)[0]} is Sluice's own")
+    return column

@@ -1,0 +1,79 @@
+"""Whether ITEMS holds what Sluice wrote. Whoever may write to the queue could send anything to every slave.
+
+What stands there by somebody's hand is refused before any of it is published: in the log it would stop every slave, or
+be executed by all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.changelog.schema import are, are_commands
+from sluice.errors import SluiceError
+from sluice.model.action import COMMANDS, Action
+from sluice.model.statement import Issued, Statement
+from sluice.model.table_definition import TableChange
+from sluice.vendors.protocol.sweep import Sweep
+
+_UPDATES_AND_DELETES = {Action.UPDATE, Action.DELETE}
+_WITH_NEW = COMMANDS | {Action.INSERT, Action.UPDATE}
+
+
+@dataclass(frozen=True)
+class Genuine:
+    """Knows what may be in the queue of one source.
+
+    Attributes:
+        issued: what is known of a statement of that number, if it was issued.
+    """
+
+    issued: Callable[[int], Issued | None]
+
+    def expect(self, batch: pa.RecordBatch, sweep: Sweep) -> None:
+        """Look at a batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
+        action = batch.column("action")
+        # An update of a row whose key tells it apart may do without.
+        told = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
+        may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), told))
+        with_old = pc.and_not(are(action, _UPDATES_AND_DELETES), may_lack)
+        faults = {
+            "its action is none of ours": pc.invert(are(action, set(Action))),
+            "it has no content": pc.and_(are(action, _WITH_NEW), batch.column("new").is_null()),
+            "it has no old content": pc.and_(with_old, batch.column("old").is_null()),
+        }
+        for why, wrong in faults.items():
+            if (place := pc.index(wrong, True).as_py()) >= 0:
+                raise _strange(batch, place, why, sweep)
+        for place in pc.indices_nonzero(are_commands(action)).to_pylist():
+            if why := self._command(batch, place):
+                raise _strange(batch, place, why, sweep)
+
+    def _command(self, batch: pa.RecordBatch, place: int) -> str:
+        (text,) = batch.column("new")[place].as_py()
+        try:
+            if batch.column("action")[place].as_py() != Action.STATEMENT:
+                TableChange.from_json(text)
+                return ""
+            sent = Statement.from_json(text)
+        except ValueError as error:
+            return str(error)
+        known = Issued(batch.column("trans_key")[place].as_py(), sent.sql, sent.schema)
+        return "" if self.issued(sent.id) == known else f"nobody issued it as statement {sent.id}"
+
+
+def _strange(batch: pa.RecordBatch, place: int, why: str, sweep: Sweep) -> SluiceError:
+    key, action = (batch.column(name)[place].as_py() for name in ("repl_key", "action"))
+    return SluiceError(
+        68,
+        f"the change {key} of ITEMS, action {action}, is not one that Sluice wrote: {why}",
+        "nothing of its transaction was published, and nothing is lost; on the source: "
+        f"{sweep.deletion('repl_key', key)}; then the next run goes on. Find out who may write to that table",
+    )
+
+
+def _is_in(column: pa.Array, values: pa.Array) -> pa.BooleanArray:
+    return pc.is_in(column, value_set=values)

@@ -1,0 +1,214 @@
+"""The periodic drain of ITEMS: one lease, many sweeps, until the run's time is over."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from datetime import timedelta
+from functools import partial
+
+from sluice.airflow_api.drain_runs import DrainRuns
+from sluice.capture.reconcile import heal, make_inconsistent, reconcile
+from sluice.changelog import points
+from sluice.config.models import Messages
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.log import event
+from sluice.model.unwatched import Unwatched
+from sluice.monitor import unwatched
+from sluice.publish.change_filter import Outgoing
+from sluice.publish.publisher import Asked, Published, Publisher
+from sluice.publish.queue_guard import Genuine
+from sluice.publish.retention import trim
+from sluice.publish.transformer import load
+from sluice.state.replication import Status
+from sluice.statements import issue
+from sluice.store import leases, statement_results
+from sluice.store.leases import Lease
+from sluice.vendors.protocol.slave import SourceDatabase
+
+_RENEW_S = 5.0
+_HEAL_S = 5.0
+_TRIM_S = _FORGET_S = 300.0
+# The database's own upkeep may come once a minute; at full speed that is millions of purged changes. Where it helps
+# nothing, because an old transaction still sees them, it takes no more than this share of the time.
+_RECLAIM = 100_000
+_RECLAIM_SHARE = 0.1
+# It was restored or failed over, or captured for another control store.
+_NOT_OURS = {48, 299}
+_ALTERED_SINCE = 247
+
+
+def publish(context: Context, source: str, *, once: bool = False) -> dict[str, object]:
+    """Publish until the schedule's linger time is over, or all that is queued if `once`.
+
+    Returns:
+        transactions, changes and segments published, the ordinal the log ends with, and that in a `note`.
+    """
+    settings = context.config.source(source)
+    outgoing = _outgoing(settings.messages, source)
+    genuine = Genuine(partial(statement_results.issued, context.store, source))
+    database = context.source(source)
+    if not database.is_installed():
+        context.store.migrate()
+        reconcile(context, source)
+    with leases.leased(context.store, f"publish {source}") as held:
+        publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing, genuine)
+        run = _Run(context, source, database, publisher, held)
+        try:
+            database.claim(context.store.id)
+            publisher.begin()
+            issue.settle(context, source)
+            linger = 0.0 if once else settings.schedule.linger_s
+            run.until(time.monotonic() + linger, settings.schedule.poll_s)
+        except SluiceError as error:
+            if error.code in _NOT_OURS:
+                make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
+            raise
+        finally:
+            run.close()
+            database.close()
+    end = context.manifest(source).end()
+    event("published", source=source, transactions=run.transactions, changes=run.changes, end=end)
+    return {
+        "source": source,
+        "transactions": run.transactions,
+        "changes": run.changes,
+        "segments": run.segments,
+        "ordinal": end.ordinal,
+        "note": f"published {run.transactions:,} transactions, {run.changes:,} changes; the log ends at {end}",
+    }
+
+
+class _Run:
+    """One run: sweeps, answers to requests for points, upkeep."""
+
+    def __init__(
+        self, context: Context, source: str, database: SourceDatabase, publisher: Publisher, held: Lease
+    ) -> None:
+        self._context = context
+        self._source = source
+        self._database = database
+        self._publisher = publisher
+        self._held = held
+        self._drain_runs = DrainRuns(context, source)
+        self._snapshots: dict[int, ExitStack] = {}
+        self._renewed = time.monotonic()
+        self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
+        self._reclaimed = 0
+        self._looked_again = False
+        self._unwatched: frozenset[Unwatched] = frozenset()
+        self._reported = float("-inf")
+        self.transactions = self.changes = self.segments = 0
+
+    def until(self, end: float, poll_s: float) -> None:
+        """Sweep, then sleep, until the time is over and nobody reads in a snapshot of ours."""
+        bound = self._context.config.source(self._source).segments.max_changes
+        while True:
+            self._heal()
+            self._database.poll_ddl()
+            self._report()
+            more = self._swept(bound)
+            self._keep_up()
+            if more:
+                continue
+            self._reclaim()
+            self._forget()
+            if time.monotonic() >= end and not self._snapshots:
+                return
+            time.sleep(poll_s)
+
+    def _swept(self, bound: int) -> bool:
+        """Answer who asked for a point, publish one sweep; whether there is more to do at once."""
+        try:
+            for request in points.requested(self._context.store, self._source):
+                self._answer(request, bound)
+            published = self._publisher.publish(bound) if self._database.queued() else Published()
+        except SluiceError as error:
+            if error.code != _ALTERED_SINCE or self._looked_again:
+                raise
+            self._looked_again = True
+            return True
+        self._looked_again = False
+        self._count(published)
+        return published.more
+
+    def close(self) -> None:
+        """End every snapshot still held."""
+        for stack in self._snapshots.values():
+            stack.close()
+
+    def _answer(self, request: int, bound: int) -> None:
+        stack = ExitStack()
+        exported = stack.enter_context(self._database.exported_snapshot())
+        try:
+            more = True
+            while more:
+                published = self._publisher.publish(bound, Asked(request, *exported))
+                self._count(published)
+                self._keep_up()
+                more = published.more
+        except BaseException:
+            stack.close()
+            raise
+        self._snapshots[request] = stack
+        event("point", source=self._source, request=request, snapshot=exported[0])
+
+    def _count(self, published: Published) -> None:
+        self.transactions += published.transactions
+        self.changes += published.changes
+        self.segments += published.segments
+
+    def _heal(self) -> None:
+        now = time.monotonic()
+        if now - self._healed > _HEAL_S:
+            self._healed = now
+            heal(self._context, self._source, self._database)
+
+    def _report(self) -> None:
+        """Log tables that are named and not watched: once each, and again if the reason is another one."""
+        now = time.monotonic()
+        if now - self._reported > _HEAL_S:
+            self._reported = now
+            found = frozenset(self._database.unwatched(self._context.wanted(self._source).named))
+            for one in sorted(found - self._unwatched, key=lambda one: one.name):
+                event("not watched", source=self._source, table=one.name, why=unwatched.fact(one))
+            self._unwatched = found
+
+    def _reclaim(self) -> None:
+        began = time.monotonic()
+        if self.changes - self._reclaimed < _RECLAIM or began < self._reclaim_at:
+            return
+        self._database.reclaim()
+        self._reclaimed = self.changes
+        self._reclaim_at = began + (time.monotonic() - began) / _RECLAIM_SHARE
+
+    def _forget(self) -> None:
+        if time.monotonic() - self._forgot > _FORGET_S:
+            self._database.forget_layouts()
+            self._forgot = time.monotonic()
+
+    def _keep_up(self) -> None:
+        now = time.monotonic()
+        if self._snapshots:
+            alive = points.alive(self._context.store, list(self._snapshots))
+            for request in self._snapshots.keys() - alive:
+                self._snapshots.pop(request).close()
+        if now - self._renewed > _RENEW_S:
+            leases.renew(self._context.store, self._held)
+            self._renewed = now
+        self._drain_runs.ask()
+        if now - self._trimmed > _TRIM_S:
+            self._trimmed = now
+            settings = self._context.config.source(self._source).segments
+            trim(
+                self._context,
+                self._source,
+                keep=timedelta(hours=settings.keep_hours),
+                warn_bytes=settings.warn_bytes,
+            )
+
+
+def _outgoing(settings: Messages, source: str) -> Outgoing:
+    transformer = load(settings.transformer, source) if settings.transformer else None
+    return Outgoing(settings.send_unchanged_updates, transformer)

@@ -1,0 +1,107 @@
+"""The Spark Connect server: loopback only, with a token, warm before it is called ready.
+
+The token is in the server's environment and in a private file, never in a command line or in Spark's configuration.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+from collections.abc import Mapping
+
+from sluice.errors import SluiceError
+from sluice.runtime import ports, processes
+from sluice.runtime.paths import BIN, Layout, write_private
+from sluice.runtime.processes import Service
+from sluice.runtime.terminal import Step
+
+NAME = "spark-connect"
+PREFERRED_PORT = 15002
+TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+READY_S = 120
+_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+
+
+def make_token(layout: Layout) -> None:
+    """A new token, for the next start of the server and for its clients."""
+    write_private(layout.spark_token, secrets.token_urlsafe(32))
+
+
+def start(layout: Layout, port: int, env: Mapping[str, str]) -> Service:
+    """Start the server; it does not accept connections yet."""
+    temporary = layout.spark / "tmp"
+    # A server that was killed left its files there.
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    properties = layout.spark / "connect.conf"
+    properties.write_text("".join(f"{name} {value}\n" for name, value in _properties(layout, port).items()))
+    return processes.start(
+        NAME,
+        [BIN / "spark-submit", "--properties-file", properties, "--class", _SERVER, "spark-internal"],
+        home=layout.home,
+        env={
+            **env,
+            TOKEN_ENV: layout.spark_token.read_text(),
+            "SPARK_LOCAL_DIRS": str(temporary),
+            "TMPDIR": str(temporary),
+            "SPARK_LOCAL_IP": ports.LOOPBACK,
+        },
+        log=layout.log(NAME),
+        cwd=layout.spark,
+    )
+
+
+def warm_up(layout: Layout, service: Service, port: int, env: Mapping[str, str], step: Step) -> None:
+    """Wait for the server and run one small job: the first one of a server costs seconds.
+
+    Raises:
+        SluiceError: SLC-930 and SLC-931, the server does not start; SLC-932, the job fails.
+    """
+    step.update("starting")
+    service.wait_until(lambda: service.listens_on(port), READY_S)
+    step.update("first job")
+    first = subprocess.run(
+        [BIN / "python", "-m", "sluice.spark.warm_up"],
+        env={**env, **processes.mark(layout.home), **client_environment(layout, port)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=READY_S,
+    )
+    if first.returncode:
+        said = "\n".join(first.stderr.splitlines()[-10:])
+        raise SluiceError(
+            932,
+            f"the first Spark job failed:\n{said}",
+            f"the server's log: {service.log}; mend what it says, then `./sluice down` and `./sluice up`",
+        )
+
+
+def client_environment(layout: Layout, port: int) -> dict[str, str]:
+    """What a client needs to reach the server. PySpark sends a token without TLS to the name localhost only."""
+    return {"SPARK_REMOTE": f"sc://localhost:{port}", TOKEN_ENV: layout.spark_token.read_text()}
+
+
+def _properties(layout: Layout, port: int) -> dict[str, str]:
+    return {
+        "spark.app.name": "sluice",
+        "spark.master": "local[2]",
+        "spark.driver.memory": "1g",
+        # The rows go from Python to the databases, not through this JVM: what it needs is to be ready soon. Without the
+        # second compiler a start takes half the processor time.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData "
+        f'-Djava.io.tmpdir="{layout.spark / "tmp"}"',
+        "spark.driver.host": ports.LOOPBACK,
+        "spark.driver.bindAddress": ports.LOOPBACK,
+        "spark.connect.grpc.binding.address": ports.LOOPBACK,
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.connect.session.manager.defaultSessionTimeout": "10m",
+        # A job of one slave must not wait for all chunks of another's dump.
+        "spark.scheduler.mode": "FAIR",
+        "spark.ui.enabled": "false",
+        "spark.eventLog.enabled": "false",
+        "spark.local.dir": str(layout.spark / "tmp"),
+        "spark.sql.warehouse.dir": str(layout.spark / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+    }

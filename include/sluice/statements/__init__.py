@@ -1,0 +1,1 @@
+"""SQL statements that are issued on the master and carried out everywhere."""

@@ -1,0 +1,167 @@
+"""Issuing a statement: one function for the shell, and for whatever else may call it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from sluice import shell
+from sluice.context import Context
+from sluice.errors import SluiceError, TransientError
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.model.statement import Fate, Statement, Traced
+from sluice.store import statement_results
+from sluice.store.statement_results import Answered, Standing
+
+# So long the master may take to come back before the question is left open.
+PATIENCE_S = 30.0
+ROLLED_BACK = 108
+_LOOK_S = 0.5
+
+
+def issue(context: Context, source: str, text: str, *, schema: str = "public", varying: bool = False) -> Statement:
+    """Execute a statement on the master, and send it to every slave that executes statements.
+
+    Args:
+        schema: where names without a schema are looked up, on every node.
+        varying: execute it although it may do something else on another node.
+
+    Returns:
+        the statement with its number and the master's answer.
+
+    Raises:
+        SluiceError: SLC-100 to SLC-103, it is refused, SLC-105, it failed; nothing was changed on any node.
+            SLC-110, it was executed or not, by a master whose place another has taken.
+        TransientError: SLC-108, it was rolled back by something that passes; SLC-109, it is not known yet whether it
+            was executed.
+    """
+    slaves = _slaves(context, source)
+    limit = context.config.source(source).statement_max_rows
+    wanted = Statement(0, text, schema, reads=False, max_rows=limit)
+    context.source(source).understands(text)
+    for slave in slaves:
+        context.slave(Pair(source, slave)).understands(wanted)
+    context.store.migrate()
+    number = statement_results.begin(context.store, source, slaves, text, schema)
+    attempt = _Attempt(context, source, number)
+    try:
+        wanted = Statement(number, text, schema, reads=False, max_rows=limit)
+        context.source(source).issue(wanted, attempt.commits, varying=varying)
+    except SluiceError as error:
+        attempt.failed(error)
+    done = attempt.committed()
+    event("statement", source=source, id=number, reads=done.reads, slaves=len(slaves))
+    return done
+
+
+class _Attempt:
+    """One statement on the master: what is known of its commit."""
+
+    def __init__(self, context: Context, source: str, number: int) -> None:
+        self._context = context
+        self._source = source
+        self._number = number
+        self._done: Statement | None = None
+        self._traced = Traced(number)
+
+    def commits(self, done: Statement, traced: Traced) -> None:
+        """Nothing but the commit is missing; until here an error rolls back for sure."""
+        statement_results.committing(self._context.store, done, traced)
+        self._done, self._traced = done, traced
+
+    def committed(self) -> Statement:
+        """The statement, recorded as executed. Raises TransientError SLC-109 if the control store is lost."""
+        assert self._done is not None
+        try:
+            statement_results.executed(self._context.store, self._number)
+        except TransientError as error:
+            raise self._open(error.fact) from error
+        return self._done
+
+    def failed(self, error: SluiceError) -> None:
+        """Record that the master has not executed it, and raise why; or return if it has, although an error said no."""
+        if self._done is None and not isinstance(error, TransientError):
+            statement_results.refused(self._context.store, self._number, error.fact)
+            raise error
+        fate = Fate.ROLLED_BACK if self._done is None else self._found_out(error)
+        # Without the control store it is the next one who asks that settles it.
+        with suppress(TransientError):
+            statement_results.settle(self._context.store, self._number, fate, error.fact)
+        if fate is Fate.ROLLED_BACK:
+            raise (
+                error if error.code == ROLLED_BACK else statement_results.rolled_back(self._number, error.fact)
+            ) from error
+        if fate is Fate.UNKNOWN:
+            raise SluiceError(
+                110,
+                f"nobody can tell whether statement {self._number} was executed: while it was committed, another "
+                f"master took the place of {self._source}",
+                "look at the master's data before you issue it again; see A restored source in the runbook",
+            ) from error
+
+    def _found_out(self, error: SluiceError) -> Fate:
+        """What became of a commit that was asked for; the master may need a moment to answer again."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                fate = self._context.source(self._source).fate(self._traced, end=True)
+            except SluiceError:
+                fate = Fate.RUNNING
+            if fate is not Fate.RUNNING:
+                return fate
+            if time.monotonic() >= end:
+                raise self._open(error.fact) from error
+            time.sleep(_LOOK_S)
+
+    def _open(self, why: str) -> TransientError:
+        shown = shell.sluice("statement", self._source, "--show", self._number)
+        return TransientError(
+            109,
+            f"it is not known yet whether statement {self._number} was executed: {why}",
+            f"do not issue it again before you have seen `{shown}`: it finds out as soon as the master and the "
+            "control store answer",
+        )
+
+
+def settle(context: Context, source: str) -> None:
+    """Find out what became of statements whose issuers were lost, or lost the master, while they were committed."""
+    if open_ := statement_results.unsettled(context.store, source):
+        database = context.source(source)
+        for traced in open_:
+            fate = database.fate(traced)
+            statement_results.settle(context.store, traced.id, fate)
+            event("statement settled", source=source, id=traced.id, fate=fate)
+
+
+def shown(context: Context, source: str, number: int, patience_s: float) -> Sequence[Answered]:
+    """What every node answered to a statement that was issued before, the master first.
+
+    Raises:
+        SluiceError: SLC-111, there is no such statement of this source.
+    """
+    context.config.source(source)
+    if statement_results.issued(context.store, source, number) is None:
+        raise SluiceError(
+            111,
+            f"there is no statement {number} of {source}",
+            "give the number that was printed when it was issued; in the control store: SELECT id, sql FROM statement",
+        )
+    settle(context, source)
+    return awaited(context, number, patience_s)
+
+
+def awaited(context: Context, number: int, patience_s: float) -> Sequence[Answered]:
+    """What every node answered, the master first; waits for all of them, so long and no longer."""
+    end = time.monotonic() + patience_s
+    while True:
+        found = statement_results.answers(context.store, number)
+        if time.monotonic() >= end or all(one.status is not Standing.WAITING for one in found):
+            return found
+        time.sleep(_LOOK_S)
+
+
+def _slaves(context: Context, source: str) -> list[str]:
+    chosen = context.config.slaves_of(source)
+    return [slave for slave in chosen if context.config.replication(source, slave).statements]

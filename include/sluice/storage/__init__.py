@@ -1,0 +1,1 @@
+"""Directories and files, local or in an object store, and key files."""

@@ -1,0 +1,65 @@
+"""What keeps one slave from going on, and what it goes on without: the transaction that it stands in front of, and
+tables that it is not given until it is filled anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.model.blocking_transaction import Stuck
+from sluice.model.names import Pair, TableName
+from sluice.store import replications
+from sluice.store.engine import Store
+from sluice.store.tables import of, skipped, stuck
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Who had a table left out, since when, and how many changes of it the slave was not given."""
+
+    actor: str
+    since: datetime
+    changes: int
+
+
+def stand(store: Store, pair: Pair, found: Stuck) -> None:
+    """Keep which transaction a slave stands in front of."""
+    values = {"source": pair.source, "slave": pair.slave, "ordinal": found.ordinal, "body": asdict(found)}
+    again = {"ordinal": found.ordinal, "body": asdict(found), "since": func.clock_timestamp()}
+    kept = insert(stuck).values(values)
+    with store.begin() as connection:
+        connection.execute(kept.on_conflict_do_update(index_elements=["source", "slave"], set_=again))
+
+
+def standing(store: Store, pair: Pair) -> Stuck | None:
+    """The transaction that a slave stands in front of; None if it goes on."""
+    with store.begin() as connection:
+        row = connection.execute(select(stuck.c.body).where(of(stuck, pair))).one_or_none()
+    return Stuck.from_json(row.body) if row else None
+
+
+def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
+    """Leave a table of the master out from now on; not while a drain is at work, which would not hear of it."""
+    values = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table, "actor": who}
+    with store.begin() as connection:
+        if connection.execute(insert(skipped).values(values).on_conflict_do_nothing()).rowcount:
+            replications.note(connection, pair, "skip", str(table), who)
+
+
+def left_out(store: Store, pair: Pair) -> Mapping[TableName, Skipped]:
+    """The tables of the master that a slave is not given."""
+    with store.begin() as connection:
+        rows = connection.execute(select(skipped).where(of(skipped, pair)).order_by("schema", "table")).all()
+    return {TableName(row.schema, row.table): Skipped(row.actor, row.since, row.changes) for row in rows}
+
+
+def count(store: Store, pair: Pair, changes: Mapping[TableName, int]) -> None:
+    """Count changes that a slave was not given, once they are behind it."""
+    with store.begin() as connection:
+        for table, number in changes.items():
+            which = and_(of(skipped, pair), skipped.c.schema == table.schema, skipped.c.table == table.table)
+            connection.execute(skipped.update().where(which).values(changes=skipped.c.changes + number))

@@ -1,0 +1,106 @@
+"""Sessions on the control store, and its migrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+import psycopg
+from psycopg.errors import UndefinedColumn, UndefinedTable
+from sqlalchemy import Connection, Engine, create_engine, exc, select
+from sqlalchemy.pool import QueuePool
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError, TransientError
+from sluice.libpq import parameters, state_of_refusal
+from sluice.sqlfiles import SQL
+from sluice.store.tables import identity
+from sluice.tls import remarks, trouble
+
+# A login, a database that is not there, no right to connect to it.
+_REFUSED = ("28", "3D000", "42501")
+
+
+class Store:
+    """The control store. `begin` opens one transaction; every write goes through one."""
+
+    def __init__(self, info: ConnectionInfo) -> None:
+        self._how = parameters(info, "control")
+        self._engine: Engine = create_engine(
+            "postgresql+psycopg://",
+            poolclass=QueuePool,
+            pool_size=1,
+            max_overflow=2,
+            pool_pre_ping=True,
+            connect_args=self._how,
+            hide_parameters=True,
+        )
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """One transaction, committed at the end.
+
+        Raises:
+            TransientError: SLC-060 if the store cannot be reached, SLC-066 if nobody has made its tables yet.
+            SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up.
+        """
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except exc.OperationalError as error:
+            raise self._unanswered(error) from None
+        except (exc.ProgrammingError, exc.InternalError) as error:
+            if isinstance(error.orig, UndefinedTable | UndefinedColumn):
+                # DAGs come up unpaused: a drain may run before anybody has made the tables, and waits for them.
+                raise TransientError(
+                    66,
+                    f"the control store lacks tables of this version: {str(error.orig).splitlines()[0]}",
+                    "trigger the DAG bootstrap, which makes them; this run tries again by itself",
+                ) from None
+            raise SluiceError(
+                61, f"the control store refuses a statement: {error.orig}", "let the role own its database"
+            ) from None
+
+    @cached_property
+    def id(self) -> str:
+        """Which store this is; a restored one is the same."""
+        with self.begin() as connection:
+            return str(connection.execute(select(identity.c.id)).scalar_one())
+
+    def session(self) -> psycopg.Connection[tuple[object, ...]]:
+        """A session of its own, in autocommit. Raises psycopg.Error."""
+        return psycopg.connect(autocommit=True, **self._how)
+
+    def remarks(self) -> list[str]:
+        """What is unsafe about the way to the store. Raises psycopg.Error."""
+        with self.session() as session:
+            return remarks(session)
+
+    def migrate(self) -> None:
+        """Bring the store to this version's tables; does nothing if they are there. Safe to run twice at once."""
+        from alembic import command
+        from alembic.config import Config
+        from sqlalchemy import text
+
+        configuration = Config()
+        configuration.set_main_option("script_location", str(SQL / "control"))
+        with self.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sluice control store'))"))
+            configuration.attributes["connection"] = connection
+            command.upgrade(configuration, "head")
+
+    def close(self) -> None:
+        """End all sessions."""
+        self._engine.dispose()
+
+    def _unanswered(self, error: exc.OperationalError) -> SluiceError:
+        """A login that is wrong stays so; a server that is down does not."""
+        if insecure := trouble(error.orig, "the control store"):
+            return insecure
+        said = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
+        fact = f"the control store does not answer: {said}"
+        state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
+        if (state or "").startswith(_REFUSED):
+            return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
+        return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")

@@ -1,0 +1,127 @@
+"""Leases: who may publish a source or drain to a slave, told by an epoch that only grows (R6).
+
+A lease says who *should* write; the fence row in each database written says who *can*. Expiry goes by the control
+store's clock, which may be set meanwhile: a lease is never believed for longer than one is given for, and whoever loses
+one that is still in use is fenced out. Epochs follow that clock's milliseconds, so that those of a store that was lost
+or restored to an earlier state are still above the fences that are in the databases.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import BigInteger, Connection, cast, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.errors import FencedError, TransientError
+from sluice.store.engine import Store
+from sluice.store.tables import lease
+
+SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A lease that was ours when we looked.
+
+    Attributes:
+        after_crash: whether its last holder ended without releasing it.
+    """
+
+    name: str
+    epoch: int
+    holder: str
+    after_crash: bool = False
+
+
+def holder() -> str:
+    """This process, told so that a person can find it."""
+    run = os.environ.get("SLUICE_RUN", "")
+    return f"{socket.gethostname()}:{os.getpid()}{f' {run}' if run else ''}"
+
+
+def is_held(store: Store, name: str) -> bool:
+    """Whether somebody is at work with this lease."""
+    with store.begin() as connection:
+        held = select(lease.c.epoch).where(lease.c.name == name, lease.c.expires_at > func.clock_timestamp())
+        return connection.execute(held).scalar() is not None
+
+
+def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
+    """Take a lease with a new epoch, if nobody holds it, or by force.
+
+    Raises:
+        TransientError: SLC-051, it is held; the text says by whom and for how long.
+    """
+    me = holder()
+    expires = func.clock_timestamp() + timedelta(seconds=SECONDS)
+    clock = cast(func.floor(func.extract("epoch", func.clock_timestamp()) * 1000), BigInteger)
+    new = insert(lease).values(name=name, epoch=clock, holder=me, expires_at=expires)
+    taken = new.on_conflict_do_update(
+        index_elements=[lease.c.name],
+        set_={"epoch": func.greatest(lease.c.epoch + 1, clock), "holder": me, "expires_at": expires},
+        where=None if force else lease.c.expires_at < func.clock_timestamp(),
+    ).returning(lease.c.epoch)
+    with store.begin() as connection:
+        last = connection.execute(select(lease.c.holder).where(lease.c.name == name)).scalar()
+        epoch = connection.execute(taken).scalar()
+        if epoch is None:
+            # An end that is further away was written before the clock was set back. Who holds it renews it in time.
+            shorter = lease.update().where(lease.c.name == name, lease.c.expires_at > expires)
+            connection.execute(shorter.values(expires_at=expires))
+            other = connection.execute(select(lease).where(lease.c.name == name)).one()
+    if epoch is None:
+        raise TransientError(
+            51,
+            f"{name} is already being worked on by {other.holder}, until {other.expires_at:%H:%M:%S} at least",
+            "this run ends and the other goes on; if that process is gone, its lease ends by itself",
+        )
+    return Lease(name, epoch, me, after_crash=bool(last))
+
+
+def renew(store: Store, held: Lease) -> None:
+    """Keep a lease for another while. Raises FencedError SLC-050 if somebody took it over."""
+    with store.begin() as connection:
+        renewed = connection.execute(
+            lease.update()
+            .where(lease.c.name == held.name, lease.c.epoch == held.epoch)
+            .values(expires_at=func.clock_timestamp() + timedelta(seconds=SECONDS))
+        )
+    if renewed.rowcount != 1:
+        raise _taken_over(held)
+
+
+def expect_held(connection: Connection, held: Lease) -> None:
+    """See that nobody took over, nor does before the caller's transaction ends. Raises FencedError SLC-050."""
+    epoch = select(lease.c.epoch).where(lease.c.name == held.name).with_for_update(read=True)
+    if connection.execute(epoch).scalar() != held.epoch:
+        raise _taken_over(held)
+
+
+def release(store: Store, held: Lease) -> None:
+    """Let the next one in at once; does nothing if somebody took over already."""
+    with store.begin() as connection:
+        connection.execute(
+            lease.update()
+            .where(lease.c.name == held.name, lease.c.epoch == held.epoch)
+            .values(expires_at=func.clock_timestamp(), holder="")
+        )
+
+
+@contextmanager
+def leased(store: Store, name: str, *, force: bool = False) -> Iterator[Lease]:
+    """Hold a lease; it ends with the block, so that the next run need not wait for its expiry."""
+    held = acquire(store, name, force=force)
+    try:
+        yield held
+    finally:
+        release(store, held)
+
+
+def _taken_over(held: Lease) -> FencedError:
+    return FencedError(50, f"{held.name} was taken over while epoch {held.epoch} was at work")

@@ -1,0 +1,36 @@
+"""Which slaves have all that an initial update brings: a try that comes later leaves them alone, and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import func, literal, select
+from sqlalchemy.dialects.postgresql import JSONB
+
+from sluice.store.engine import Store
+from sluice.store.leases import Lease
+from sluice.store.tables import initial_update, lease
+
+
+def note(store: Store, number: int, slave: str, held: Lease, what: str) -> None:
+    """A slave has all of it, unless somebody took over, who may have emptied it by now.
+
+    Args:
+        what: it has; see `sluice.initial_update.start_stream`.
+    """
+    epoch = select(lease.c.epoch).where(lease.c.name == held.name).with_for_update()
+    known = func.coalesce(initial_update.c.joined, literal({}, JSONB)).op("||")(literal({slave: what}, JSONB))
+    with store.begin() as connection:
+        if connection.execute(epoch).scalar() == held.epoch:
+            connection.execute(initial_update.update().where(initial_update.c.id == number).values(joined=known))
+
+
+def still(store: Store, number: int, wanted: Mapping[str, str]) -> set[str]:
+    """The slaves that have what they are to have. Others may be emptied, and nothing is known of them from here on."""
+    this = initial_update.c.id == number
+    with store.begin() as connection:
+        found = connection.execute(select(initial_update.c.joined).where(this).with_for_update()).scalar() or {}
+        there = {slave: what for slave, what in found.items() if wanted.get(slave) == what}
+        if there != found:
+            connection.execute(initial_update.update().where(this).values(joined=there))
+    return set(there)

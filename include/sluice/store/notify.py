@@ -1,0 +1,54 @@
+"""Being told of a new segment by the transaction that lists it, instead of looking for one again and again.
+
+It only ends a wait early: whoever is not told, since a pooler or a server that is gone is between, looks later.
+"""
+
+from __future__ import annotations
+
+import time
+
+import psycopg
+from sqlalchemy import Connection, func, select
+
+from sluice.store.engine import Store
+
+_CHANNEL = "sluice_segment"
+# After a session was lost the next one is opened no sooner.
+_AGAIN_S = 1.0
+
+
+def tell(connection: Connection, source: str) -> None:
+    """Tell all who wait for a segment of this source, at the commit of this transaction."""
+    connection.execute(select(func.pg_notify(_CHANNEL, source)))
+
+
+class News:
+    """Waits for segments of one source, in a session of its own."""
+
+    def __init__(self, store: Store, source: str) -> None:
+        self._store = store
+        self._source = source
+        self._session: psycopg.Connection[tuple[object, ...]] | None = None
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a segment was listed since the last look, but no longer than that."""
+        end = time.monotonic() + seconds
+        try:
+            if self._session is None:
+                self._session = self._store.session()
+                self._session.execute(f"LISTEN {_CHANNEL}")
+                # Nobody told of what was listed since the last look.
+                return
+            while (left := end - time.monotonic()) > 0:
+                for told in self._session.notifies(timeout=left, stop_after=1):
+                    if told.payload == self._source:
+                        return
+        except psycopg.Error:
+            self.close()
+            time.sleep(max(0.0, min(_AGAIN_S, end - time.monotonic())))
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None

@@ -1,0 +1,291 @@
+"""The state of each replication: the one place that writes it, by compare-and-set, with an audit trail."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, Row, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice import hints, log, shell
+from sluice.errors import SluiceError, TransientError
+from sluice.model.action import Action
+from sluice.model.ddl_question import Asking
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.model.row_conflict import Tolerated, oddities
+from sluice.state.ddl_question import Question
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
+from sluice.store.engine import Store
+from sluice.store.tables import audit, hold, of, question, rejected, replication, skipped, stuck, tolerated
+
+_SHOWN = f"`{shell.status()}` says where it stands"
+_OVER = f"the update was given up, or another took its place; {_SHOWN}"
+_HINTS = {
+    Event.REQUEST: f"nothing was changed; an initial update is under way; {_SHOWN}",
+    Event.DUMPED: _OVER,
+    Event.FAIL: f"nothing was changed; {_SHOWN}",
+    Event.CANCEL: f"nothing was changed; only an update that is under way can be cancelled; {_SHOWN}",
+    Event.CLEAR: f"nothing was changed; only what is held back for a slave can be cleared; {_SHOWN}",
+    Event.BREAK: f"nothing was changed; {_SHOWN}",
+    Event.VERIFIED: f"only an update in TRANSITION ends in NORMAL; {_SHOWN}",
+}
+
+
+@dataclass(frozen=True)
+class Replication:
+    """A replication as the store knows it."""
+
+    pair: Pair
+    status: Status
+    position: Position
+    delivered_at: datetime | None
+    update_id: int | None
+
+
+@dataclass(frozen=True)
+class HoldNote:
+    """Who shut a gate, why, and since when."""
+
+    kind: Hold
+    actor: str
+    reason: str
+    since: datetime
+
+
+def actor() -> str:
+    """Who acts: the DAG run a job belongs to, or the person at the shell."""
+    return os.environ.get("SLUICE_RUN") or os.environ.get("USER") or "sluice"
+
+
+def get(store: Store, pair: Pair) -> Replication:
+    """The replication; UNCONFIGURED if nothing was ever done with it."""
+    with store.begin() as connection:
+        row = connection.execute(select(replication).where(of(replication, pair))).one_or_none()
+    if row is None:
+        return Replication(pair, Status.UNCONFIGURED, Position(0, 0), None, None)
+    return Replication(pair, Status(row.status), Position(row.segment, row.ordinal), row.delivered_at, row.update_id)
+
+
+def happen(
+    store: Store, pair: Pair, event: Event, detail: str = "", *, update_id: int | None = None, who: str | None = None
+) -> tuple[Status, Status]:
+    """Let an event happen: the statuses before and after. An update that ends by it holds the gate no longer.
+
+    Raises:
+        SluiceError: SLC-020 if the status does not allow it, or SLC-021 if the update named is not the current one.
+    """
+    with store.begin() as connection:
+        return _happen(connection, pair, event, detail, update_id, who)
+
+
+def happened(
+    store: Store,
+    pair: Pair,
+    event: Event,
+    detail: str = "",
+    *,
+    update_id: int | None,
+    who: str | None = None,
+    also: Callable[[Connection], None] = lambda _: None,
+) -> bool:
+    """Let an event happen to an update, unless that is over: whoever was later than others has nothing to say.
+
+    Args:
+        also: done in the same transaction.
+    """
+    try:
+        with store.begin() as connection:
+            _happen(connection, pair, event, detail, update_id, who)
+            also(connection)
+    except TransientError:
+        raise
+    except SluiceError as error:
+        log.event("left alone", slave=pair.slave, update=update_id, why=error.fact)
+        return False
+    return True
+
+
+def request(store: Store, pairs: Sequence[Pair], update_id: int) -> None:
+    """Let an update of all these begin, which holds their gates, or of none.
+
+    Raises:
+        SluiceError: SLC-020 if the status of one of them does not allow it.
+    """
+    with store.begin() as connection:
+        for pair in pairs:
+            _happen(connection, pair, Event.REQUEST, "", update_id, None)
+            _shut(connection, pair, Hold.INITIAL, f"initial update {update_id}")
+
+
+def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
+    """Hold the gate for a reason of this kind, if it is not held for one already."""
+    with store.begin() as connection:
+        _shut(connection, pair, kind, reason, who)
+
+
+def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
+    """Take one reason away; whether it was there."""
+    with store.begin() as connection:
+        return _lift(connection, pair, kind, reason)
+
+
+def open_gate(store: Store, pair: Pair, update_id: int | None, reason: str) -> bool:
+    """Let an update hold the gate no longer; False if it is over, and another one may."""
+    with store.begin() as connection:
+        row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+        ours = row.status in UNDER_WAY and row.update_id == update_id
+        if ours:
+            _lift(connection, pair, Hold.INITIAL, reason)
+    return ours
+
+
+def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
+    """Every reason for which the gate is shut."""
+    undecided = (of(question, pair), question.c.state == Question.WAITING)
+    with store.begin() as connection:
+        rows = connection.execute(select(hold).where(of(hold, pair))).all()
+        waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
+    found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
+    if waiting:
+        reason = f"{asked(waiting)}\nHINT: {hints.of_question(pair, waiting.key)}"
+        found[Hold.APPROVAL] = HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
+    return found
+
+
+def asked(row: Row[tuple[object, ...]]) -> Asking:
+    """What a row of `question` asks."""
+    return Asking(row.ordinal, row.key, Action(row.action), row.table, row.text)
+
+
+def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:
+    """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back.
+
+    Args:
+        odd: rows that were not as expected since the last time.
+    """
+    with store.begin() as connection:
+        connection.execute(
+            replication.update()
+            .where(of(replication, pair), replication.c.ordinal <= position.ordinal)
+            .values(
+                segment=position.segment,
+                ordinal=position.ordinal,
+                delivered_at=func.clock_timestamp(),
+            )
+        )
+        for behind in (stuck, question):
+            connection.execute(behind.delete().where(of(behind, pair), behind.c.ordinal <= position.ordinal))
+        for (table, oddity), rows in (odd or Tolerated()).items():
+            key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
+            counted = insert(tolerated).values({**key, oddity: rows})
+            more = {oddity: tolerated.c[oddity] + rows}
+            connection.execute(counted.on_conflict_do_update(index_elements=list(key), set_=more))
+
+
+def odd(store: Store, pair: Pair) -> Tolerated:
+    """Rows of the slave that were not as expected, since it was filled."""
+    with store.begin() as connection:
+        rows = connection.execute(select(tolerated).where(of(tolerated, pair))).all()
+    found = Tolerated()
+    for row in rows:
+        found += oddities(TableName(row.schema, row.table), row.missing, row.duplicate)
+    return found
+
+
+def restart_at(
+    store: Store, pair: Pair, position: Position, update_id: int, only: Collection[TableName] = frozenset()
+) -> None:
+    """Set the position an initial update begins with, which may be behind or ahead of the last one.
+
+    Args:
+        only: tables that it is for, if these are not all.
+
+    Raises:
+        SluiceError: SLC-021 if the update is over.
+    """
+    with store.begin() as connection:
+        _held_by(connection, pair, update_id)
+        values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
+        connection.execute(replication.update().where(of(replication, pair)).values(values))
+        # Its rows are those of the master again.
+        for name in only:
+            which = (of(skipped, pair), skipped.c.schema == name.schema, skipped.c.table == name.table)
+            connection.execute(skipped.delete().where(*which))
+        for table in () if only else (tolerated, rejected, stuck, question, skipped):
+            connection.execute(table.delete().where(of(table, pair)))
+
+
+def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) -> None:
+    """Let the update that is under way for a slave be another, which is to come.
+
+    Raises:
+        SluiceError: SLC-021 if it is over.
+    """
+    _held_by(connection, pair, update_id)
+    connection.execute(replication.update().where(of(replication, pair)).values(update_id=other))
+    note(connection, pair, "put off", f"update {update_id} -> {other}: the slave cannot be reached")
+
+
+def note(connection: Connection, pair: Pair, event: str, detail: str, who: str | None = None) -> None:
+    """Add a line to the audit trail, in the caller's transaction."""
+    values = {"source": pair.source, "slave": pair.slave, "actor": who or actor(), "event": event, "detail": detail}
+    connection.execute(audit.insert().values(values))
+
+
+def _happen(
+    connection: Connection, pair: Pair, event: Event, detail: str, update_id: int | None, who: str | None
+) -> tuple[Status, Status]:
+    unknown = insert(replication).values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
+    connection.execute(unknown.on_conflict_do_nothing())
+    row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+    before = Status(row.status)
+    status = _after(pair, before, event)
+    values: dict[str, object] = {"status": status}
+    if event is Event.REQUEST:
+        values["update_id"] = update_id
+    elif update_id is not None:
+        _current(pair, row.update_id, update_id)
+    connection.execute(replication.update().where(of(replication, pair)).values(values))
+    note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}", who)
+    if event is Event.VERIFIED:
+        # It equals its master: what was missing while it was loaded in blocks is there.
+        connection.execute(tolerated.delete().where(of(tolerated, pair)))
+    if status is Status.INCONSISTENT:
+        _lift(connection, pair, Hold.INITIAL, "the update has ended")
+    return before, status
+
+
+def _held_by(connection: Connection, pair: Pair, update_id: int) -> None:
+    """Lock the replication; the update named has to be under way."""
+    row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+    _current(pair, row.update_id if row.status in UNDER_WAY else None, update_id)
+
+
+def _current(pair: Pair, there: int | None, update_id: int) -> None:
+    if there != update_id:
+        raise SluiceError(21, f"{pair}: update {update_id} is no longer the current one ({there or 'none'} is)", _OVER)
+
+
+def _shut(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
+    values = {"source": pair.source, "slave": pair.slave, "kind": kind, "actor": who or actor(), "reason": reason}
+    if connection.execute(insert(hold).values(values).on_conflict_do_nothing()).rowcount:
+        note(connection, pair, "standby", f"{kind}: {reason}", who)
+
+
+def _lift(connection: Connection, pair: Pair, kind: Hold, reason: str) -> bool:
+    gone = connection.execute(hold.delete().where(of(hold, pair), hold.c.kind == kind))
+    if gone.rowcount:
+        note(connection, pair, "activate", f"{kind}: {reason}")
+    return bool(gone.rowcount)
+
+
+def _after(pair: Pair, before: Status, event: Event) -> Status:
+    try:
+        return after(before, event)
+    except IllegalEvent as error:
+        raise SluiceError(20, f"{pair}: {error}", _HINTS[event]) from None

@@ -1,0 +1,180 @@
+"""Statements in the control store: what was issued, and what each node answered. WAITING -> OK or FAILED.
+
+The master's commit is asked for only after its transaction is known here: so it can be found out later what became of
+it, and whoever finds out that it was rolled back, before it was known, keeps it from being committed after all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.errors import TransientError
+from sluice.model.names import Pair
+from sluice.model.position import Snapshot
+from sluice.model.statement import Answer, Fate, Issued, Outcome, Statement, Traced
+from sluice.store import replications
+from sluice.store.engine import Store
+from sluice.store.tables import answer, audit, statement
+
+MASTER = ""
+
+
+class Standing(StrEnum):
+    """How far a statement is on a node."""
+
+    WAITING = "WAITING"
+    OK = "OK"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What one node said; `slave` is empty for the master."""
+
+    slave: str
+    status: Standing
+    detail: str
+    answer: Answer
+
+
+def begin(store: Store, source: str, slaves: list[str], text: str, schema: str) -> int:
+    """Keep a statement that is about to be executed, with who wants it; its number."""
+    with store.begin() as connection:
+        values = {"source": source, "actor": replications.actor(), "sql": text, "schema": schema}
+        number = int(connection.execute(statement.insert().values(values).returning(statement.c.id)).scalar_one())
+        nodes = [{"statement": number, "slave": slave, "status": Standing.WAITING} for slave in (MASTER, *slaves)]
+        connection.execute(answer.insert(), nodes)
+        note = {"source": source, "actor": replications.actor(), "event": "statement", "detail": f"{number}: {text}"}
+        connection.execute(audit.insert().values(note))
+    return number
+
+
+def committing(store: Store, done: Statement, traced: Traced) -> None:
+    """The master has executed it, and nothing but its commit is missing.
+
+    Raises:
+        TransientError: SLC-108, somebody found its session gone meanwhile: it must not be committed.
+    """
+    with store.begin() as connection:
+        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == Standing.WAITING)
+        if not connection.execute(open_.values(body=asdict(done.answer))).rowcount:
+            raise rolled_back(done.id, "its session was taken for lost")
+        values = {"trans_key": traced.trans_key, "incarnation": traced.incarnation}
+        connection.execute(statement.update().where(statement.c.id == done.id).values(values))
+
+
+def executed(store: Store, number: int) -> None:
+    """The master has committed it; the slaves follow."""
+    with store.begin() as connection:
+        open_ = answer.update().where(_is(number, MASTER), answer.c.status == Standing.WAITING)
+        connection.execute(open_.values(status=Standing.OK, at=func.clock_timestamp()))
+
+
+def refused(store: Store, number: int, why: str) -> None:
+    """It failed on the master, so that no slave will see it."""
+    with store.begin() as connection:
+        connection.execute(answer.delete().where(answer.c.statement == number, answer.c.slave != MASTER))
+    _record(store, number, MASTER, Outcome(False, why))
+
+
+def rolled_back(number: int, why: str) -> TransientError:
+    """The error of a statement that something which passes kept the master from executing."""
+    return TransientError(
+        108,
+        f"statement {number} was rolled back on the master: {why}",
+        "nothing of it happened on any node; issue it again",
+    )
+
+
+def settle(store: Store, number: int, fate: Fate, why: str = "its session was lost before its commit") -> None:
+    """It was found out what became of it on the master."""
+    if fate is Fate.COMMITTED:
+        executed(store, number)
+    elif fate is Fate.ROLLED_BACK:
+        refused(store, number, f"rolled back, nothing of it happened: {why}; issue it again")
+    elif fate is Fate.UNKNOWN:
+        detail = (
+            "nobody can tell whether it was executed: the master was restored, or another took its place; look at its "
+            "data before you issue it again"
+        )
+        with store.begin() as connection:
+            open_ = answer.update().where(answer.c.statement == number, answer.c.status == Standing.WAITING)
+            connection.execute(open_.values(status=Standing.FAILED, detail=detail, at=func.clock_timestamp()))
+
+
+def unsettled(store: Store, source: str) -> list[Traced]:
+    """Statements of which nobody knows yet whether the master has executed them."""
+    columns = (statement.c.id, statement.c.trans_key, statement.c.incarnation)
+    waiting = (answer.c.slave == MASTER, answer.c.status == Standing.WAITING)
+    wanted = select(*columns).join(answer, answer.c.statement == statement.c.id)
+    with store.begin() as connection:
+        rows = connection.execute(wanted.where(statement.c.source == source, *waiting).order_by(statement.c.id)).all()
+    return [Traced(*row) for row in rows]
+
+
+def issued(store: Store, source: str, number: int) -> Issued | None:
+    """What was issued for this source under this number, if anything was."""
+    if not 0 < number < 2**63:
+        return None
+    columns = (statement.c.trans_key, statement.c.sql, statement.c.schema)
+    wanted = select(*columns).where(statement.c.id == number, statement.c.source == source)
+    with store.begin() as connection:
+        row = connection.execute(wanted).one_or_none()
+    return Issued(*row) if row else None
+
+
+def answered(store: Store, pair: Pair, done: Statement, outcome: Outcome) -> None:
+    """What became of it on a slave. A statement that the store does not know any more is nobody's question."""
+    with store.begin() as connection:
+        # It is in the stream, so the master has committed it.
+        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == Standing.WAITING)
+        connection.execute(open_.values(status=Standing.OK, body=asdict(done.answer), at=func.clock_timestamp()))
+    _record(store, done.id, pair.slave, outcome)
+
+
+def covered(store: Store, pair: Pair, snapshot: Snapshot) -> None:
+    """A slave's data was loaded anew: statements that the snapshot shows are in it, and will not come."""
+    waiting = (
+        select(statement.c.id, statement.c.trans_key)
+        .join(answer, answer.c.statement == statement.c.id)
+        .where(statement.c.source == pair.source, answer.c.slave == pair.slave, answer.c.status == Standing.WAITING)
+    )
+    with store.begin() as connection:
+        rows = connection.execute(waiting).all()
+    for number, trans_key in rows:
+        if trans_key and snapshot.shows(trans_key):
+            _record(store, number, pair.slave, Outcome(True, "the initial data have it"))
+
+
+def answers(store: Store, number: int) -> list[Answered]:
+    """What every node said so far, the master first; nothing of a statement that was never issued."""
+    with store.begin() as connection:
+        rows = connection.execute(select(answer).where(answer.c.statement == number).order_by(answer.c.slave)).all()
+    return [
+        Answered(row.slave, Standing(row.status), row.detail, Answer.from_body(row.body) if row.body else Answer())
+        for row in rows
+    ]
+
+
+def _is(number: int, slave: str) -> ColumnElement[bool]:
+    return and_(answer.c.statement == number, answer.c.slave == slave)
+
+
+def _record(store: Store, number: int, slave: str, outcome: Outcome) -> None:
+    values = {
+        "statement": number,
+        "slave": slave,
+        "status": Standing.OK if outcome.good else Standing.FAILED,
+        "detail": outcome.detail,
+        "body": asdict(outcome.answer),
+        "at": func.clock_timestamp(),
+    }
+    known = select(statement.c.id).where(statement.c.id == number)
+    with store.begin() as connection:
+        if connection.execute(known).one_or_none():
+            add = insert(answer).values(values)
+            connection.execute(add.on_conflict_do_update(index_elements=["statement", "slave"], set_=values))

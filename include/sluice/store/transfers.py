@@ -1,0 +1,147 @@
+"""Initial data on its way to a slave by hand: what was stored where, until it is loaded and the slave's gate opens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.model.names import Pair
+from sluice.model.position import Position
+from sluice.state.replication import UNDER_WAY
+from sluice.store import replications
+from sluice.store.engine import Store
+from sluice.store.tables import of, replication, transfer
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A directory that a slave waits for.
+
+    Attributes:
+        update: the initial update that it belongs to.
+        url: where it was stored.
+        name: what it is called there, and where it is to be copied to.
+        sha256: of its manifest.
+        files: how many there are in it.
+        begins: from where on the log is needed after it; None if nobody knows.
+        epoch: under which a load of it began, if one did.
+        rows: how many are in, once all are.
+    """
+
+    pair: Pair
+    update: int
+    url: str
+    name: str
+    sha256: str
+    files: int
+    begins: Position | None = None
+    epoch: int | None = None
+    since: datetime | None = None
+    rows: int | None = None
+
+    @property
+    def is_in(self) -> bool:
+        """Whether all of it is loaded."""
+        return self.rows is not None
+
+
+def begin(store: Store, waiting: Transfer) -> None:
+    """The data is stored: the slave waits for it from now on, unless it waits for that of a later update."""
+    values = {
+        "update_id": waiting.update,
+        "url": waiting.url,
+        "name": waiting.name,
+        "sha256": waiting.sha256,
+        "files": waiting.files,
+        "segment": waiting.begins.segment if waiting.begins else None,
+        "ordinal": waiting.begins.ordinal if waiting.begins else None,
+        "epoch": None,
+        "since": func.clock_timestamp(),
+        "rows": None,
+    }
+    there = {"source": waiting.pair.source, "slave": waiting.pair.slave}
+    with store.begin() as connection:
+        wanted = insert(transfer).values({**there, **values})
+        known = transfer.c.update_id <= waiting.update
+        connection.execute(wanted.on_conflict_do_update(index_elements=list(there), set_=values, where=known))
+
+
+def awaited(store: Store, pair: Pair) -> Transfer | None:
+    """What a slave waits for; nothing if its update was given up since, or another one was begun."""
+    found = pending(store, pair)
+    return found if found and not found.is_in else None
+
+
+def loaded(store: Store, pair: Pair) -> Transfer | None:
+    """What is in, all of it, while the slave's gate is still shut."""
+    found = pending(store, pair)
+    return found if found and found.is_in else None
+
+
+def pending(store: Store, pair: Pair) -> Transfer | None:
+    """What is to come, or in already, before the gate of a slave opens: see `awaited`, `loaded`."""
+    with store.begin() as connection:
+        row = connection.execute(select(transfer).where(of(transfer, pair))).one_or_none()
+    known = replications.get(store, pair)
+    if row is None or known.update_id != row.update_id or known.status not in UNDER_WAY:
+        return None
+    return _of(row)
+
+
+def kept(store: Store, source: str) -> list[Transfer]:
+    """What nobody waits for, and is kept for whoever asks: its pair is none of a slave."""
+    slaves = select(replication.c.slave).where(replication.c.source == source)
+    wanted = select(transfer).where(transfer.c.source == source, transfer.c.slave.not_in(slaves))
+    with store.begin() as connection:
+        rows = connection.execute(wanted.order_by(transfer.c.slave)).all()
+    return [_of(row) for row in rows]
+
+
+def loading(store: Store, loaded: Transfer, epoch: int) -> None:
+    """A load began, whose chunks another one may go on with."""
+    this = (of(transfer, loaded.pair), transfer.c.update_id == loaded.update)
+    with store.begin() as connection:
+        connection.execute(transfer.update().where(*this).values(epoch=epoch))
+
+
+def load_ended_in(connection: Connection, ended: Transfer, rows: int) -> None:
+    """All of it is in: the slave waits for its gate alone. In the caller's transaction."""
+    which = (of(transfer, ended.pair), transfer.c.update_id == ended.update)
+    connection.execute(transfer.update().where(*which).values(rows=rows))
+
+
+def end(store: Store, pair: Pair, update: int) -> None:
+    """The slave waits for nothing of this update any more."""
+    with store.begin() as connection:
+        end_in(connection, pair, update)
+
+
+def end_in(connection: Connection, pair: Pair, update: int) -> None:
+    """The same, in the caller's transaction."""
+    connection.execute(transfer.delete().where(of(transfer, pair), transfer.c.update_id == update))
+
+
+def others(store: Store, ended: Transfer) -> bool:
+    """Whether another slave waits for the same directory."""
+    waiting = select(transfer).where(transfer.c.name == ended.name, transfer.c.rows.is_(None))
+    with store.begin() as connection:
+        return bool(connection.execute(waiting.limit(1)).one_or_none())
+
+
+def _of(row: Row[Any]) -> Transfer:
+    return Transfer(
+        pair=Pair(row.source, row.slave),
+        update=row.update_id,
+        url=row.url,
+        name=row.name,
+        sha256=row.sha256,
+        files=row.files,
+        begins=None if row.ordinal is None else Position(row.segment, row.ordinal),
+        epoch=row.epoch,
+        since=row.since,
+        rows=row.rows,
+    )

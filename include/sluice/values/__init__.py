@@ -1,0 +1,1 @@
+"""Values as text, and rows of them."""

@@ -1,0 +1,1 @@
+"""Batches into a lake table: data files, versions, commits."""

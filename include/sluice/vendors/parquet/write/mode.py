@@ -1,0 +1,64 @@
+"""What files may keep of a table: its rows as they are, or every change of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from sluice.apply.net.effects import Effect
+from sluice.model.layout import Column, Layout
+from sluice.vendors.parquet.ddl.schema_change import Alteration, Moment
+from sluice.vendors.parquet.versions import Table
+from sluice.vendors.parquet.write.data_files import Files
+from sluice.vendors.parquet.write.history_mode import History
+from sluice.vendors.parquet.write.rows_mode import Replica
+
+
+class Kind(Protocol):
+    """How changes become files, and files rows again.
+
+    Attributes:
+        lasting: whether the files of before stay at an initial update.
+    """
+
+    name: str
+    lasting: bool
+
+    def fitting(self, known: Table | None, layout: Layout) -> Table | None:
+        """The table that takes rows of this layout; None if it has to be filled before.
+
+        Raises:
+            SluiceError: SLC-153, the rows have other columns than its files.
+        """
+
+    def forget(self, files: Files) -> None:
+        """Every row comes again: those that are there do not count any more."""
+
+    def alter(self, alteration: Alteration, files: Files) -> None:
+        """Let rows that are there have other columns from here on."""
+
+    def begun_anew(self, known: Table, made: Table, files: Files, moment: Moment) -> Table:
+        """A table that is made where one is already whose rows are not to count any more."""
+
+    def left(self, known: Table, moment: Moment) -> Table | None:
+        """What stays of a table that is dropped, under a name of its own; None if it is nothing."""
+
+    def apply(self, effect: Effect, files: Files) -> int:
+        """Write the changes of one table. Returns how many rows were missing, or, if less than 0, there already."""
+
+    def schema(self, columns: Sequence[Column]) -> pa.Schema:
+        """The columns of a file."""
+
+    def loaded(self, rows: pa.Table, epoch: int) -> pa.Table:
+        """Rows of an initial update, as a file keeps them."""
+
+    def begun(self, before: Table | None, filled: Table, files: Files) -> Table:
+        """The table at the end of an initial update, given what it was before and the files that were filled."""
+
+    def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
+        """Every row that is there, as rows that come (1) and rows that go (-1), in no order."""
+
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Replica(), History())}

@@ -1,0 +1,1 @@
+"""DbResources: installed in a PostgreSQL master, upgraded, watched."""

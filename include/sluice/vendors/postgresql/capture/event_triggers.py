@@ -1,0 +1,198 @@
+"""Seeing DDL on the source as it happens: the event triggers, where the role may make them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import LiteralString
+
+from psycopg import sql
+
+from sluice.model.names import Resources, TableName
+from sluice.model.watched import Wanted
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.session import Connection, composed
+
+# Function -> the event it runs at, and the statements that may change what a watched table is.
+_EVENTS: dict[str, tuple[LiteralString, tuple[LiteralString, ...]]] = {
+    "altered": (
+        "ddl_command_end",
+        (
+            "ALTER TABLE",
+            "ALTER SCHEMA",
+            "ALTER TYPE",
+            "ALTER DOMAIN",
+            # ALTER INDEX t RENAME TO u, and ALTER VIEW t RENAME a TO b (or one of the last two) do so to a table t.
+            "ALTER INDEX",
+            "ALTER VIEW",
+            "ALTER MATERIALIZED VIEW",
+            "ALTER FOREIGN TABLE",
+            "CREATE TABLE",
+            "CREATE TABLE AS",
+            "SELECT INTO",
+            "CREATE SCHEMA",
+        ),
+    ),
+    "dropped": ("sql_drop", ()),
+    "dropper": ("ddl_command_start", ("DROP TABLE",)),
+    "dropping": ("ddl_command_start", ("DROP TABLE",)),
+    "kept": ("ddl_command_end", ("DROP TABLE",)),
+    "rewritten": ("table_rewrite", ()),
+}
+
+# Of a role's name, where another is to be made of it.
+_LONGEST = 59
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An event trigger; `enabled` is A if it fires in every session."""
+
+    name: str
+    tags: Sequence[str]
+    enabled: str
+    body: str
+
+
+def may_watch_ddl(connection: Connection) -> bool:
+    """Whether the role may make event triggers."""
+    row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
+    return bool(row and row[0])
+
+
+def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
+    """Whether DDL is seen as it happens: by event triggers that the role may make, or that a superuser made for it as
+    this version makes them."""
+    if may_watch_ddl(connection):
+        return True
+    made = _made(connection, resources)
+    return all(
+        function in made
+        and (set(made[function].tags), made[function].enabled) == (set(tags), "A")
+        and made[function].body in composed(f"capture/events/{function}", **parts).as_string(connection)
+        for function, (_, tags) in _EVENTS.items()
+    )
+
+
+def is_blind(connection: Connection, resources: Resources) -> bool:
+    """Whether event triggers that the role may make are missing or do not fire: somebody dropped or disabled them."""
+    there = [made for made in _made(connection, resources).values() if made.enabled == "A"]
+    return len(there) < len(_EVENTS) and may_watch_ddl(connection)
+
+
+def deafen(connection: Connection, resources: Resources) -> None:
+    """Drop the event triggers: those of an older version do not know the tables of this one, which makes them again."""
+    if may_watch_ddl(connection):
+        for made in _made(connection, resources).values():
+            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(made.name)))
+
+
+@contextmanager
+def unheard(connection: Connection, parts: Mapping[str, sql.Composable]) -> Iterator[None]:
+    """A part of a transaction of ours: what it does to tables is no DDL of the application."""
+    note = sql.SQL("SELECT {}('installing'::text, %s::oid[])").format(parts["note"])
+    connection.execute(note, [[0]])
+    yield
+    connection.execute(note, [[]])
+
+
+def eligible(connection: Connection, schemas: Collection[str]) -> list[TableName]:
+    """The tables of these schemas that wildcards may take."""
+    query = sql.SQL("SELECT schemaname, relname FROM ({}) AS living WHERE schemaname = ANY (%s) ORDER BY 1, 2")
+    rows = connection.execute(query.format(composed("catalog/eligible")), [list(schemas)])
+    return [TableName(*row) for row in rows]
+
+
+def want(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
+    """Let the source know what of the configuration decides about tables that are made later."""
+    given = {"detection": wanted.detection, "initial_content": wanted.initial_content}
+    connection.execute(composed("capture/registry/settings", **parts), given)
+    connection.execute(sql.SQL("DELETE FROM {}").format(parts["wanted"]))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            composed("capture/registry/want", **parts),
+            [
+                {
+                    "schema": pattern.schema,
+                    "table": pattern.table,
+                    "wildcard": pattern.wildcard,
+                    "excluded": pattern.excluded,
+                    "actions": "" if watch.actions == "none" else watch.actions,
+                    "trigger": watch.trigger,
+                    "debug": watch.debug,
+                    "old_images": watch.old_images,
+                }
+                for pattern, watch in wanted.entries.items()
+            ],
+        )
+
+
+def watch_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Make the event triggers, or make them again if they fire for other statements."""
+    if not may_watch_ddl(connection):
+        return
+    there = _made(connection, resources)
+    for function, (_, tags) in _EVENTS.items():
+        connection.execute(composed(f"capture/events/{function}", **parts))
+        if made := there.get(function):
+            if (made.name, set(made.tags), made.enabled) == (resources.everywhere(function), set(tags), "A"):
+                continue
+            connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(made.name)))
+        for statement in _making(resources, parts, function):
+            connection.execute(statement)
+
+
+def for_another(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], login: str
+) -> list[sql.SQL | sql.Composed]:
+    """What a superuser executes once, so that event triggers work for a role that may not make them; nothing before the
+    DbResources are there.
+
+    Whose DDL sets them off must not execute what that role has written: the functions belong to another role, which has
+    the rights of that role, and which that role is no member of.
+    """
+    state = TableName(resources.schema, resources.name("state"))
+    if may_watch_ddl(connection) or not relations.there(connection, [state]):
+        return []
+    keeper = login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
+    names = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper)}
+    statements: list[sql.SQL | sql.Composed] = [sql.SQL("BEGIN"), composed("capture/grants/keeper", **names)]
+    for function in _EVENTS:
+        name = sql.Identifier(resources.everywhere(function))
+        statements.append(composed(f"capture/events/{function}", **parts))
+        statements.append(sql.SQL("ALTER FUNCTION {}() OWNER TO {}").format(parts[function], sql.Identifier(keeper)))
+        statements.append(sql.SQL("DROP EVENT TRIGGER IF EXISTS {}").format(name))
+        statements += _making(resources, parts, function)
+    return [*statements, sql.SQL("COMMIT")]
+
+
+def _making(resources: Resources, parts: Mapping[str, sql.Composable], function: str) -> Iterator[sql.Composed]:
+    event, tags = _EVENTS[function]
+    name = resources.everywhere(function)
+    listed = sql.SQL(", ").join(map(sql.Literal, tags))
+    when = sql.SQL("WHEN TAG IN ({})").format(listed) if tags else sql.SQL("")
+    yield composed(
+        "capture/events/event_trigger", event_trigger=name, event=sql.SQL(event), tags=when, function=parts[function]
+    )
+    # Sessions with session_replication_role = replica alter tables too (R9).
+    yield sql.SQL("ALTER EVENT TRIGGER {} ENABLE ALWAYS").format(sql.Identifier(name))
+
+
+def _made(connection: Connection, resources: Resources) -> dict[str, _Made]:
+    """The event triggers that are there, by their functions, whatever they are called by now."""
+    query = """
+        SELECT proname, evtname, coalesce(evttags, '{}'), evtenabled, prosrc
+        FROM pg_event_trigger JOIN pg_proc AS called ON called.oid = evtfoid
+        JOIN pg_namespace AS namespace ON namespace.oid = pronamespace
+        WHERE proname = ANY (%s) AND nspname = %s
+    """
+    functions = {resources.name(function): function for function in _EVENTS}
+    rows = connection.execute(query, [list(functions), resources.schema])
+    return {functions[called]: _Made(*row) for called, *row in rows}
+
+
+def wants(connection: Connection, parts: Mapping[str, sql.Composable], name: TableName) -> bool:
+    """Whether the configuration wants a table, and it is there."""
+    query = composed("capture/registry/wanted_now", **parts, living=composed("catalog/eligible"))
+    return connection.execute(query, {"schema": name.schema, "table": name.table}).fetchone() is not None

@@ -1,0 +1,195 @@
+"""Installing the DbResources and the capture of each watched table; the registry TABLES is its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from psycopg import sql
+
+from sluice import sqlfiles
+from sluice.apply.table_order import cycles, loading_order
+from sluice.model.names import RESOURCES, Resources, TableName, home_of
+from sluice.model.watched import Wanted, Watch
+from sluice.vendors.postgresql import migrations, ownership
+from sluice.vendors.postgresql.capture import event_triggers, items_view, registry, unwatched
+from sluice.vendors.postgresql.capture.queue import storage, triggers
+from sluice.vendors.postgresql.capture.registry import Entry
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.session import PRINTED, Connection, composed
+from sluice.vendors.protocol.slave import Installed
+
+# Where a statement needs a name as a text, to look it up.
+_NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered")
+
+
+def resources(schema: str | None, prefix: str) -> Resources:
+    """The DbResources of a schema and a prefix: names that nobody quotes are stored in lower case.
+
+    Args:
+        schema: None: one that is named after the prefix.
+    """
+    folded = prefix.lower()
+    return Resources(schema or home_of(folded), folded, is_home=schema is None)
+
+
+def parts_of(resources: Resources) -> dict[str, sql.Composable]:
+    """What fills the placeholders of the SQL files: every DbResource, qualified and quoted."""
+    parts: dict[str, sql.Composable] = {
+        name: sql.Identifier(resources.schema, resources.name(name)) for name in RESOURCES
+    }
+    names = {name: regclass(TableName(resources.schema, resources.name(name))) for name in _NAMED}
+    names |= {"schema": resources.schema, "capture": resources.name("capture_"), "trigger": triggers.made(resources)}
+    names["altered"] += "()"
+    literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
+    catalogs = {name: composed(f"catalog/{name}") for name in ("eligible", "definition")}
+    catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
+    catalogs["indexes"] = composed("catalog/indexes", relation=sql.SQL("relation"))
+    settings = (
+        sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value)) for name, value in PRINTED.items()
+    )
+    return {**parts, **literals, **catalogs, "printed": sql.SQL("\n").join(settings)}
+
+
+def install(
+    connection: Connection,
+    resources: Resources,
+    watched: Mapping[TableName, Watch],
+    wanted: Wanted,
+    *,
+    recreate: bool,
+    unreadable: Collection[TableName] = (),
+) -> Installed:
+    """Everything the capture needs, inside the caller's transaction, which is committed near the end.
+
+    Args:
+        unreadable: tables whose columns changed unseen: these are recorded now, and the images of before are forgotten,
+            since none of them tells under which columns it was written.
+
+    Raises:
+        ConfigError: SLC-041 if a trigger's name would break R1, SLC-059 if a newer Sluice made what is there.
+        TransientError: SLC-036 if a table stays locked, SLC-265 if one is dropped meanwhile; nothing was changed then.
+    """
+    parts = {**parts_of(resources), **items_view.parts_of(wanted.appearance)}
+    execute = connection.execute
+    found = _found(connection, resources, parts)
+    _make(connection, resources, parts, wanted)
+    meant = unwatched.present(connection, parts, watched)
+    present = {name: watched[configured] for name, configured in meant.items()}
+    again = present if recreate else {*unreadable, *triggers.silenced(connection, parts)}
+    with event_triggers.unheard(connection, parts):
+        installed = _reconcile(connection, resources, parts, present, again, later=found is not None)
+        absent = {name: watch for name, watch in watched.items() if name not in present}
+        registry.list_wanted(connection, resources, parts, absent)
+    forgotten = list(registry.oids(connection, parts, unwatched.present(connection, parts, unreadable)).values())
+    execute(composed("capture/registry/current_tables", **parts), {"anew": forgotten})
+    for relation in forgotten:
+        execute(composed("capture/registry/forget_images", **parts), {"relation": relation})
+    left = tuple(unwatched.among(connection, parts, wanted.named))
+    connection.commit()
+    storage.key(connection, resources, parts, wanted=wanted.drained_into)
+    storage.keep_uncompressed(connection, resources, parts)
+    storage.keep_actions(connection, resources, parts)
+    return replace(installed, unwatched=left)
+
+
+def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> None:
+    """DbResources of an older version, brought up to this one; committed before anybody looks what changed unseen, and
+    before a trigger is made.
+
+    Raises:
+        ConfigError: SLC-059 if a newer Sluice made what is there.
+    """
+    parts = {**parts_of(resources), **items_view.parts_of(wanted.appearance)}
+    found = _found(connection, resources, parts)
+    if found not in (None, migrations.newest()):
+        _make(connection, resources, parts, wanted)
+        migrations.compare(connection, found, parts)
+    connection.commit()
+
+
+def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
+    """The version that is there. One bootstrap of a prefix at a time."""
+    lock = "SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))"
+    connection.execute(lock, [resources.name("")])
+    ownership.refuse_strange(connection, resources)
+    return migrations.version(connection, resources, parts)
+
+
+def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
+    """All but what is of single tables."""
+    ownership.make_schema(connection, resources)
+    migrations.upgrade(connection, resources, parts)
+    with connection.pipeline():
+        for name in sqlfiles.names("postgresql", "capture/install"):
+            connection.execute(composed(name, **parts))
+    migrations.finish(connection, parts)
+    event_triggers.watch_ddl(connection, resources, parts)
+    connection.execute(composed("capture/registry/stale_triggers", **parts))
+    event_triggers.want(connection, parts, wanted)
+
+
+def _reconcile(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    watched: Mapping[TableName, Watch],
+    again: Collection[TableName],
+    *,
+    later: bool,
+) -> Installed:
+    known, listed = registry.registered(connection, parts), registry.listed(connection, parts)
+    parents = relations.parents(connection)
+    stages = loading_order({name: watch.sequence for name, watch in watched.items()}, parents)
+    order = [name for stage in stages for name in stage]
+    wanted = registry.wanted(connection, resources, parts, {name: watched[name] for name in order})
+    there = triggers.of(connection, resources, {*wanted, *known})
+    unmarked = triggers.unmarked(connection, parts, {name: one.trigger for name, one in wanted.items() if one.actions})
+
+    def stands(entry: Entry) -> bool:
+        fires = triggers.stand(there[entry.name], entry.trigger, entry.actions) and entry.name not in unmarked
+        return fires and known.get(entry.name) == entry and entry.name not in again
+
+    added = [entry for entry in wanted.values() if not stands(entry)]
+    # What the event trigger began to watch since the caller looked stays watched.
+    removed = [
+        entry
+        for name, entry in known.items()
+        if name not in wanted and not event_triggers.wants(connection, parts, name)
+    ]
+    surplus = {
+        entry.name: names
+        for entry in added
+        if (names := triggers.surplus(there[entry.name], entry.trigger, entry.actions))
+    }
+    surplus |= {entry.name: list(there[entry.name]) for entry in removed}
+    triggers.lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")
+    triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
+    # A table that is gone has none.
+    surplus = {name: names for name, names in surplus.items() if names}
+    oids = registry.oids(connection, parts, {*surplus, *(entry.name for entry in added)})
+    for name, names in surplus.items():
+        triggers.drop(connection, parts, oids[name], names)
+    for entry in added:
+        relation = oids[entry.name]
+        if entry.name in listed:
+            # It was made meanwhile: its rows follow, as when a look of the publisher finds it.
+            connection.execute(sql.SQL("SELECT {}(%s::oid, NULL::text)").format(parts["adopt"]), [relation])
+            continue
+        registry.begin(connection, parts, entry, relation)
+        capture = sql.SQL("SELECT {}(%s::oid, %s::text, %s::text, %s::integer)").format(parts["capture_table"])
+        connection.execute(capture, [relation, entry.actions, entry.trigger, entry.debug])
+        registry.end(connection, parts, entry)
+        # Nobody follows a source that is installed for the first time.
+        if later and entry.name not in known:
+            connection.execute(composed("capture/registry/create", **parts), {"relation": relation})
+    for entry in removed:
+        registry.remove(connection, parts, entry)
+    registry.keep_order(connection, parts, order)
+    return Installed(
+        added=tuple(entry.name for entry in added),
+        removed=tuple(entry.name for entry in removed),
+        stages=stages,
+        cycles=cycles(order, parents),
+    )

@@ -1,0 +1,66 @@
+"""A slave that is a master as well: what we write there does not stay in that master's queue.
+
+The triggers capture it as they capture everything, so the application's sessions pay nothing and nobody can switch the
+capture off. The transaction that writes takes its own rows out of the queue before it ends, and nobody else sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from psycopg import sql
+
+from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql.capture import install, own_ddl
+from sluice.vendors.postgresql.session import Connection, composed
+
+
+class Echoes:
+    """What one transaction of ours sets off; made in it, before it writes.
+
+    Args:
+        masters: whose queues are not to hear of it, as far as they are in this database; none to let all of them hear.
+    """
+
+    def __init__(self, connection: Connection, masters: Collection[Resources]) -> None:
+        self._connection = connection
+        self._masters = masters
+        self._first = self._there()
+        self._others: dict[Resources, list[int]] = {}
+
+    def settled(self, names: Sequence[TableName]) -> None:
+        """Before DDL of ours, of these tables as far as they are known. Raises TransientError SLC-036 or SLC-115."""
+        for master in self._first:
+            self._others[master] = own_ddl.settled(self._connection, install.parts_of(master), names)
+
+    def record(self, names: Sequence[TableName] | None = None) -> None:
+        """After DDL of ours, of these tables or of any: a master that polls must not take it for somebody else's."""
+        for master in self._there():
+            parts = install.parts_of(master)
+            if own_ddl.polls(self._connection, parts):
+                own_ddl.record(self._connection, parts, names, self._others.get(master, ()))
+
+    def remove(self) -> None:
+        """Take it out of the queues; the transaction writes nothing else afterwards that is captured."""
+        if not self._masters:
+            return
+        # What constraints and their triggers put off belongs to it. A queue is never analysed, and may be long.
+        self._connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET LOCAL enable_seqscan = off")
+        # Anew: one that was installed meanwhile has triggers on what we had not written to yet.
+        for master in self._there():
+            queue = sql.Identifier(master.schema, master.name("queue"))
+            self._connection.execute(
+                composed("capture/registry/uncapture", queue=queue),
+                {"first": self._first.get(master, 0)},
+                prepare=False,
+            )
+
+    def _there(self) -> dict[Resources, int]:
+        if not self._masters:
+            return {}
+        wanted = {
+            "schemas": [master.schema for master in self._masters],
+            "prefixes": [master.folded for master in self._masters],
+        }
+        rows = self._connection.execute(composed("write/masters"), wanted).fetchall()
+        return {Resources(schema, prefix): last for schema, prefix, last in rows}

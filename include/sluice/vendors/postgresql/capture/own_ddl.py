@@ -1,0 +1,72 @@
+"""DDL of our own, where no event trigger may see it: recorded in its transaction, so that no poll finds it later."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from psycopg import sql
+
+from sluice.errors import TransientError
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.capture.ddl_polling import LOOK_WAIT_MS
+from sluice.vendors.postgresql.capture.queue import triggers
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.session import Connection, composed
+
+Parts = Mapping[str, sql.Composable]
+
+
+def polls(connection: Connection, parts: Parts) -> bool:
+    """Whether a master finds DDL by polling."""
+    row = connection.execute(composed("capture/ddl/polls", **parts)).fetchone()
+    return bool(row and row[0])
+
+
+def settled(connection: Connection, parts: Parts, names: Sequence[TableName]) -> list[int]:
+    """Look whether what others did to tables is recorded; what is not could not be told from ours afterwards.
+
+    Args:
+        names: tables that we are about to alter: who alters one has done so before we look, or waits until we are done.
+
+    Returns:
+        tables that others made and that are not watched yet.
+
+    Raises:
+        TransientError: SLC-036, one of these tables stays locked; SLC-115, it is not.
+    """
+    if not polls(connection, parts):
+        return []
+    triggers.lock(connection, names, "ACCESS EXCLUSIVE")
+    # To print a default, the server locks the table that has it, while we hold those (R9).
+    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+    rows = connection.execute(composed("capture/ddl/unrecorded_ddl", **parts)).fetchall()
+    connection.execute("SET LOCAL lock_timeout = 0")
+    if rows:
+        others = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table, *_ in rows)
+        raise TransientError(
+            115,
+            f"a change of {others} is not recorded yet, and this statement may change tables too",
+            "nothing was changed; the publisher of that database records it at its next look. Then issue the statement "
+            "again; a drain tries again by itself",
+        )
+    return [relation for relation, *_ in connection.execute(composed("capture/ddl/unwatched", **parts))]
+
+
+def record(
+    connection: Connection, parts: Parts, names: Sequence[TableName] | None = None, others: Collection[int] = ()
+) -> None:
+    """Record what this transaction did to tables: all of them, or those named and whichever it dropped.
+
+    Args:
+        others: tables that others made: they are left to be watched by the publisher, with the rows that they have.
+    """
+    wanted = {"names": None if names is None else [regclass(name) for name in names]}
+    here = composed("capture/ddl/altered_here")
+    # Rows that went with a partition are no part of what is recorded here, so nobody need know them.
+    dropping = composed("capture/ddl/dropping", **parts)
+    connection.execute(dropping, {"begins": True})
+    connection.execute(composed("capture/ddl/record_alter", **parts, altered_here=here), wanted)
+    connection.execute(dropping, {"begins": False})
+    connection.execute(composed("capture/ddl/record_drop", **parts, altered_here=here))
+    if polls(connection, parts):
+        connection.execute(composed("capture/ddl/watch_new_table", **parts), {**wanted, "others": list(others)})

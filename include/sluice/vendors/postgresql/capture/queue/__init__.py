@@ -1,0 +1,1 @@
+"""Capture by triggers into a queue, and the sweep that reads it."""

@@ -1,0 +1,78 @@
+"""How the queue is stored: an index by key or none, how its rows are told apart without one, long images, actions.
+
+An index costs the application a sixth of what capture does. Only drains with `block_loop` need it: each of their
+transactions takes its own rows out again. To compress rows of more than 2 kB would double what capture costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from psycopg import errors, sql
+
+from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql.capture.queue import triggers
+from sluice.vendors.postgresql.session import Connection, composed
+
+# The most that PostgreSQL lets a row have before it moves values to their own place.
+_IN_PLACE = sql.SQL(
+    "ALTER content SET STORAGE EXTERNAL, ALTER oldcontent SET STORAGE EXTERNAL, SET (toast_tuple_target = 8160)"
+)
+
+
+def key(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], *, wanted: bool) -> None:
+    """Make or drop the index, in a transaction of its own that waits for nobody's for long.
+
+    Raises:
+        TransientError: SLC-036 if transactions that were captured stay open; nothing was changed then.
+    """
+    with connection.transaction():
+        row = connection.execute(composed("capture/registry/keyed", **parts)).fetchone()
+        if wanted and not row:
+            _alter(connection, resources, parts, sql.SQL("ADD PRIMARY KEY (repl_key)"))
+        if row and not wanted:
+            _alter(connection, resources, parts, sql.SQL("DROP CONSTRAINT {}").format(sql.Identifier(row[0])))
+
+
+def keep_uncompressed(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Store images as they are printed, however long. Those that are queued stay as they are.
+
+    Raises:
+        TransientError: SLC-036 as above.
+    """
+    with connection.transaction():
+        if connection.execute(composed("capture/registry/compressed", **parts)).fetchone() == (True,):
+            _alter(connection, resources, parts, _IN_PLACE)
+
+
+def keep_actions(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Store actions as triggers have them at hand. A queue that is long keeps its letters until a later bootstrap finds
+    it short, and so does one of which somebody has made a view; all else is the same with both.
+
+    Raises:
+        TransientError: SLC-036 as above.
+    """
+    with suppress(errors.FeatureNotSupported), connection.transaction():
+        if connection.execute(composed("capture/registry/action_is_char", **parts)).fetchone() == (True,):
+            connection.execute(composed("capture/registry/items_aside", **parts))
+            _alter(connection, resources, parts, sql.SQL("ALTER db_action TYPE text"))
+            connection.execute(composed("capture/install/150_items", **parts))
+
+
+def tell(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Let purges be told to whoever subscribed to the queue, whole rows at that; without it they would be refused.
+
+    Raises:
+        TransientError: SLC-036 as above.
+    """
+    if connection.execute(composed("capture/queue/replica_identity_missing", **parts)).fetchone() == (True,):
+        with connection.transaction():
+            _alter(connection, resources, parts, sql.SQL("REPLICA IDENTITY FULL"))
+
+
+def _alter(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], change: sql.Composable
+) -> None:
+    triggers.lock(connection, [TableName(resources.schema, resources.name("queue"))], "ACCESS EXCLUSIVE")
+    connection.execute(sql.SQL("ALTER TABLE {} {}").format(parts["queue"], change))

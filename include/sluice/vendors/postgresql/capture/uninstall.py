@@ -1,0 +1,46 @@
+"""Taking the DbResources of one prefix out of a source, and nothing else, in one transaction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from psycopg import sql
+
+from sluice.errors import SluiceError
+from sluice.model.names import RESOURCES, Resources, TableName
+from sluice.vendors.postgresql import ownership
+from sluice.vendors.postgresql.capture.queue import triggers
+from sluice.vendors.postgresql.session import Connection, composed
+
+
+def remove(connection: Connection, resources: Resources, before: Callable[[], None]) -> list[str]:
+    """Drop every DbResource, after a call of `before`; returns what there was, as `KIND name`.
+
+    Raises:
+        ConfigError: SLC-290, they are in `public`, and the configuration does not say so.
+        SluiceError: SLC-223, event triggers are a superuser's, who made them for our role.
+        TransientError: SLC-036 if a table is busy.
+    """
+    ownership.expect_here(connection, resources)
+    names = {
+        "schema_name": sql.Literal(resources.schema),
+        "names": sql.Literal([resources.name(name) for name in RESOURCES]),
+        "generated": sql.Literal(f"^{re.escape(resources.name('capture_'))}[0-9]+$"),
+    }
+    if foreign := [name for (name,) in connection.execute(composed("capture/uninstall/foreign", **names))]:
+        raise SluiceError(
+            223,
+            f"a superuser made the event triggers of {', '.join(foreign)}, which {connection.info.user} may not drop",
+            "nothing was removed; run this again once a superuser has said, in this database: "
+            f"DROP FUNCTION {', '.join(foreign)} CASCADE",
+        )
+    watched = [TableName(*row) for row in connection.execute(composed("capture/uninstall/watched", **names))]
+    triggers.lock(connection, watched, "ACCESS EXCLUSIVE")
+    objects = composed("capture/uninstall/objects", **names)
+    before()
+    found = [f"{kind} {identity}" for kind, identity in connection.execute(objects)]
+    connection.execute(composed("capture/uninstall/drop", objects=objects))
+    ownership.drop_schema(connection, resources)
+    connection.commit()
+    return found

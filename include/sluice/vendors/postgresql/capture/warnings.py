@@ -1,0 +1,106 @@
+"""What `./sluice check` says of tables that are captured, or written to, not as one may expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from psycopg import sql
+
+from sluice import tls
+from sluice.model.layout import Layout
+from sluice.model.names import Resources, TableName
+from sluice.model.watched import Watch
+from sluice.vendors.postgresql import ownership
+from sluice.vendors.postgresql.capture import event_triggers, registry
+from sluice.vendors.postgresql.capture.queue import triggers
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.write import lookup_columns
+
+# The query that finds what a remark is about; the remark.
+_REMARKS = {
+    "catalog/large_objects": "of {} the numbers travel, large objects that they name do not",
+    "catalog/earlier": "{}: runs before the capture, so it must not change its row again",
+    "catalog/heirs": "{} inherits: a query of the parent shows its rows on the master, and may not on a slave",
+    "catalog/unlogged": "{}: UNLOGGED, so a crash empties it and no change says so: run initial_update then",
+}
+
+
+def of(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    tables: Mapping[TableName, Watch],
+) -> list[str]:
+    """The remarks on those of these tables that are there.
+
+    Raises:
+        ConfigError: SLC-130, one of them cannot be watched.
+    """
+    known = relations.there(connection, tables)
+    there = [name for name in tables if name in known]
+    registry.refuse_foreign(connection, there)
+    ours = sql.Literal(triggers.made(resources))
+    told = []
+    for query, remark in _REMARKS.items():
+        if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(there)))]:
+            told.append(remark.format(", ".join(found)))
+    if whole := _stored_whole(connection, resources, parts, [name for name in there if _by_key(tables[name])]):
+        said = ", ".join(f"{name}, {why}" for name, why in whole.items())
+        told.append(f"old images are stored whole of {said}")
+    if found := [name for (name,) in connection.execute(composed("catalog/superusers"))]:
+        role = sql.Identifier(connection.info.user).as_string(connection)
+        told.append(f"the role can become a superuser, by SET ROLE: REVOKE {', '.join(found)} FROM {role}")
+    return [*told, *ownership.remarks(connection, resources), *tls.remarks(connection)]
+
+
+def without_old(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    tables: Mapping[TableName, Watch],
+) -> list[Layout]:
+    """Those of these tables whose updates say nothing of what a row was if its key stayed."""
+    known = relations.there(connection, tables)
+    there = [name for name, watch in tables.items() if name in known and _by_key(watch) and "U" in watch.actions]
+    whole = _stored_whole(connection, resources, parts, there)
+    return [_keyed(connection, name) for name in there if name not in whole]
+
+
+def _by_key(watch: Watch) -> bool:
+    return watch.old_images == "key"
+
+
+def _keyed(connection: Connection, name: TableName) -> Layout:
+    columns = tuple(relations.columns(connection, name))
+    places = {column.name: place for place, column in enumerate(columns)}
+    return Layout(0, name, columns, tuple(places[part] for part in relations.primary_key(connection, name)))
+
+
+def _stored_whole(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], by_key: Iterable[TableName]
+) -> dict[TableName, str]:
+    """Those of these tables whose old images are stored whole all the same, and why."""
+    seen = sql.Literal(event_triggers.sees_ddl(connection, resources, parts))
+    found = connection.execute(composed("catalog/stored_whole", tables=_listed(by_key), seen=seen))
+    return {TableName(schema, table): why for schema, table, why in found}
+
+
+def _listed(names: Iterable[TableName]) -> sql.Composed:
+    return sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
+
+
+def of_slave(connection: Connection, layout: Layout) -> Iterator[str]:
+    """The remarks on a table of a slave, which it has.
+
+    Args:
+        layout: the master's table as the slave sees it.
+    """
+    yield from lookup_columns.searched(connection, layout)[1]
+    name, late = layout.name, relations.late_keys(connection, layout.name)
+    if not late and not relations.enforced(connection, name, [column.name for column in layout.columns]):
+        yield f"{name} has no unique index: each batch of its changes reads all of it"
+    acting = [one.name for one in relations.acting(connection, name) if one.fires and one.kind != "key"]
+    if late and acting:
+        yield f"{', '.join(acting)} of {name} acts on what a batch comes to: {late[0].name} is checked at commit"

@@ -1,0 +1,1 @@
+"""What PostgreSQL's catalog says of tables, columns, keys and types."""

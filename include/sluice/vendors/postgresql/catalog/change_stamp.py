@@ -1,0 +1,44 @@
+"""Whether the catalog changed since watched tables were compared with it, which need not be done again else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from psycopg import sql
+
+from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.session import Connection, composed
+
+
+class Unchanged:
+    """What the catalog was like at the last comparison that found nothing; one for each kind of comparison.
+
+    Args:
+        before: a comparison that comes before each of this one, and records what it finds; if it is made at all.
+    """
+
+    def __init__(self, before: Unchanged | None = None) -> None:
+        self._before = before
+        self._compared: str | None = None
+        self._seen: str | None = None
+
+    def look(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
+        """Look at it, before a comparison; whether that would find nothing again."""
+        (self._seen,) = connection.execute(composed("capture/ddl/stamp", **parts)).fetchone() or (None,)
+        return self._seen is not None and self._seen == self._compared
+
+    def is_fine(self) -> None:
+        """A comparison that was begun after the last look found nothing."""
+        self._compared = self._seen
+
+    def unrecorded(self, name: TableName) -> SluiceError:
+        """What to say of a table whose columns are not what is recorded: that it stays so, or that it was altered since
+        the comparison before this one."""
+        if self._before and self._before._seen not in (None, self._seen):
+            return TransientError(247, f"the columns of {name} changed since somebody looked for changes", AGAIN)
+        return SluiceError(
+            43,
+            f"the columns of {name} changed and the change was not recorded",
+            "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
+        )

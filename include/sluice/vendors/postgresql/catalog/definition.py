@@ -1,0 +1,300 @@
+"""How a table is made, read from the master's catalog and written on a slave under the slave's names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from pydantic import TypeAdapter
+
+from sluice.config.mapper import Mapper
+from sluice.initial_update.chunks.plan import Leaf
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+from sluice.model.table_definition import DefinedColumn, DefinedTable, ForeignKey, UserType
+from sluice.vendors.postgresql.catalog import user_types
+from sluice.vendors.postgresql.ddl.names import SlaveNames
+from sluice.vendors.postgresql.session import Connection, composed
+
+_PRIMARY = "PRIMARY KEY"
+_WHOLE = {"smallint", "integer", "bigint"}
+_ACTIONS = {"a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
+
+
+@dataclass(frozen=True)
+class ColumnDefinition:
+    """One column.
+
+    Attributes:
+        kind: plain, default, identity, stored or virtual.
+        expression: of the default, or what is computed; how an identity counts.
+        number, filled: see `sluice.model.table_definition.DefinedColumn`.
+    """
+
+    name: str
+    type: str
+    not_null: bool
+    kind: str
+    expression: str | None
+    collation: str | None
+    number: int
+    filled: str | None
+
+    @property
+    def generated(self) -> bool:
+        """Whether the database computes it."""
+        return self.kind in ("stored", "virtual")
+
+
+@dataclass(frozen=True)
+class TableDefinition:
+    """A table of the master, as a dump's snapshot shows it, or a command describes it.
+
+    Attributes:
+        undecoded: rows may travel in the binary format, in which other databases read the same.
+        rewritten: see `sluice.model.table_definition.DefinedTable`.
+    """
+
+    name: TableName
+    columns: tuple[ColumnDefinition, ...]
+    constraints: tuple[tuple[str, str], ...]
+    foreign_keys: tuple[ForeignKey, ...]
+    key: tuple[str, ...] = ()
+    indexes: tuple[tuple[str, bool, str], ...] = ()
+    types: tuple[UserType, ...] = ()
+    undecoded: bool = False
+    rewritten: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """The columns as row images list them, and the primary key."""
+        columns = tuple(Column(one.name, one.type, one.not_null, one.generated) for one in self.columns)
+        names = [column.name for column in columns]
+        return Layout(0, self.name, columns, tuple(names.index(part) for part in self.key))
+
+    def to_json(self) -> dict[str, Any]:
+        """As the manifest of a directory keeps it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Any) -> TableDefinition:
+        """What `to_json` gave."""
+        return TypeAdapter(cls).validate_python(plain)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A foreign key of a slave's table, and the statement that makes it."""
+
+    table: TableName
+    name: str
+    parent: TableName
+    statement: sql.SQL | sql.Composed = field(compare=False)
+
+
+def read(connection: Connection, name: TableName) -> TableDefinition:
+    """The definition of a table; see `several`."""
+    return several(connection, [name])[0]
+
+
+def several(connection: Connection, names: Sequence[TableName]) -> list[TableDefinition]:
+    """The definitions of tables, from the catalog as the connection's snapshot shows it."""
+    query = composed(
+        "catalog/defined",
+        definition=composed("catalog/definition"),
+        indexes=composed("catalog/indexes", relation=sql.SQL("wanted.relid")),
+    )
+    rows = connection.execute(query, {"relations": [regclass(name) for name in names]}).fetchall()
+    return [
+        replace(
+            carried(DefinedTable.from_json(plain)),
+            indexes=tuple((name, unique, text) for name, unique, text in indexes),
+            types=user_types.needed(connection, types),
+            undecoded=undecoded,
+        )
+        for plain, indexes, types, undecoded in rows
+    ]
+
+
+def readable(connection: Connection, names: Sequence[TableName]) -> list[TableDefinition]:
+    """The same, of tables that our role may read. Raises psycopg's InsufficientPrivilege, which becomes SLC-033."""
+    tables = sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
+    if row := connection.execute(composed("catalog/unreadable", tables=tables)).fetchone():
+        name, hidden = row
+        said = f"row-level security hides rows of table {name}" if hidden else f"permission denied for table {name}"
+        raise psycopg.errors.InsufficientPrivilege(said)
+    return several(connection, names)
+
+
+def carried(table: DefinedTable) -> TableDefinition:
+    """The same of a table that a command describes."""
+    columns = tuple(_carried(column) for column in table.columns)
+    return TableDefinition(
+        table.name,
+        columns,
+        table.constraints,
+        table.foreign_keys,
+        table.key,
+        table.indexes,
+        user_types.ordered(table.types),
+        rewritten=table.rewritten,
+    )
+
+
+def _carried(column: DefinedColumn) -> ColumnDefinition:
+    if column.generated is not None:
+        kind, expression = "virtual" if column.virtual else "stored", column.generated
+    elif column.counter is not None:
+        # A default that draws from a sequence becomes an identity that counts alike, where there can be one.
+        kind, expression = "plain", None
+        if column.not_null and column.type in _WHOLE:
+            kind, expression = "identity", column.counter
+    else:
+        kind, expression = "default" if column.default is not None else "plain", column.default
+    return ColumnDefinition(
+        column.name, column.type, column.not_null, kind, expression, column.collation, column.number, column.filled
+    )
+
+
+def for_slave(table: TableDefinition, names: SlaveNames) -> TableDefinition:
+    """The same with a slave's names of schemas in types and expressions."""
+    return replace(
+        table,
+        columns=tuple(
+            replace(
+                column,
+                type=names.within(column.type),
+                expression=column.expression and names.within(column.expression),
+                collation=column.collation and names.within(column.collation),
+            )
+            for column in table.columns
+        ),
+        constraints=tuple((name, names.within(text)) for name, text in table.constraints),
+        indexes=tuple((name, unique, names.within(text)) for name, unique, text in table.indexes),
+    )
+
+
+def leaves(connection: Connection, parts: Mapping[str, sql.Composable], names: Sequence[TableName]) -> list[Leaf]:
+    """The relations that hold the tables' rows."""
+    rows = connection.execute(composed("catalog/leaves", **parts), {"relations": [regclass(name) for name in names]})
+    return [Leaf(names[place - 1], TableName(schema, table), *more) for place, schema, table, *more in rows]
+
+
+def create_table(table: TableDefinition, name: TableName) -> sql.Composed:
+    """CREATE TABLE with types, defaults and NOT NULL; keys and indexes come after the data."""
+    return sql.SQL("CREATE TABLE {} (\n    {}\n)").format(
+        identifier(name), sql.SQL(",\n    ").join(map(column, table.columns))
+    )
+
+
+def after_data(table: TableDefinition, name: TableName, present: Collection[str] = ()) -> Iterator[sql.Composed]:
+    """Keys, checks and indexes, the primary key first, but for those that the table has already."""
+    for constraint, definition in table.constraints:
+        if constraint not in present:
+            yield _constraint(name, constraint, verbatim(definition))
+    for index, unique, definition in table.indexes:
+        if index not in present:
+            yield sql.SQL("CREATE {}INDEX {} ON {} {}").format(
+                sql.SQL("UNIQUE " if unique else ""), sql.Identifier(index), identifier(name), verbatim(definition)
+            )
+
+
+def primary_key(table: TableDefinition, name: TableName) -> sql.Composed:
+    """The primary key alone, of a table that has one."""
+    ((constraint, definition),) = (one for one in table.constraints if one[1].startswith(_PRIMARY))
+    return _constraint(name, constraint, verbatim(definition))
+
+
+def references(table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool) -> Iterator[Reference]:
+    """Foreign keys to tables that the slave has as well, with their columns and all of their rows.
+
+    Args:
+        silent: the drain can keep the keys' actions from acting a second time; else they get none, and are deferred.
+    """
+    for key in table.foreign_keys:
+        columns = _there(mapper, table.name, key.columns)
+        parent_columns = _there(mapper, key.parent, key.parent_columns)
+        complete = mapper.complete(table.name) and mapper.complete(key.parent)
+        if key.parent not in among or not (columns and parent_columns and complete):
+            continue
+        cleared = sql.SQL(" ({})").format(listed(_there(mapper, table.name, key.cleared)))
+        child, parent = mapper.table(table.name), mapper.table(key.parent)
+        text = sql.SQL("FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}{} {}").format(
+            _compared(key, columns),
+            identifier(parent),
+            _compared(key, parent_columns),
+            sql.SQL(" MATCH FULL" if key.full else ""),
+            verbatim(_ACTIONS[key.on_update] if silent else "NO ACTION"),
+            verbatim(_ACTIONS[key.on_delete] if silent else "NO ACTION"),
+            cleared if silent and key.cleared else sql.SQL(""),
+            verbatim(_deferral(key, silent=silent)),
+            verbatim(key.lenience),
+        )
+        yield foreign_key(child, key.name, parent, text)
+
+
+def foreign_key(child: TableName, name: str, parent: TableName, text: sql.Composable) -> Reference:
+    """A foreign key, as the text of its definition has it."""
+    return Reference(child, name, parent, _constraint(child, name, text))
+
+
+def column(one: ColumnDefinition) -> sql.Composable:
+    """A column, as CREATE TABLE and ADD COLUMN name it."""
+    extras = {
+        "plain": "",
+        "default": f" DEFAULT {one.expression}",
+        "identity": f" GENERATED BY DEFAULT AS IDENTITY ({one.expression})",
+        "stored": f" GENERATED ALWAYS AS ({one.expression}) STORED",
+        "virtual": f" GENERATED ALWAYS AS ({one.expression}) VIRTUAL",
+    }[one.kind]
+    collation = f" COLLATE {one.collation}" if one.collation else ""
+    not_null = " NOT NULL" if one.not_null else ""
+    return sql.SQL("{} {}").format(sql.Identifier(one.name), verbatim(f"{one.type}{collation}{extras}{not_null}"))
+
+
+def verbatim(definition: str) -> sql.SQL:
+    """What the master's catalog wrote, quoted there already."""
+    return sql.SQL(definition)
+
+
+def identifier(name: TableName) -> sql.Identifier:
+    """A table's name, quoted by type."""
+    return sql.Identifier(name.schema, name.table)
+
+
+def listed(columns: Iterable[str]) -> sql.Composed:
+    """Names of columns, quoted by type, between commas."""
+    return sql.SQL(", ").join(map(sql.Identifier, columns))
+
+
+def regclass(name: TableName) -> str:
+    """A table's name as a text that casts to regclass."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in (name.schema, name.table))
+
+
+def _constraint(name: TableName, constraint: str, definition: sql.Composable) -> sql.Composed:
+    add = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
+    return add.format(identifier(name), sql.Identifier(constraint), definition)
+
+
+def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str]:
+    """What a slave calls these columns; none if it lacks one of them."""
+    found = [mapper.column(table, column) for column in columns]
+    return [] if None in found else [name for name in found if name is not None]
+
+
+def _compared(key: ForeignKey, columns: Sequence[str]) -> sql.Composed:
+    """The columns of one side."""
+    *others, last = map(sql.Identifier, columns)
+    return sql.SQL(", ").join([*others, sql.SQL("PERIOD {}").format(last) if key.period else last])
+
+
+def _deferral(key: ForeignKey, *, silent: bool) -> str:
+    if not silent:
+        return " DEFERRABLE INITIALLY DEFERRED"
+    if key.deferrable:
+        return f" DEFERRABLE INITIALLY {'DEFERRED' if key.deferred else 'IMMEDIATE'}"
+    return ""

@@ -1,0 +1,1 @@
+"""CREATE, ALTER and DROP: rendered from a definition, and carried out on a slave."""

@@ -1,0 +1,197 @@
+"""CREATE, ALTER and DROP of the master, carried out on a slave at their place in the stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.mapping.table_view import view
+from sluice.config.mapper import Mapper
+from sluice.errors import SluiceError
+from sluice.log import event
+from sluice.model.action import Existing
+from sluice.model.names import TableName
+from sluice.model.table_definition import DefinedTable, TableChange
+from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.catalog import definition, relations, user_types
+from sluice.vendors.postgresql.catalog.definition import carried, for_slave, identifier, regclass
+from sluice.vendors.postgresql.ddl import alter, schemas
+from sluice.vendors.postgresql.ddl.compatibility import fitting
+from sluice.vendors.postgresql.ddl.constraints import open_to_all, understood
+from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.ddl.slave_definition import mapped
+from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.session import Connection, explained
+from sluice.vendors.postgresql.write.staging import missing
+from sluice.vendors.protocol.ddl_errors import more_to_be_seen, name_taken, there_already
+
+# Readers of the slave's tables are not to queue behind us for longer.
+_PATIENCE = "5s"
+# What `explained` calls an error that is in no class of its own.
+_ANY = 39
+
+
+def define(
+    connection: Connection,
+    change: TableChange,
+    mapper: Mapper,
+    echoes: Echoes,
+    references: References,
+    existing: Existing,
+    *,
+    silent: bool,
+) -> None:
+    """Do to the slave's table what was done to the master's, in the transaction of the batch that it belongs to.
+
+    Args:
+        existing: what a CREATE does about a table that is there already.
+        silent: see `sluice.vendors.postgresql.catalog.definition.references`.
+
+    Raises:
+        SluiceError: SLC-140, it fails; SLC-141, a table that is to be made is there already; SLC-142, so is the name
+            that one is to bear; SLC-070, the table is missing; SLC-071, SLC-073, an empty one does not fit;
+            SLC-144, it is a partition; SLC-145, its new name lets more of it be seen.
+        TransientError: SLC-036, somebody else holds the table; SLC-115, see `Echoes.settled`.
+    """
+    echoes.settled([mapper.table(side.name) for side in (change.before, change.after) if side])
+    # No table can be altered for which something waits until the end of the transaction.
+    connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
+    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+    one = _Defining(connection, mapper, references, silent=silent)
+    try:
+        with connection.transaction():
+            if change.before is None:
+                assert change.after is not None
+                one.create(change.after, existing)
+            elif change.after is None:
+                one.drop(change.before)
+            else:
+                one.alter(change.before, change.after)
+    except psycopg.Error as error:
+        table = change.after or change.before
+        meant = explained(error, f"defining {table.name if table else 'a table'} as the master does")
+        if meant.code != _ANY:
+            raise meant from error
+        raise SluiceError(
+            140,
+            meant.fact,
+            "the slave waits in front of it: mend what is in its way there, or do there by hand what the master did, "
+            "which is then passed over; or leave it behind by initial_update",
+        ) from error
+    connection.execute("SET LOCAL lock_timeout = 0")
+    echoes.record()
+
+
+class _Defining:
+    """One command on one slave."""
+
+    def __init__(self, connection: Connection, mapper: Mapper, references: References, *, silent: bool) -> None:
+        self._connection = connection
+        self._references = references
+        self._mapper = mapper
+        self._names = names_of(connection, mapper)
+        self._silent = silent
+
+    def create(self, table: DefinedTable, existing: Existing) -> None:
+        """Make it with all its keys; its rows follow. If they do not, it is left to an initial update, since half a
+        table is worse than none."""
+        if table.unfilled:
+            event("left to an initial update", table=table.name)
+            return
+        name = self._mapper.table(table.name)
+        user_types.provide(self._connection, carried(table).types, self._names)
+        made = open_to_all(self._seen(table), silent=self._silent)
+        if existing is Existing.RECREATE:
+            self.drop(table)
+        if fitting(self._connection, view(self._mapper, carried(table).layout).layout, self._names):
+            self._take(name, existing)
+            return
+        schemas.provide(self._connection, name.schema)
+        self._run([definition.create_table(made, name)])
+        self._run(definition.after_data(made, name))
+        self._refer(open_to_all(carried(table), silent=self._silent))
+
+    def alter(self, before: DefinedTable, after: DefinedTable) -> None:
+        """Bring it from one definition to the other."""
+        old, new = self._mapper.table(before.name), self._mapper.table(after.name)
+        if old != new and self._there(old):
+            if self._there(new):
+                raise name_taken(
+                    old,
+                    new,
+                    f"rename or drop {new} there, if it is not the master's; else rename both by hand, and run with "
+                    "`alters: ignore` for this replication until they are passed",
+                )
+            schemas.provide(self._connection, new.schema)
+            self._run(alter.moved(old, new))
+        elif not self._there(new):
+            raise missing(f"the slave has no table {new} to be altered")
+        user_types.provide(self._connection, carried(after).types, self._names)
+        was, becomes = self._seen(before), self._seen(after)
+        unseen = {one.number for one in before.columns} - {one.number for one in was.columns}
+        # What the slave computes of rows that it has is not known here.
+        unseen |= {one.number for one in becomes.columns if one.number < 0} - {one.number for one in was.columns}
+        shown = [one.name for one in becomes.columns if one.number in unseen]
+        if not self._mapper.same_rows(before.name, after.name):
+            shown.append("rows that it did not get")
+        if shown and not becomes.rewritten:
+            raise more_to_be_seen(after.name, shown)
+        if becomes.rewritten:
+            becomes = open_to_all(becomes, silent=self._silent)
+            if not self._silent:
+                # No table can be altered for whose rows something waits until the end of the transaction.
+                self._references.put_off([new])
+            self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, new))])
+        self._run(alter.columns(was, becomes, definition.read(self._connection, new)))
+        there = definition.read(self._connection, new)
+        kept = {key.name for key in after.foreign_keys}
+        self._references.forget(new, [key.name for key in before.foreign_keys if key.name not in kept])
+        self._run(alter.constraints(was, becomes, there))
+        self._refer(alter.references(carried(before), carried(after), there))
+
+    def drop(self, table: DefinedTable) -> None:
+        """It is gone. What depends on it on the slave alone keeps it there: an error."""
+        self._run([sql.SQL("DROP TABLE IF EXISTS {}").format(identifier(self._mapper.table(table.name)))])
+
+    def _seen(self, table: DefinedTable) -> definition.TableDefinition:
+        """The table in the slave's words, with the columns that it gets."""
+        known = understood(self._connection, carried(table))
+        return mapped(self._connection, for_slave(known, self._names), self._mapper)
+
+    def _take(self, name: TableName, existing: Existing) -> None:
+        """A table that is there already does, if nothing is lost by it, or that is wanted so."""
+        part = self._connection.execute(
+            "SELECT relispartition FROM pg_class WHERE oid = %s::regclass", [regclass(name)]
+        )
+        rows = relations.rows_of(self._connection, name)
+        held = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(rows)
+        if part.fetchone() == (True,):
+            raise SluiceError(
+                144,
+                f"{name} is a partition on the slave, and a table of its own on the master from here on",
+                "take it from its table there: ALTER TABLE ... DETACH PARTITION; the slave goes on with it as it is",
+            )
+        if existing is Existing.OVERWRITE:
+            self._run([sql.SQL("DELETE FROM {}").format(rows)])
+        elif self._connection.execute(held).fetchone() == (True,):
+            raise there_already(
+                name,
+                "drop, rename or empty it there; or set `overwrite_tables: true` (its rows are deleted), "
+                "`recreate_tables: true` (it is dropped) or `creates: ignore` (it stays, as where others fill it) "
+                "for this replication",
+            )
+
+    def _refer(self, table: definition.TableDefinition) -> None:
+        parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
+        known = understood(self._connection, table)
+        for reference in definition.references(known, self._mapper, parents, silent=self._silent):
+            self._references.add(reference)
+
+    def _there(self, name: TableName) -> bool:
+        return bool(relations.columns(self._connection, name))
+
+    def _run(self, statements: Iterable[sql.Composed]) -> None:
+        for statement in statements:
+            self._connection.execute(statement)

@@ -1,0 +1,124 @@
+"""Fences of a source and of its slaves: raising one, and holding that of a slave while it is written to (R6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
+
+from psycopg import errors, sql
+from psycopg.rows import TupleRow
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import FencedError
+from sluice.libpq import parameters
+from sluice.model.names import Pair
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+
+# Begins a transaction, which the end of its block commits.
+Transactions = Callable[[], AbstractContextManager[Connection]]
+
+
+def loading(pair: Pair, *, in_blocks: bool = False) -> str:
+    """What a session is called that loads a slave, so that whoever takes over finds it.
+
+    Args:
+        in_blocks: beside its drain, which waits for it.
+    """
+    return f"{'blocks' if in_blocks else 'load'} {pair}"
+
+
+def loads(info: ConnectionInfo, pair: Pair, *, blocks: bool) -> list[str]:
+    """The names of these sessions as the slave's server has them; those that load in blocks are among them or not."""
+    kinds = (False, True) if blocks else (False,)
+    return [parameters(info, loading(pair, in_blocks=each))["application_name"] for each in kinds]
+
+
+def raised(
+    session: Connection, take_over: sql.Composed, holder: sql.Composed, values: Mapping[str, object]
+) -> TupleRow | None:
+    """Raise a fence; what `take_over` returned, None if somebody with a later epoch is at work.
+
+    Whoever hangs in a transaction with its row is ended.
+
+    Args:
+        holder: gives the process ids of those who may hang so.
+    """
+    session.execute("SET lock_timeout = '2s'")
+    try:
+        row = session.execute(take_over, values).fetchone()
+    except errors.LockNotAvailable:
+        for (pid,) in session.execute(holder, values).fetchall():
+            session.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+        row = session.execute(take_over, values).fetchone()
+    session.execute("SET lock_timeout = 0")
+    return row
+
+
+def hold(session: Connection, position: sql.Composable, pair: Pair, epoch: int) -> None:
+    """Hold the fence of a slave until the transaction ends: whoever takes over waits for that, or ends us.
+
+    Raises:
+        FencedError: SLC-050, somebody took over before.
+    """
+    names = {"source": pair.source, "slave": pair.slave}
+    if session.execute(composed("position/fence", position=position), names).fetchone() != (epoch,):
+        raise fenced(pair, epoch)
+
+
+def fenced(pair: Pair, epoch: int) -> FencedError:
+    """Somebody took over a slave, or set its position."""
+    return FencedError(
+        50,
+        f"somebody took over slave {pair.slave} of {pair.source} (our epoch was {epoch}), or set its position back: it "
+        "is not where the last transaction left it",
+    )
+
+
+class Sessions:
+    """Sessions that write to a slave under the fence of an epoch, each transaction by itself: one that is kept for step
+    after step, and more beside it."""
+
+    def __init__(self, info: ConnectionInfo, pair: Pair, position: sql.Composable, epoch: int) -> None:
+        self._info = info
+        self._pair = pair
+        self._position = position
+        self._epoch = epoch
+        self._session: Connection | None = None
+
+    @contextmanager
+    def writing(self, doing: str) -> Iterator[Connection]:
+        """The next step, in a transaction. Raises FencedError: SLC-050, somebody took over."""
+        with translated(doing), self._fenced(self._open()) as session:
+            yield session
+
+    @contextmanager
+    def reading(self, doing: str) -> Iterator[Connection]:
+        """The next step, in a transaction, whoever has taken over."""
+        with translated(doing), self._open().transaction() as begun:
+            yield begun.connection
+
+    @contextmanager
+    def beside(self, doing: str) -> Iterator[Transactions]:
+        """One more session; each of its transactions raises FencedError: SLC-050, somebody took over."""
+        with translated(doing), closing(self._connected()) as session:
+            yield partial(self._fenced, session)
+
+    def close(self) -> None:
+        """End the one that is kept."""
+        if self._session is not None:
+            self._session.close()
+
+    @contextmanager
+    def _fenced(self, session: Connection) -> Iterator[Connection]:
+        with session.transaction():
+            hold(session, self._position, self._pair, self._epoch)
+            yield session
+
+    def _open(self) -> Connection:
+        if self._session is None or self._session.closed:
+            self._session = self._connected()
+        return self._session
+
+    def _connected(self) -> Connection:
+        return connect(self._info, loading(self._pair), autocommit=True)

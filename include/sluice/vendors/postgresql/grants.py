@@ -1,0 +1,50 @@
+"""Scripts that give a role what it needs on a source or on a slave; a superuser runs them in the database itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.migrations import IN_SLAVE
+from sluice.vendors.postgresql.session import Connection, composed
+
+# A superuser runs the script in a session of his own: no name in it may lead to a function that somebody else has made.
+_EXACTLY = sql.SQL("SET search_path = pg_catalog, pg_temp")
+_AS_BEFORE = sql.SQL("RESET search_path")
+
+
+def script(statements: Iterable[sql.Composable], session: Connection | None = None) -> str:
+    """These statements for a superuser to run, whose session looks names up as before when it has run."""
+    return ";\n\n".join(one.as_string(session) for one in (_EXACTLY, *statements, _AS_BEFORE))
+
+
+def role(login: str, schemas: Collection[str], tables: Collection[TableName]) -> sql.Composed:
+    """What gives a role its rights in schemas, where it makes things, and on tables, as far as they are there."""
+    return composed(
+        "capture/grants/role",
+        role_name=sql.Literal(login),
+        schemas=sql.Literal(sorted(schemas)),
+        tables=sql.Literal([regclass(name) for name in tables]),
+    )
+
+
+def for_slave(
+    info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName], silent: bool
+) -> str:
+    """The script for the role of a slave's connection. Asks no server, since the role may not be able to connect yet.
+
+    Args:
+        schema: of the tables that Sluice keeps there.
+        schemas: those of the replicated tables, also of some that come later.
+        tables: the replicated tables, as the slave calls them.
+        silent: let it keep triggers and foreign keys of the slave from acting.
+    """
+    ours = [TableName(schema, name) for name in IN_SLAVE]
+    statements = [role(info.login, {schema, *schemas}, [*ours, *sorted(tables)])]
+    if silent:
+        statements.append(composed("capture/grants/silent", role=info.login))
+    return script(statements)

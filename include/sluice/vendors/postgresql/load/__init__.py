@@ -1,0 +1,1 @@
+"""Initial data into PostgreSQL tables: COPY, indexes, foreign keys, key ranges."""

@@ -1,0 +1,315 @@
+"""A slave that is loaded block by block: its ranges, and a block that is put in at a point of the stream (R10)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack, suppress
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.mapping.table_view import TableView, view
+from sluice.changelog.points import Waiting
+from sluice.config.mapper import Mapper
+from sluice.connections import ConnectionInfo
+from sluice.crash import CrashPoint, reached
+from sluice.errors import FencedError
+from sluice.initial_update.chunks.plan import Key, KeyRange
+from sluice.model.action import Filled
+from sluice.model.names import Pair, Resources, TableName
+from sluice.model.position import Position
+from sluice.vendors.postgresql import fence, migrations
+from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import TableDefinition, identifier, listed
+from sluice.vendors.postgresql.catalog.row_identity import is_unfinished
+from sluice.vendors.postgresql.ddl.compatibility import fitting
+from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.load import deferred_indexes
+from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.load.receiver import loader, merge
+from sluice.vendors.postgresql.read.key_range import between
+from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.write.staging import missing
+from sluice.vendors.protocol.load import Sorted
+from sluice.vendors.protocol.tasks import BlockJob
+
+_LOOK_S = 0.02
+# How long a block waits for whoever has locked its table, and with it a slave that stands at the point. Less than the
+# second after which servers look for deadlocks: no statement of a user is ended for a block.
+_LOCK_WAIT = "400ms"
+# How long foreign keys wait for the batch that a drain is at.
+_PATIENCE = "60s"
+
+
+class PostgresRanges:
+    """See `sluice.vendors.protocol.load.SlaveRanges`."""
+
+    def __init__(
+        self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper, masters: Collection[Resources] = ()
+    ) -> None:
+        self._info = info
+        self._pair = pair
+        self._mapper = mapper
+        self._masters = masters
+        self._parts = migrations.parts_of_slave(schema)
+        self._session: Connection | None = None
+
+    def unfit(
+        self, tables: Sequence[TableDefinition], chosen: Collection[TableName], replaced: Sorted, *, build: bool
+    ) -> dict[TableName, str]:
+        """See `sluice.vendors.protocol.load.SlaveRanges`."""
+        with translated("looking at the slave's tables"):
+            with self._open().transaction():
+                # What another load has put off that did not end: it may be what tells rows apart.
+                indexes = self._parts["indexes"]
+                if put_off := deferred_indexes.lacking(self._open(), indexes) & set(map(self._mapper.table, chosen)):
+                    if build:
+                        deferred_indexes.build(self._open(), indexes, put_off)
+                    else:
+                        chosen = [name for name in chosen if self._mapper.table(name) not in put_off]
+                        replaced = {name: how for name, how in replaced.items() if name in chosen}
+            found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
+            of = {table.name: view(self._mapper, table.layout) for table in tables}
+            found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}
+        return {name: why for name, why in found.items() if why}
+
+    def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
+        """Write down what an update is to load, in place of all that was to be loaded. Until it is in, rows come before
+        others that they refer to."""
+        with translated("planning the blocks"), self._open().transaction():
+            fence.hold(self._open(), self._parts["position"], self._pair, epoch)
+            if not self._silent():
+                echoes = Echoes(self._open(), self._masters)
+                tables = {self._mapper.table(one.table) for one in ranges}
+                echoes.record(sorted(References(self._open(), self._parts).put_off(tables)))
+                echoes.remove()
+            self._open().execute(composed("load/blocks/forget", ranges=self._parts["ranges"]), self._names())
+            for one in ranges:
+                values = {**self._names(), "update": update, "number": one.number, "order": one.order}
+                values |= {"schema": one.table.schema, "table": one.table.table}
+                values |= {"reached": _array(one.reached), "until": _array(one.until), "seen": one.seen}
+                values |= {"first": _array(one.first), "replaces": one.replaces}
+                self._open().execute(composed("load/blocks/expect", ranges=self._parts["ranges"]), values)
+
+    def found(self, update: int) -> list[KeyRange]:
+        """What it is to load, and how far that is, which is on the disk when this returns (R3)."""
+        with translated("looking at the blocks"):
+            with self._open().transaction():
+                ours = {**self._names(), "update": update}
+                rows = (
+                    self._open().execute(composed("load/blocks/found", ranges=self._parts["ranges"]), ours).fetchall()
+                )
+                self._open().execute(composed("session/make_durable"))
+            return [
+                KeyRange(
+                    number,
+                    TableName(schema, table),
+                    order,
+                    _key(reached_),
+                    _key(until),
+                    loaded,
+                    ended,
+                    seen,
+                    _key(first),
+                    replaces,
+                )
+                for number, schema, table, order, reached_, until, loaded, ended, seen, first, replaces in rows
+            ]
+
+    def left(self) -> tuple[int, list[KeyRange], Position]:
+        """What the last update was to load, and how far that and the slave are."""
+        with translated("looking at the blocks"):
+            row = (
+                self._open()
+                .execute(composed("load/blocks/left", ranges=self._parts["ranges"]), self._names())
+                .fetchone()
+            )
+            position = composed("position/position", position=self._parts["position"])
+            there = self._open().execute(position, self._names()).fetchone()
+        place = Position(there[0], there[1]) if there else Position(0, 0)
+        return (int(row[0]), self.found(int(row[0])), place) if row else (0, [], place)
+
+    def adopt(self, epoch: int, update: int) -> None:
+        """Let another update load what is left."""
+        with translated("planning the blocks"), self._open().transaction():
+            fence.hold(self._open(), self._parts["position"], self._pair, epoch)
+            adopted = {**self._names(), "update": update}
+            self._open().execute(composed("load/blocks/adopt", ranges=self._parts["ranges"]), adopted)
+
+    def finish(self, update: int, lacking: Collection[TableName]) -> None:
+        """Make the foreign keys that waited, if it is still this update's to do.
+
+        Raises:
+            SluiceError: SLC-271, rows do not meet one.
+            TransientError: SLC-036, somebody else holds a table.
+        """
+        ours = {**self._names(), "update": update}
+        tables = {self._mapper.table(one.table) for one in self.found(update)}
+        without = [self._mapper.table(name) for name in lacking]
+        with translated("making foreign keys"), self._open().transaction():
+            self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+            if self._open().execute(composed("read/hold", **self._parts), ours).fetchone() is None:
+                return
+            echoes = Echoes(self._open(), self._masters)
+            echoes.record(sorted(References(self._open(), self._parts).make(tables, without)))
+            echoes.remove()
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.close()
+
+    def _unfit(self, table: TableDefinition) -> str:
+        there = view(self._mapper, table.layout).layout
+        if not there.key:
+            return "the slave does not get all columns of its primary key"
+        if there.searched or self._mapper.manner(table.name).strict:
+            return "`searchable`, `on_missing` and `on_duplicate` expect rows that are not in yet"
+        if not relations.columns(self._open(), there.name) or is_unfinished(self._open(), there.name):
+            return ""
+        if not relations.enforced(self._open(), there.name, there.key_names):
+            return "no index of the slave's table tells rows apart by that key at once"
+        for one in relations.acting(self._open(), there.name):
+            if one.kind == "rule" or (one.kind == "key" and one.fires):
+                return f"{one.name} on the slave's table would meet rows that come before others"
+        return ""
+
+    def _kept_whole(self, seen: TableView, sorting: Sequence[str | None]) -> str:
+        """Why rows between two keys of the master's cannot be replaced by his."""
+        there, ours = seen.layout, seen.master
+        columns = relations.target_columns(self._open(), there.name)
+        if not columns:
+            return "the slave has no such table"
+        names = [self._mapper.column(ours.name, name) for name in ours.key_names]
+        here = relations.sorting(self._open(), there.name, [name for name in names if name])
+        if None in names or None in here or here != list(sorting):
+            return "its keys are not known to be sorted on the slave as on the master"
+        if any(one.numbered for name, one in columns.items() if name not in names):
+            return "it has another column that is always numbered"
+        return ""
+
+    def _silent(self) -> bool:
+        """Whether foreign keys hold nothing back."""
+        role = self._open().execute("SELECT current_setting('session_replication_role')").fetchone()
+        return role == ("replica",)
+
+    def _names(self) -> dict[str, object]:
+        return {"source": self._pair.source, "slave": self._pair.slave}
+
+    def _open(self) -> Connection:
+        if self._session is None or self._session.closed:
+            self._session = loader(self._info, self._pair, in_blocks=True)
+            # Others than those that load blocks count on what is written here.
+            self._session.execute("SET synchronous_commit = on")
+        return self._session
+
+
+class PostgresBlocks:
+    """See `sluice.vendors.protocol.load.BlockReceiver`.
+
+    Rows come into a table of the session, so that the slave is held at the point for no longer than it takes to insert
+    them; and while it is on its way there, nothing is locked here.
+    """
+
+    def __init__(self, info: ConnectionInfo, job: BlockJob) -> None:
+        self._job = job
+        self._parts = {name: sql.Identifier(job.slave.schema, f"sluice_{name}") for name in ("position", "ranges")}
+        self._names = {"source": job.source, "slave": job.slave.slave}
+        pair = Pair(job.source, job.slave.slave)
+        self._waiting = Waiting(pair, job.at, job.patience_s, nearing=True)
+        self._copying = ExitStack()
+        self._merge: sql.Composed | None = None
+        self._replaces = False
+        with translated(f"loading {job.slave.slave}"):
+            self._session = loader(info, pair, in_blocks=True)
+            self._session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
+
+    def begin(self, within: KeyRange, seen: TableView | None) -> None:
+        """Begin to write rows."""
+        self._within = within
+        if seen is None:
+            return
+        there = seen.layout
+        parts: dict[str, sql.Composable] = {
+            "table": identifier(there.name),
+            "columns": listed(seen.written),
+        }
+        # Rows of the slave's own are not the master's of any time.
+        own = self._job.mapper.filled(seen.master.name) is Filled.MERGE
+        self._seen, self._replaces = seen, within.replaces and not own
+        self._merge = merge(seen, upserted=own or within.replaces)
+        with translated(f"loading {self._job.slave.slave}"):
+            self._copying.close()
+            if not fitting(self._session, there, names_of(self._session, self._job.mapper)):
+                raise missing(f"the slave has no table {there.name}")
+            self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
+            self._session.execute(composed("load/stage", **parts, kept=sql.SQL("PRESERVE ROWS")))
+            parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
+            into = composed("load/copy_in", **parts, format=sql.SQL("text"))
+            self._copy = self._copying.enter_context(self._session.cursor().copy(into))
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows."""
+        with translated(f"loading {self._job.slave.slave}"):
+            self._copy.write(buffer)
+
+    def await_point(self) -> None:
+        """Wait for the slave."""
+        with translated(f"loading {self._job.slave.slave}"):
+            while not self._arrived("position/position"):
+                time.sleep(_LOOK_S)
+
+    def end(self, reached_: Key | None) -> int:
+        """Wait for the point, put in what the slave lacks of the block, and that it is in."""
+        with translated(f"loading {self._job.slave.slave}"):
+            self._copying.close()
+            self.await_point()
+            with self._session.transaction():
+                # What had been seen without a lock may not be so any more.
+                while not self._arrived("load/blocks/at"):
+                    time.sleep(_LOOK_S)
+                echoes = Echoes(self._session, self._job.slave.masters)
+                rows = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
+                rows += self._session.execute(self._merge).rowcount if self._merge else 0
+                echoes.remove()
+                within = self._within
+                values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}
+                values |= {"reached": _array(within.reached), "now": _array(reached_)}
+                if self._session.execute(composed("load/blocks/reach", **self._parts), values).rowcount != 1:
+                    raise FencedError(87, f"range {within.number} of {within.table} is no longer what it was")
+                reached(CrashPoint.MERGED)
+        reached(CrashPoint.CHUNK_LOADED)
+        if self._merge and reached_ is None:
+            # The block is in: whoever keeps its table locked leaves this to the server.
+            with suppress(psycopg.Error):
+                self._session.execute(sql.SQL("ANALYZE {}").format(identifier(self._seen.layout.name)))
+        return rows
+
+    def close(self) -> None:
+        """End, without what was not committed."""
+        self._session.close()
+
+    def _gone(self, reached_: Key | None) -> sql.Composed:
+        """Rows that the slave has of the block, and the master has not."""
+        there = self._seen.layout
+        return composed(
+            "load/blocks/gone",
+            rows=relations.rows_of(self._session, there.name),
+            within=between(there.key_names, self._within, reached_),
+            key=listed(there.key_names),
+            its=sql.SQL(", ").join(sql.Identifier("there", name) for name in there.key_names),
+        )
+
+    def _arrived(self, look: str) -> bool:
+        row = self._session.execute(composed(look, **self._parts), self._names).fetchone()
+        return self._waiting.over(int(row[1]) if row else 0)
+
+
+def _array(key: Key | None) -> list[str] | None:
+    return None if key is None else list(key)
+
+
+def _key(values: list[str] | None) -> Key | None:
+    return None if values is None else tuple(values)

@@ -1,0 +1,130 @@
+"""Whether a slave can be filled: asked of its catalog, before anything of it is written or locked (R7).
+
+What is seen here may change until the slave is filled, so `sluice.vendors.postgresql.load.tables` asks the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import psycopg
+
+from sluice import tls
+from sluice.apply.mapping.table_view import view
+from sluice.config.mapper import Mapper
+from sluice.config.models import WipeOut
+from sluice.errors import SluiceError
+from sluice.model.action import Filled
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.capture import warnings
+from sluice.vendors.postgresql.catalog import relations, user_types
+from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.row_identity import is_keyed, is_unfinished
+from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
+from sluice.vendors.postgresql.ddl.constraints import expect_makeable
+from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.load.foreign_keys import expect_droppable
+from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
+from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.write import side_effects
+from sluice.vendors.protocol.load import Fit
+
+
+def loadable(
+    session: Connection,
+    mapper: Mapper,
+    tables: Sequence[TableDefinition],
+    *,
+    silent: bool,
+    wiped: WipeOut | None,
+    ours: Collection[str],
+    unindexed: Collection[TableName],
+    resume: bool,
+) -> Fit:
+    """See that tables can be filled; how they take the rows.
+
+    Args:
+        silent: our role may silence triggers and foreign keys.
+        wiped: what is dropped before.
+        ours: our own tables, which stay.
+        unindexed: tables whose indexes were put off. The load gives these back before it looks at keys.
+        resume: rows that an earlier update has brought may stay.
+
+    Raises:
+        SluiceError: see `sluice.vendors.protocol.slave.SlaveDatabase.loadable`.
+    """
+    found, names = Fit(warnings=tls.remarks(session)), names_of(session, mapper)
+    if wiped and not resume:
+        expect_wipeable(session, wiped, ours)
+    emptied: list[TableName] = []
+    made: set[str] = set()
+    present = set(relations.there(session, [mapper.table(table.name) for table in tables]))
+    if wiped and wiped.tables:
+        present = {name for name in present if name.schema != wiped.schema_}
+    if not silent:
+        side_effects.expect_none(session, sorted(present))
+        expect_droppable(session, present)
+    for table in tables:
+        layout = view(mapper, table.layout).layout
+        name = layout.name
+        made |= {one.schema for one, _ in user_types.lacking(session, table.types, names)}
+        unfinished = name in present and is_unfinished(session, name)
+        if unfinished and not resume:
+            expect_unfilled(session, mapper, table.name)
+        if name not in present or unfinished:
+            expect_makeable(session, table, mapper)
+            made.add(name.schema)
+            continue
+        there = fitting(session, layout, names)
+        if other_types(layout, there, names):
+            found.as_text.add(table.name)
+        found.warnings.extend(warnings.of_slave(session, layout))
+        policy = mapper.filled(table.name)
+        if policy is not Filled.MERGE:
+            emptied.append(name)
+        elif name not in unindexed:
+            expect_keyed(session, mapper, table)
+        if policy is Filled.REFUSE and not resume:
+            expect_empty(session, name)
+    rights = {**relations.among(emptied), "made": sorted(made)}
+    if row := session.execute(composed("load/forbidden"), rights).fetchone():
+        raise psycopg.errors.InsufficientPrivilege(f"permission denied for {row[0]}")
+    return found
+
+
+def expect_keyed(session: Connection, mapper: Mapper, table: TableDefinition) -> None:
+    """See that a key tells which rows of a table are the master's. Raises SluiceError SLC-211."""
+    name = mapper.table(table.name)
+    numbered = {one.name for one in relations.target_columns(session, name).values() if one.numbered}
+    odd = numbered - set(relations.primary_key(session, name))
+    odd |= {one.name for one in relations.acting(session, name) if one.kind == "rule"}
+    if odd or not is_keyed(session, mapper, table):
+        raise SluiceError(
+            211,
+            f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",
+            "nothing was changed; give it the master's primary key, checked at once, and no other unique index, no "
+            "rule and no other column that is always numbered, or set another `on_filled`",
+        )
+
+
+def expect_empty(session: Connection, name: TableName) -> None:
+    """See that a table has no rows. Raises SluiceError SLC-210."""
+    if relations.filled(session, {name: name}):
+        raise SluiceError(
+            210,
+            f"{name} of the slave has rows",
+            "nothing was changed; look whose they are, and empty it, or set another `on_filled`",
+        )
+
+
+def expect_unfilled(session: Connection, mapper: Mapper, table: TableName) -> None:
+    """See that no rows which are to stay are in a table that an update made and did not end. Raises SluiceError
+    SLC-232."""
+    name = mapper.table(table)
+    if mapper.filled(table) is Filled.MERGE and relations.filled(session, {name: name}):
+        raise SluiceError(
+            232,
+            f"{name} of the slave was made by an initial update that has not ended, and its rows are to stay",
+            "nothing was changed; let the one that is under way end, or trigger the one that broke off again with "
+            "`resume`. If none of the rows is needed there, drop the table by hand",
+        )

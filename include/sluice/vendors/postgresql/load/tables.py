@@ -1,0 +1,264 @@
+"""A slave's tables during an initial update: made if missing, emptied if not, keys and indexes after the data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.mapping.table_view import view
+from sluice.config.models import WipeOut
+from sluice.libpq import parameters
+from sluice.model.action import Filled
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.vendors.postgresql import fence, migrations
+from sluice.vendors.postgresql import sequences as following
+from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.catalog import definition, relations, user_types
+from sluice.vendors.postgresql.catalog.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED, is_unfinished, merges
+from sluice.vendors.postgresql.ddl import schemas
+from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
+from sluice.vendors.postgresql.ddl.constraints import to_make, understood
+from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.load import deferred_indexes, finish, preflight
+from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.load.wipe_schema import wipe_out
+from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.write import side_effects
+from sluice.vendors.protocol.load import Expected, importing
+
+if TYPE_CHECKING:
+    from sluice.vendors.postgresql.slave import PostgresSlave
+
+
+class SlaveTables:
+    """One slave of one dump, fenced by the dump's epoch (R6).
+
+    Attributes:
+        as_text: tables whose columns have wider types here, so that rows cannot travel in the binary format.
+    """
+
+    def __init__(self, slave: PostgresSlave, epoch: int, earlier: int | None, wiped: WipeOut | None) -> None:
+        self._slave = slave
+        self._epoch = epoch
+        self._earlier = earlier
+        self._wiped = wiped
+        self._sessions = fence.Sessions(slave.info, slave.pair, slave.parts["position"], epoch)
+        self._goes_on = self._broke_off = False
+        self._unfinished: dict[TableName, TableDefinition] = {}
+        self.mapper = slave.mapper
+        self.as_text: set[TableName] = set()
+        self.upserted: set[TableName] = set()
+
+    def begin(self) -> list[Expected]:
+        """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
+        self._slave.take_over(self._epoch)
+        with self._sessions.writing("looking at the load") as session:
+            left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
+            session.execute(composed("load/end_programs"), {"application": left})
+            if self._earlier is not None:
+                carried = {**self._values(), "earlier": self._earlier}
+                session.execute(composed("load/carry_over", **self._slave.parts), carried)
+            rows = session.execute(composed("load/found", **self._slave.parts), self._values())
+            found = [Expected(*row) for row in rows]
+        # Whatever is in came after the tables were emptied.
+        self._broke_off, self._goes_on = any(one.rows is not None for one in found), any(self.progress().values())
+        return found
+
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
+        """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
+        with self._sessions.reading("looking at the slave's tables") as session:
+            # What a load has put off that did not end: it may be what tells rows apart.
+            there = self._there(tables)
+            deferred_indexes.build(session, self._slave.parts["indexes"], there)
+            # Rows of two times may bear one value of a key until the log has made them rows of one.
+            deferred_indexes.drop(session, [name for name in there if is_unfinished(session, name)])
+            self._silence(session)
+            return {table.name for table in tables if merges(session, self.mapper, table, made=made)}
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
+        if self._goes_on:
+            return
+        with self._sessions.writing("planning the load") as session:
+            session.execute(composed("load/forget", **self._slave.parts), self._values())
+            parts, rows = [one.part for one in chunks], [one.rows for one in chunks]
+            expected = {**self._values(), "parts": parts, "rows": rows}
+            session.execute(composed("load/expect", **self._slave.parts), expected)
+
+    def prepare(
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
+    ) -> None:
+        """Create what is missing, empty what is there unless it stays, as all does if this load goes on, or its rows
+        are the slave's own. Before that a schema is wiped out, if that is wanted. Indexes of what is emptied, and comes
+        in parts, are put off.
+
+        Raises:
+            SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
+                foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
+                missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
+                to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
+                that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped; see
+                `wipe_out`, `to_make`.
+        """
+        with self._sessions.writing("preparing the slave's tables") as session:
+            if self._wiped and not (self._goes_on or staying):
+                wipe_out(session, self._wiped, migrations.IN_SLAVE)
+            # What blocks had brought is gone with this.
+            session.execute(composed("load/blocks/forget", **self._slave.parts), self._values())
+            echoes = Echoes(session, self._slave.masters)
+            names = names_of(session, self.mapper)
+            indexes = self._slave.parts["indexes"]
+            merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
+            deferred_indexes.build(session, indexes, self._there(merged))
+            emptied, made, keyless = [], [], set()
+            present = set(relations.there(session, self._there(tables)))
+            references, referring = References(session, self._slave.parts), set()
+            if not self._slave.capabilities().silent_triggers:
+                side_effects.expect_none(session, [name for name in self._there(tables) if name in present])
+                referring = references.put_off(present)
+            for table in tables:
+                layout = view(self.mapper, table.layout).layout
+                name = layout.name
+                user_types.provide(session, table.types, names)
+                stays = self._goes_on or table.name in staying
+                unfinished = name in present and is_unfinished(session, name)
+                if unfinished and stays:
+                    self._unfinished[table.name] = to_make(session, table, names, self.mapper)
+                    if table.name in staying and not relations.primary_key(session, name):
+                        session.execute(definition.primary_key(self._unfinished[table.name], name))
+                elif unfinished:
+                    # Ours, and perhaps of another shape than the master's table is now.
+                    self._expect_ours(session, table.name, name)
+                    session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
+                    present.remove(name)
+                if name in present:
+                    there = fitting(session, layout, names)
+                    if other_types(layout, there, names):
+                        self.as_text.add(table.name)
+                    if self._emptied(session, table, stays=stays):
+                        emptied.append(name)
+                    if (name in emptied and table.name in in_parts) or (self._goes_on and table.name not in staying):
+                        keyless.add(name)
+                else:
+                    made.append(name)
+                    self._unfinished[table.name] = to_make(session, table, names, self.mapper)
+                    schemas.provide(session, name.schema)
+                    session.execute(definition.create_table(self._unfinished[table.name], name))
+                    remark = sql.SQL("COMMENT ON TABLE {} IS {}")
+                    session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
+            if emptied:
+                self._empty(session, emptied)
+            deferred_indexes.forget(session, indexes, made)
+            for name in made:
+                references.forget(name)
+            deferred_indexes.build(session, indexes, present - keyless)
+            deferred_indexes.put_off(session, indexes, keyless.intersection(emptied), emptied)
+            echoes.record([*made, *referring])
+            echoes.remove()
+
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
+        """Keys, indexes and foreign keys of the tables that we made, those that were put off, and ANALYZE. Foreign keys
+        wait on, if they have to do with a table that lacks rows yet.
+
+        Raises:
+            SluiceError: SLC-271, rows do not meet a foreign key.
+        """
+        there = {self.mapper.table(table.name): self._unfinished.get(table.name) for table in tables}
+        indexes, masters = self._slave.parts["indexes"], self._slave.masters
+        finish.finish(self._sessions, indexes, masters, there, tasks)
+        with self._sessions.writing("making foreign keys") as session:
+            echoes = Echoes(session, self._slave.masters)
+            created = [table for table in tables if table.name in self._unfinished]
+            among = {table.name for table in tables}
+            silent = self._slave.capabilities().silent_triggers
+            references = References(session, self._slave.parts)
+            for table in created:
+                for one in definition.references(understood(session, table), self.mapper, among, silent=silent):
+                    references.note(one)
+                remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
+                session.execute(remark.format(identifier(self.mapper.table(table.name))))
+            made = references.make(self._there(tables), [self.mapper.table(name) for name in lacking])
+            echoes.record([*self._there(created), *made])
+            echoes.remove()
+
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """Primary keys of the tables that we made; which of all have rows."""
+        with self._sessions.writing("looking at what was imported") as session:
+            for name, made in self._unfinished.items():
+                there = self.mapper.table(name)
+                if made.key and not relations.primary_key(session, there):
+                    session.execute(definition.primary_key(made, there))
+            return relations.filled(session, {table.name: self.mapper.table(table.name) for table in tables})
+
+    def follow(self, sequences: Sequence[SequenceValue]) -> None:
+        """Let the sequences give out nothing that the master's have given out."""
+        with self._sessions.writing("moving the sequences") as session:
+            following.follow(session, self.mapper, sequences)
+
+    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
+        """The data is complete: from here on the stream, without what the snapshot saw."""
+        self._slave.begin_update(position, snapshot)
+        with self._sessions.writing("ending the load") as session:
+            session.execute(composed("load/forget", **self._slave.parts), self._values())
+        self._slave.make_durable()
+
+    def progress(self) -> dict[int, int]:
+        """The chunks that are in, and how many rows each has."""
+        looked = composed("load/progress", **self._slave.parts)
+        with self._sessions.reading("looking at the load") as session:
+            return dict(session.execute(looked, self._values()))
+
+    def close(self) -> None:
+        """End the sessions."""
+        self._sessions.close()
+        self._slave.close()
+
+    def _there(self, tables: Sequence[TableDefinition]) -> list[TableName]:
+        """What tables are called here."""
+        return [self.mapper.table(table.name) for table in tables]
+
+    def _empty(self, session: Connection, names: Sequence[TableName]) -> None:
+        """Empty tables; row by row if others refer to them that keep their rows, or that are not ours to touch."""
+        tables = [relations.rows_of(session, name) for name in names]
+        try:
+            with session.transaction():
+                session.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(tables)))
+        except psycopg.errors.FeatureNotSupported:
+            self._silence(session)
+            for table in tables:
+                session.execute(sql.SQL("DELETE FROM {}").format(table))
+
+    def _emptied(self, session: Connection, table: TableDefinition, *, stays: bool) -> bool:
+        """Whether a table that is there is to be emptied."""
+        name, policy = self.mapper.table(table.name), self.mapper.filled(table.name)
+        if policy is Filled.MERGE and table.name not in self._unfinished:
+            preflight.expect_keyed(session, self.mapper, table)
+            self.upserted.add(table.name)
+            return False
+        # What a load that broke off has left is the master's.
+        if policy is Filled.REFUSE and not (stays or self._broke_off):
+            preflight.expect_empty(session, name)
+        return not stays
+
+    def _expect_ours(self, session: Connection, table: TableName, name: TableName) -> None:
+        """See that no rows are in it that others may have brought there meanwhile, and that are to stay."""
+        if self.mapper.filled(table) is Filled.MERGE:
+            session.execute(sql.SQL("LOCK TABLE {}").format(identifier(name)))
+            preflight.expect_unfilled(session, self.mapper, table)
+
+    def _silence(self, session: Connection) -> None:
+        """What acts by itself on what is written does not in this transaction, where the role may have it so."""
+        if self._slave.capabilities().silent_triggers:
+            session.execute("SET LOCAL session_replication_role = replica")
+
+    def _values(self) -> dict[str, object]:
+        return {"source": self._slave.pair.source, "slave": self._slave.pair.slave, "update": self._epoch}

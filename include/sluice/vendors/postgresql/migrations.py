@@ -1,0 +1,125 @@
+"""Which version of what we keep in a database is there, and the statements that bring older ones up.
+
+On a source that is the DbResources, whose ITEMS stay as they are; on a slave the tables of its position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from psycopg import sql
+
+from sluice import sqlfiles
+from sluice.errors import ConfigError
+from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql.capture import event_triggers
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import identifier, regclass
+from sluice.vendors.postgresql.session import Connection, composed
+
+# The folders of their upgrades.
+_SOURCE = "migrations/source"
+_SLAVE = "migrations/slave"
+_KEPT = ("position", "loaded", "ranges", "indexes", "references")
+# What we keep in a slave.
+IN_SLAVE = tuple(f"sluice_{name}" for name in _KEPT)
+# The version since which they write down as they do now what a table is.
+_DEFINED = 11
+
+
+def parts_of_slave(schema: str) -> dict[str, sql.Composable]:
+    """What we keep in a slave, as our statements name it."""
+    return {name: sql.Identifier(schema, f"sluice_{name}") for name in _KEPT}
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition("/")[2][:3])
+
+
+def newest(folder: str = _SOURCE) -> int:
+    """The version that this code works with: the number of the last upgrade."""
+    return _number(sqlfiles.names("postgresql", folder)[-1])
+
+
+def version(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
+    """The version of what is there; None if nothing is.
+
+    Raises:
+        ConfigError: SLC-059 if a newer Sluice made it.
+    """
+    state = regclass(TableName(resources.schema, resources.name("state")))
+    (there,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [state]).fetchone() or (False,)
+    if not there:
+        return None
+    (found,) = connection.execute(composed("capture/registry/version", **parts)).fetchone() or (0,)
+    return _known(int(found), _SOURCE, f"the DbResources {resources.name('')}")
+
+
+def upgrade(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Bring tables of an older version up to this one, in the caller's transaction; bootstrap makes what is missing."""
+    found = version(connection, resources, parts)
+    if found is not None:
+        if found < newest():
+            event_triggers.deafen(connection, resources)
+        _bring_up(connection, _SOURCE, found, parts)
+
+
+def compare(connection: Connection, found: int, parts: Mapping[str, sql.Composable]) -> None:
+    """What an older version wrote down of tables stays, and is compared as ever. If this one writes it down otherwise,
+    that is done anew, and of tables that are not what was recorded nothing is known any more (R7).
+
+    Args:
+        found: the version that was there.
+    """
+    if found < _DEFINED:
+        connection.execute(composed("capture/registry/outdated", **parts))
+        connection.execute(composed("capture/registry/current_tables", **parts), {"anew": None})
+
+
+def finish(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
+    """Record the version, once everything of it is there."""
+    connection.execute(composed("capture/registry/upgraded", **parts), {"version": newest()})
+
+
+def install_in_slave(
+    connection: Connection, slave: str, position: TableName, parts: Mapping[str, sql.Composable]
+) -> None:
+    """Create the tables of the position if they are missing, bring older ones up. One query if nothing is to be done.
+
+    Their version is a remark on the table `position`.
+
+    Raises:
+        ConfigError: SLC-059 if a newer Sluice made them.
+    """
+    what = f"the tables of Sluice in {slave}"
+    if _remarked(connection, position, what) == newest(_SLAVE):
+        return
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('sluice slave'))")
+        for name in ("position/position_table", "position/loaded_table"):
+            connection.execute(composed(name, **parts))
+        _bring_up(connection, _SLAVE, _remarked(connection, position, what), parts)
+        remark = sql.SQL("COMMENT ON TABLE {} IS {}")
+        connection.execute(remark.format(identifier(position), sql.Literal(f"version {newest(_SLAVE)}")))
+
+
+def _remarked(connection: Connection, position: TableName, what: str) -> int:
+    said = re.fullmatch(r"version (\d+)", relations.comment(connection, position) or "")
+    return _known(int(said[1]) if said else 0, _SLAVE, what)
+
+
+def _known(found: int, folder: str, what: str) -> int:
+    if found > newest(folder):
+        raise ConfigError(
+            59,
+            f"{what} are of version {found}, and this Sluice knows {newest(folder)}",
+            "a newer Sluice made them: run that version, nothing was changed",
+        )
+    return found
+
+
+def _bring_up(connection: Connection, folder: str, found: int, parts: Mapping[str, sql.Composable]) -> None:
+    for name in sqlfiles.names("postgresql", folder):
+        if _number(name) > found:
+            connection.execute(composed(name, **parts))

@@ -1,0 +1,65 @@
+"""PostgreSQL's own programs that export and import, and how libpq tells programs where a database is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from psycopg import pq
+
+from sluice.connections import ConnectionInfo
+from sluice.libpq import parameters
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.session import composed, connect, plain_id, translated
+from sluice.vendors.protocol.load import Programs
+
+_SETTINGS = ["statement_timeout=0", "idle_in_transaction_session_timeout=0"]
+
+
+def environment(info: ConnectionInfo, application: str, place: Path, silent: bool) -> Mapping[str, str]:
+    """See `sluice.vendors.protocol.load.Programs`."""
+    how = parameters(info, application)
+    options = _SETTINGS + (["session_replication_role=replica"] if silent else [])
+    how["options"] = " ".join(f"-c {setting}" for setting in options)
+    # PostgreSQL manual, "The Password File". A variable with the password could be read by others of this user.
+    passwords = place / "passwords"
+    passwords.touch(0o600, exist_ok=False)
+    passwords.write_text(f"*:*:*:*:{_escaped(how.pop('password'))}\n", encoding="utf-8")
+    how["passfile"] = passwords
+    variables = {one.keyword.decode(): one.envvar.decode() for one in pq.Conninfo.get_defaults() if one.envvar}
+    return {variables[keyword]: str(value) for keyword, value in how.items() if keyword in variables}
+
+
+def size(info: ConnectionInfo, tables: Sequence[TableName]) -> int:
+    """How many bytes these tables have, without what is stored out of line; also what is not committed yet.
+
+    Raises:
+        TransientError: SLC-036, a program has one of them locked.
+    """
+    with translated("looking how far programs are"), connect(info, "progress", autocommit=True) as session:
+        session.execute("SET lock_timeout = '1s'")
+        row = session.execute(composed("read/size"), {"tables": list(map(regclass, tables))}).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _escaped(password: str) -> str:
+    return password.replace("\\", "\\\\").replace(":", "\\:")
+
+
+# A partition's rows go to where the slave keeps the table's. Sequences follow by themselves.
+EXPORTING = Programs(
+    (
+        *("pg_dump", "--snapshot={snapshot}", "--format=custom", "--compress=none", "--data-only"),
+        *("--load-via-partition-root", "--table={relation}", "--exclude-table-data={sequence}"),
+    ),
+    environment,
+    regclass,
+    plain_id,
+)
+# What comes of an archive that ends too early is rolled back.
+IMPORTING = Programs(
+    ("pg_restore", "--data-only", "--single-transaction", "--exit-on-error", "--dbname={database}"),
+    environment,
+    regclass,
+)

@@ -1,0 +1,1 @@
+"""Reading a master for an initial update or a comparison: snapshots, chunks, key ranges."""

@@ -1,0 +1,174 @@
+"""The two sides of a comparison: snapshots at one point, and their rows as sorted texts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import replace
+
+from psycopg import sql
+
+from sluice.apply.mapping.table_view import shaped_lines
+from sluice.changelog.points import Waiting
+from sluice.connections import ConnectionInfo, open_sealed, salt_of
+from sluice.errors import TransientError
+from sluice.model.layout import Layout
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.vendors.postgresql.catalog import definition, relations
+from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
+from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
+from sluice.vendors.postgresql.session import Connection, composed, connect, exported, plain_id, read_as_of, translated
+from sluice.vendors.protocol.compare import Comparison
+from sluice.verify.merge_compare import Difference, compare, equal
+
+_EXPECTED = TableName("pg_temp", "sluice_expected")
+
+
+def shape(
+    info: ConnectionInfo, parts: Mapping[str, sql.Composable], snapshot_id: str, name: TableName
+) -> Layout | None:
+    """The columns of a master's table and its key, as a snapshot shows them; None if it is not watched there."""
+    with translated("reading the catalog"), _reading(info, snapshot_id) as session:
+        named = {"schema": name.schema, "table": name.table}
+        watched = session.execute(composed("read/compare/watched", **parts), named).fetchone()
+        return definition.read(session, name).layout if watched is not None else None
+
+
+@contextmanager
+def aligned(
+    info: ConnectionInfo, pair: Pair, parts: Mapping[str, sql.Composable], at: Position, patience_s: float
+) -> Iterator[str]:
+    """A snapshot of the slave exactly at a point of the stream, held open; its id, to import.
+
+    Raises:
+        TransientError: SLC-091 if the slave does not arrive there in time, SLC-092 if it is beyond.
+    """
+    waiting = Waiting(pair, at, patience_s)
+    names = {"source": pair.source, "slave": pair.slave}
+    # Closed, not ended: there is nothing to commit, nor anything to say of a session that was lost over what was read.
+    with translated("reading the slave"), closing(connect(info, "verify", autocommit=True)) as session:
+        while True:
+            session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            row = session.execute(composed("position/position", **parts), names).fetchone()
+            if waiting.over(int(row[1]) if row else 0):
+                yield exported(session)[0]
+                return
+            session.execute("ROLLBACK")
+            time.sleep(0.2)
+
+
+def compare_table(job: Comparison) -> Difference:
+    """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
+    connections = open_sealed(job.sealed)
+    with (
+        translated(f"comparing {job.view.master.name}"),
+        _reading(connections[job.master.connection], job.master.snapshot_id) as master,
+        _reading(connections[job.replica.connection], job.replica.snapshot_id, job.master.snapshot_id) as replica,
+        _shown(master, job.view.master.name),
+        _shown(replica, job.view.layout.name),
+    ):
+        if job.view.shaped:
+            with _expected(job, connections, master) as expected:
+                ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
+                theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
+                return _compared(expected, ours, replica, theirs)
+        sides = ((master, job.view.ours), (replica, job.view.layout))
+        if job.view.layout.key:
+            ours, theirs = (
+                _rows("read/compare/rows_by_key", session, layout, job.percent) for session, layout in sides
+            )
+            with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
+                if (same := equal(map(bytes, one), map(bytes, other))) is not None:
+                    return Difference(compared=same)
+        ours, theirs = (_rows("read/compare/rows", session, layout, job.percent) for session, layout in sides)
+        return _compared(master, ours, replica, theirs)
+
+
+def _compared(master: Connection, ours: sql.Composed, replica: Connection, theirs: sql.Composed) -> Difference:
+    with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
+        return compare(map(bytes, one), map(bytes, other))
+
+
+@contextmanager
+def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master: Connection) -> Iterator[Connection]:
+    """A session of the slave with a table of the rows that it should have: what its view makes of the master's.
+
+    So they are sorted as its own are, and values are spelled as its types spell them.
+    """
+    shape = job.view.shape(salt_of(connections, job.salt))
+    names = [column.name for column in job.view.layout.columns]
+    there = listed(names)
+    with connect(connections[job.replica.connection], "verify", autocommit=True) as session:
+        parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": there}
+        session.execute("SET work_mem = '64MB'")
+        session.execute(composed("read/compare/expected", **parts))
+        into = composed("load/copy_in", table=identifier(_EXPECTED), columns=there, format=sql.SQL("text"))
+        columns = listed(job.view.read)
+        out = composed("read/compare/unsorted", columns=columns, rows=relations.rows_of(master, job.view.master.name))
+        with session.cursor().copy(into) as copy:
+            for buffer in CopyOut(master, out, BUFFER_BYTES):
+                copy.write(shaped_lines(job.view, shape, buffer, names)[0])
+        yield session
+
+
+def keep_shape(session: Connection, table: TableName) -> None:
+    """Let nobody rewrite the table, or rename it, while it is read; see `expect_shown`."""
+    session.execute("SET LOCAL lock_timeout = '3s'")
+    session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(table)))
+    expect_shown(session, table)
+
+
+def expect_shown(session: Connection, table: TableName) -> None:
+    """See that a table's rows are those of the session's snapshot; also behind them, since no lock keeps partitions
+    from being attached, or schemas from being renamed.
+
+    Raises:
+        TransientError: SLC-095, they may be others.
+    """
+    names = {"schema": table.schema, "table": table.table, "relation": regclass(table)}
+    row = session.execute(composed("read/compare/rewritten"), names).fetchone()
+    if row is None or row[0]:
+        raise others(table)
+
+
+def others(table: TableName) -> TransientError:
+    """A table's rows may be others than those that a snapshot shows."""
+    return TransientError(
+        95,
+        f"{table} was rewritten or truncated while it was read, another table got its name, or it got or lost "
+        "partitions",
+        "trigger the run again, if it is not tried again by itself; nothing was changed. If that goes on, end a "
+        "DETACH CONCURRENTLY that broke off by ALTER TABLE ... DETACH PARTITION ... FINALIZE",
+    )
+
+
+@contextmanager
+def _shown(session: Connection, table: TableName) -> Iterator[None]:
+    """Read a table, as the session's snapshot shows it."""
+    keep_shape(session, table)
+    yield
+    expect_shown(session, table)
+
+
+def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.Composed:
+    columns = [sql.Identifier(column.name) for column in layout.columns]
+    return composed(
+        name,
+        key=sql.SQL(", ").join([columns[place] for place in layout.key] or columns),
+        columns=sql.SQL(", ").join(columns),
+        rows=relations.rows_of(session, layout.name),
+        sample=sql.Literal(percent >= 100),
+        percent=sql.Literal(percent),
+    )
+
+
+@contextmanager
+def _reading(info: ConnectionInfo, snapshot_id: str, named_after: str | None = None) -> Iterator[Connection]:
+    """Read a snapshot, in a session that is named after it, or after the master's of the same point."""
+    with connect(info, f"verify {plain_id(named_after or snapshot_id)}", autocommit=True) as session:
+        session.execute("SET work_mem = '64MB'")
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        read_as_of(session, snapshot_id)
+        yield session

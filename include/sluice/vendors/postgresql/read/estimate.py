@@ -1,0 +1,34 @@
+"""How much is left of ranges of keys, as the server's planner expects it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo
+from sluice.initial_update.chunks.plan import Foreseen, KeyRange
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.read.key_range import between
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+
+# An idea of what is left is not worth a wait for a table that somebody has locked.
+_LOCK_WAIT = "100ms"
+
+
+def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange]) -> list[Foreseen]:
+    """What is left of each range, about. Raises TransientError: SLC-036, one of their tables is locked."""
+    with translated("looking at what is left"), connect(info, "load", autocommit=True) as session:
+        session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
+        return [_left(session, one) for one in ranges]
+
+
+def _left(session: Connection, within: KeyRange) -> Foreseen:
+    called = relations.called(session, within.order)
+    order = relations.order(session, called) if called else None
+    if called is None or order is None:
+        return Foreseen()
+    left = between(order.columns, within)
+    explained = composed("read/foreseen", rows=relations.rows_of(session, called), within=left)
+    plan = session.execute(explained).fetchall()[0][0][0]["Plan"]
+    return Foreseen(int(plan["Plan Rows"]), int(plan["Plan Width"]))

@@ -1,0 +1,36 @@
+"""Keys between others, as PostgreSQL compares them: a block of a range, on the master and on a slave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from sluice.initial_update.chunks.plan import Key, KeyRange
+from sluice.vendors.postgresql.catalog.definition import listed
+
+
+def between(columns: Sequence[str], within: KeyRange, last: Key | None = None) -> sql.Composable:
+    """What is left of a range, or its next rows up to a last key; texts are of the columns' types.
+
+    Args:
+        columns: of the key, in its order.
+    """
+    asked = [
+        sql.SQL("({}) {} ({})").format(
+            listed(columns[: len(bound)]),
+            sql.SQL(compared),
+            sql.SQL(", ").join(map(sql.Literal, bound)),
+        )
+        for compared, bound in ((">=", within.first), (">", within.reached), ("<=", last or within.until))
+        if bound is not None
+    ]
+    return sql.SQL(" AND ").join(asked) if asked else sql.SQL("true")
+
+
+def keys(found: psycopg.Cursor[Any]) -> list[Key]:
+    """The rows that were found, as texts of the server's own: no cast of a user's is in between."""
+    rows, result = range(found.rowcount), found.pgresult
+    return [tuple((result.get_value(row, n) or b"").decode() for n in range(result.nfields)) for row in rows if result]

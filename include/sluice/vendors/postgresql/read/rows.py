@@ -1,0 +1,118 @@
+"""The master's rows as an exported snapshot shows them: what a dump and a comparison take to slaves of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.plan import Chunk, Key, KeyRange
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.catalog import definition, relations
+from sluice.vendors.postgresql.catalog.definition import identifier, listed
+from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, others
+from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
+from sluice.vendors.postgresql.read.key_range import between, keys
+from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id, read_as_of, translated
+
+LOCK_TIMEOUT = "3s"
+
+
+class PostgresReading:
+    """See `sluice.vendors.protocol.load.Reading`. A table is unlocked as soon as its rows were read."""
+
+    def __init__(self, session: Connection) -> None:
+        self._session = session
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyOut:
+        """The rows of a chunk."""
+        self._begin()
+        # A column tells the lower half of a transaction's number.
+        since = sql.Literal(str(chunk.since % 2**32)) if chunk.since is not None else None
+        out = composed(
+            "read/copy_out",
+            columns=listed(columns),
+            relation=identifier(chunk.leaf.relation),
+            low=sql.Literal(f"({chunk.low},0)"),
+            high=sql.Literal(f"({chunk.high if chunk.high is not None else 2**32 - 2},0)"),
+            newer=composed("read/newer", since=since) if since else sql.SQL("true"),
+            format=sql.SQL("binary" if binary else "text"),
+        )
+        return self._rows(out, chunk.leaf.relation)
+
+    def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
+        """Every row of a table, in the text format, in no order."""
+        self._begin()
+        keep_shape(self._session, name)
+        rows = relations.rows_of(self._session, name)
+        return self._rows(composed("read/compare/unsorted", columns=listed(columns), rows=rows), name)
+
+    def shape(self, within: KeyRange) -> Layout | None:
+        """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""
+        if (called := relations.called(self._session, within.order)) is None:
+            return None
+        with _as_shown(called):
+            found = definition.several(self._session, [called])
+        if not found:
+            raise others(called)
+        return found[0].layout
+
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
+        """The next rows of a range, in the text format; with the key of the last, None if no more follow."""
+        self._begin()
+        with _as_shown(within.table):
+            keep_shape(self._session, within.table)
+        order = relations.order(self._session, within.table)
+        if order is None or order.sign != within.order:
+            raise SluiceError(
+                86,
+                f"{within.table} has another primary key since it began to be loaded in blocks",
+                "trigger initial_update again, it begins anew",
+            )
+        from_ = {"key": listed(order.columns), "rows": relations.rows_of(self._session, within.table)}
+        left = between(order.columns, within)
+        end = composed("read/end", **from_, within=left, before=sql.Literal(rows - 1))
+        last = next(iter(keys(self._session.execute(end))), None)
+        asked = between(order.columns, within, last)
+        out = composed("read/rows", columns=listed(columns), rows=from_["rows"], within=asked)
+        return self._rows(out, within.table), last
+
+    def _begin(self) -> None:
+        self._session.execute("SAVEPOINT reading")
+
+    def _rows(self, out: sql.Composed, table: TableName) -> CopyOut:
+        return CopyOut(self._session, out, BUFFER_BYTES, lambda: self._end(table))
+
+    def _end(self, table: TableName) -> None:
+        expect_shown(self._session, table)
+        self._session.execute("ROLLBACK TO SAVEPOINT reading")
+        self._session.execute("RELEASE SAVEPOINT reading")
+
+
+@contextmanager
+def _as_shown(table: TableName) -> Iterator[None]:
+    """Nothing has the name any more that the snapshot shows: another one will show what became of it."""
+    try:
+        yield
+    except psycopg.errors.UndefinedTable:
+        raise others(table) from None
+
+
+@contextmanager
+def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]:
+    """A session on the source that sees what an exported snapshot shows.
+
+    Raises:
+        TransientError: SLC-083, nobody holds the snapshot any more (R5).
+    """
+    with translated("reading a chunk"), connect(info, f"dump {plain_id(snapshot_id)}", autocommit=True) as session:
+        # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
+        session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        read_as_of(session, snapshot_id)
+        yield PostgresReading(session)

@@ -1,0 +1,1 @@
+"""SQL statements of users: parsed, carried out, and their outcome."""

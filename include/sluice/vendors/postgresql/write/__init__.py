@@ -1,0 +1,1 @@
+"""Batches of changes into PostgreSQL tables."""

@@ -1,0 +1,70 @@
+"""What of the stream is no change of rows: carried out at its place, in the transaction of the batch."""
+
+from __future__ import annotations
+
+from sluice.config.mapper import Mapper
+from sluice.errors import SluiceError
+from sluice.model.action import Action, Command
+from sluice.model.statement import Answered, Outcome, Statement
+from sluice.model.table_definition import TableChange
+from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.ddl.apply import define
+from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.session import Connection
+
+
+def execute(
+    connection: Connection,
+    command: Command,
+    mapper: Mapper,
+    echoes: Echoes,
+    references: References,
+    answered: Answered | None,
+    *,
+    silent: bool,
+) -> bool:
+    """Carry out one command. Returns whether tables of the slave may be others now.
+
+    Args:
+        answered: told what became of a statement; without it statements are passed over.
+
+    Raises:
+        SluiceError: SLC-068, it is not one that Sluice wrote; see `define` and `statements.execute`.
+    """
+    if command.action is Action.STATEMENT:
+        return answered is not None and _answer(connection, command.text, mapper, echoes, answered, silent=silent)
+    try:
+        change = TableChange.from_json(command.text)
+    except ValueError as error:
+        raise not_ours(error) from None
+    define(connection, change, mapper, echoes, references, command.existing, silent=silent)
+    return True
+
+
+def not_ours(error: ValueError) -> SluiceError:
+    """Why a command is not carried out that cannot be read."""
+    return SluiceError(
+        68,
+        f"a command of the change log is not one that Sluice wrote: {error}",
+        "nothing of the batch was applied; an initial_update leaves the command behind",
+    )
+
+
+def _answer(
+    connection: Connection, text: str, mapper: Mapper, echoes: Echoes, answered: Answered, *, silent: bool
+) -> bool:
+    """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
+    # A parser takes long to import, and hardly a drain needs it.
+    from sluice.vendors.postgresql.statements import execution
+
+    try:
+        statement = Statement.from_json(text)
+    except ValueError as error:
+        raise not_ours(error) from None
+    try:
+        outcome = execution.execute(connection, statement, mapper, echoes, silent=silent)
+    except SluiceError as error:
+        answered(statement, Outcome(False, error.fact))
+        raise
+    answered(statement, outcome)
+    return not statement.reads

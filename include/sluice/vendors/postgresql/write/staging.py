@@ -1,0 +1,218 @@
+"""The temporary tables that changes are staged in, one for each table of the slave and layout of the master."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from sluice.config.mapper import Mapper
+from sluice.errors import SluiceError
+from sluice.log import event
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.relations import LateKey, TargetColumn
+from sluice.vendors.postgresql.ddl.compatibility import fitting
+from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.write import lookup_columns
+
+
+@dataclass(frozen=True)
+class Target:
+    """A slave's table, as the columns of one layout are written to it.
+
+    Attributes:
+        columns: the slave's own, in the order of the layout's.
+        key: places of the key's columns among them; none if the master's table has no key.
+        searched: places of the columns that rows are looked up by instead, if the configuration says so.
+        written: places of those that the slave does not compute itself.
+        updated: there are columns that an UPDATE can set.
+        numbered: there are columns that it cannot: identities that are GENERATED ALWAYS.
+        unchecked: a unique constraint is deferrable on either side. A session that silences triggers silences the
+            check of such a constraint with them, so nothing would tell that a key is there already.
+        late: names of such constraints of the slave, and when a staged row and one of the table are alike by them.
+        enforced: an index lets no two rows bear one key, and says so at once.
+        by_row: changes can be written one by one: no key is checked late.
+        acting: triggers or rules of the slave are to see each of them.
+        ruled: there are such rules.
+    """
+
+    name: TableName
+    stage: str
+    columns: tuple[TargetColumn, ...]
+    key: tuple[int, ...]
+    searched: tuple[int, ...]
+    written: tuple[int, ...]
+    updated: bool
+    numbered: bool
+    unchecked: bool
+    late: tuple[tuple[str, sql.Composable], ...]
+    enforced: bool
+    by_row: bool
+    acting: bool
+    ruled: bool
+    parts: Mapping[str, sql.Composable]
+
+
+class Stages:
+    """The stages of one session."""
+
+    def __init__(self, connection: Connection, mapper: Mapper) -> None:
+        self._connection = connection
+        self._names = names_of(connection, mapper)
+        self._targets: dict[Layout, Target] = {}
+        self._shapes: dict[TableName, str] = {}
+        self._made = 0
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One transaction of the session; if it is rolled back, so are the stages that were made in it."""
+        targets, shapes = dict(self._targets), dict(self._shapes)
+        try:
+            with self._connection.transaction():
+                yield
+        except BaseException:
+            self._targets, self._shapes = targets, shapes
+            raise
+
+    def hold(self, names: Collection[TableName]) -> None:
+        """Hold tables against DDL until the transaction ends, and forget the stages of those altered since.
+
+        Raises:
+            SluiceError: SLC-070 if one is gone.
+        """
+        known = sorted(self._shapes.keys() & names)
+        if not known:
+            return
+        self._lock(known)
+        for name, shape in self._shaped(known).items():
+            if shape != self._shapes[name]:
+                del self._shapes[name]
+                for key in [key for key in self._targets if key.name == name]:
+                    stage = self._targets.pop(key).stage
+                    self._connection.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier("pg_temp", stage)))
+
+    def target(self, layout: Layout) -> Target:
+        """The stage for rows of a layout as the slave sees it, on their way to its table.
+
+        Raises:
+            SluiceError: SLC-070 if the table is missing, SLC-071 if columns are, SLC-073 if one cannot hold a value.
+        """
+        if layout not in self._targets:
+            self._made += 1
+            self._targets[layout] = self._create(layout, f"sluice_stage_{self._made}")
+        return self._targets[layout]
+
+    def _create(self, layout: Layout, stage: str) -> Target:
+        name = layout.name
+        if not relations.columns(self._connection, name):
+            raise missing(f"the slave has no table {name}")
+        self._lock([name])
+        self._shapes |= self._shaped([name])
+        fitting(self._connection, layout, self._names)
+        there = relations.target_columns(self._connection, name)
+        columns = tuple(there[column.name] for column in layout.columns)
+        written = tuple(place for place, column in enumerate(columns) if not column.generated)
+        beside = [place for place in written if place not in layout.key]
+        parts = {
+            "table": sql.Identifier(name.schema, name.table),
+            "rows": relations.rows_of(self._connection, name),
+            "stage": sql.Identifier(stage),
+            **_columns(columns, written, layout.key),
+        }
+        kind = "stage" if layout.key else "stage_counted"
+        self._connection.execute(composed(f"write/{kind}", **parts))
+        late = relations.late_keys(self._connection, name)
+        unchecked = layout.deferrable or bool(late)
+        firing = {one.kind for one in relations.acting(self._connection, name) if one.fires}
+        searched, warnings = lookup_columns.searched(self._connection, layout)
+        for warning in warnings:
+            event("searchable", warning=warning)
+        return Target(
+            name,
+            stage,
+            columns,
+            layout.key,
+            searched,
+            written,
+            updated=any(not columns[place].numbered for place in beside),
+            numbered=any(columns[place].numbered for place in beside),
+            unchecked=unchecked,
+            late=tuple(_late(late, columns, written, layout.key_names)),
+            enforced=relations.enforced(self._connection, name, layout.key_names),
+            by_row=not unchecked,
+            acting=not unchecked and not firing.isdisjoint({"trigger", "rule"}),
+            ruled="rule" in firing,
+            parts=parts,
+        )
+
+    def _lock(self, names: Sequence[TableName]) -> None:
+        tables = sql.SQL(", ").join(sql.Identifier(name.schema, name.table) for name in names)
+        try:
+            self._connection.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(tables))
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+            raise missing(f"a table of the slave is gone: {error.diag.message_primary}") from None
+
+    def _shaped(self, names: Sequence[TableName]) -> dict[TableName, str]:
+        rows = self._connection.execute(composed("write/shape"), relations.among(names))
+        return {TableName(schema, table): shape for schema, table, shape in rows}
+
+
+def _late(
+    keys: Sequence[LateKey], columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[str]
+) -> Iterator[tuple[str, sql.Composable]]:
+    """Those that writing may break: not those on columns that it does not write, nor those that the key implies."""
+    staged = {columns[place].name: sql.Identifier("stage", f"c{place}") for place in written}
+    for one in keys:
+        names = [name for name, _ in one.columns if name in staged]
+        if len(names) == len(one.columns) and not (key and set(key) <= set(names)):
+            alike = (
+                operator.between(sql.Identifier("target", name), staged[name]) for name, operator in one.columns if name
+            )
+            yield one.name, sql.SQL(" AND ").join(alike)
+
+
+def missing(fact: str) -> SluiceError:
+    """Why a table cannot be written to."""
+    return SluiceError(70, fact, "create it there and fill it, or let initial_update make it; nothing is lost")
+
+
+def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[int]) -> dict[str, sql.Composable]:
+    """Lists of columns, as the statements need them. The stage's are called by their places: a user's column may have
+    any name, and a domain of his may forbid NULL, which stands for whatever is not needed."""
+    staged = {place: sql.Identifier(f"c{place}") for place in written}
+    # A key stays as it is where it is matched by itself.
+    beside = [place for place in written if place not in key]
+    others = [place for place in beside if not columns[place].numbered]
+    numbers = [place for place in beside if columns[place].numbered]
+
+    def of(alias: str, places: Sequence[int]) -> sql.Composable:
+        names = staged if alias == "stage" else {place: sql.Identifier(columns[place].name) for place in places}
+        return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), names[place]) for place in places)
+
+    def named(places: Sequence[int]) -> sql.Composable:
+        return sql.SQL(", ").join(sql.Identifier(columns[place].name) for place in places)
+
+    def same(place: int) -> sql.Composable:
+        target, stage = sql.Identifier("target", columns[place].name), sql.SQL("stage.{}").format(staged[place])
+        return columns[place].equality.between(target, stage)
+
+    return {
+        "columns": named(written),
+        "staged": sql.SQL(", ").join(
+            sql.SQL("{}::{} AS {}").format(sql.Identifier(columns[place].name), sql.SQL(columns[place].type), name)
+            for place, name in staged.items()
+        ),
+        "values": of("stage", written),
+        "targets": of("target", written),
+        "others": named(others),
+        "other_values": of("stage", others),
+        "numbers": of("target", numbers),
+        "stage_numbers": of("stage", numbers),
+        "same_key": sql.SQL(" AND ").join(map(same, key)),
+    }

@@ -1,0 +1,196 @@
+"""Writing runs of changes into a slave's tables, within the transaction of a batch.
+
+What becomes of a table is staged and then written by sets; but where triggers of the slave are to see each change,
+changes are written one by one. References decide in which order tables come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import psycopg
+from psycopg import sql
+
+from sluice.apply.net.effects import Effect, Run
+from sluice.apply.row_changes import Image, RowChange, row_changes
+from sluice.apply.table_order import parents_first
+from sluice.config.mapper import Mapper
+from sluice.crash import CrashPoint, reached
+from sluice.errors import KeyConflict, SluiceError
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.model.row_conflict import Oddity, Rejected, Tolerated, Way
+from sluice.model.write_policy import Manner, Manners
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.postgresql.write import merge
+from sluice.vendors.postgresql.write.merge import Staged
+from sluice.vendors.postgresql.write.row_by_row import Prepared, replay
+from sluice.vendors.postgresql.write.staging import Stages, Target
+
+_PLAIN = Manner()
+# What an index or an exclusion constraint says of values that another row has.
+_TAKEN = (psycopg.errors.UniqueViolation, psycopg.errors.ExclusionViolation)
+_SAID = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a run brings to one table."""
+
+    target: Target
+    effect: Effect
+    manner: Manner
+    staged: Staged
+
+    @property
+    def by_row(self) -> bool:
+        """Whether its changes are written one by one."""
+        return self.target.acting or self.manner.by_row or bool(self.target.searched)
+
+
+class Writer:
+    """The tables of a slave, as one session writes them."""
+
+    def __init__(self, connection: Connection, mapper: Mapper) -> None:
+        self.stages = Stages(connection, mapper)
+        self._connection = connection
+        self._prepared: dict[str, Prepared] = {}
+        self.look_up()
+
+    def look_up(self) -> None:
+        """Learn which tables refer to which; again after DDL."""
+        self._parents = relations.parents(self._connection)
+
+    def forget(self) -> None:
+        """Nothing is prepared in this session any more."""
+        self._connection.execute("DEALLOCATE ALL")
+        self._prepared.clear()
+
+    def prepared(self, target: Target, manner: Manner = _PLAIN) -> Prepared:
+        """The statements by which changes of a table are written one by one; how does not change in a session."""
+        if target.stage not in self._prepared:
+            self._prepared[target.stage] = Prepared(self._connection, target, manner)
+        return self._prepared[target.stage]
+
+    def write(self, run: Run, manners: Manners, *, first: bool) -> Tolerated:
+        """Write one run. Returns which rows were not as expected.
+
+        Args:
+            manners: how changes of some tables are carried out.
+            first: none was staged before it in this transaction.
+
+        Raises:
+            KeyConflict: SLC-072, a row of the slave, or of a later transaction, bears a key of this run.
+            SluiceError: SLC-120, one was not as expected, and the slave is to stop; SLC-121, nobody could tell.
+        """
+        parts: dict[TableName, _Part] = {}
+        self.stages.hold([effect.layout.name for effect in run])
+        for effect in run:
+            target = self.stages.target(effect.layout)
+            parts[target.name] = part = _Part(target, effect, manners.of(target.name), Staged())
+            if part.by_row:
+                _expect_alone(part)
+                continue
+            if not first:
+                self._connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(target.stage)))
+            for net, changes in effect.nets():
+                part = replace(part, staged=part.staged.and_(merge.stage(self._connection, target, net, changes)))
+            parts[target.name] = part
+        reached(CrashPoint.STAGED)
+        order = [parts[name] for name in parents_first(parts, self._parents)]
+        try:
+            with self._connection.transaction():
+                return self._written(order, manners, anew=False)
+        except SluiceError as error:
+            if not isinstance(error.__cause__, _TAKEN):
+                raise
+        try:
+            with self._connection.transaction():
+                return self._written(order, manners, anew=True)
+        except SluiceError as error:
+            if isinstance(error.__cause__, _TAKEN):
+                raise _conflict(error.fact) from error
+            raise
+
+    def _written(self, order: Sequence[_Part], manners: Manners, *, anew: bool) -> Tolerated:
+        """Children first where rows go and parents first where they come. Rows not as expected."""
+        session = self._connection
+        tolerated = Tolerated()
+        for part in reversed(order):
+            target, staged = part.target, part.staged
+            if part.by_row:
+                continue
+            if part.effect.emptied:
+                merge.empty(session, target)
+            if target.key:
+                if anew or target.unchecked:
+                    unexpected = merge.delete_all(session, target, staged)
+                else:
+                    unexpected = merge.delete_gone(session, target, staged) + merge.delete_doubled(session, target)
+                tolerated += Tolerated() if part.effect.emptied else unexpected
+        for part in order:
+            target, staged = part.target, part.staged
+            if part.by_row:
+                tolerated += self._replayed(part, manners, anew=anew)
+            elif not target.key:
+                tolerated += merge.write_counts(session, target, staged)
+            elif anew or target.unchecked:
+                merge.insert_all(session, target, staged)
+            else:
+                tolerated += merge.write_changed(session, target, staged)
+                merge.write_fresh(session, target, staged)
+            if not part.by_row and (broken := merge.broken(session, target)):
+                raise _conflict(f"writing to {target.name}: rows that came, and others, would break {broken}")
+        return tolerated
+
+    def _replayed(self, part: _Part, manners: Manners, *, anew: bool) -> Tolerated:
+        changes = chain.from_iterable(map(row_changes, part.effect.changes()))
+        tolerated, found = replay(self._connection, self.prepared(part.target, part.manner), changes, replace=anew)
+        rejected = [_rejected(part.effect.layout, oddity, change) for oddity, change in found]
+        for (oddity, _), one in zip(found, rejected, strict=True):
+            if part.manner.way(oddity) is Way.STOP:
+                raise SluiceError(
+                    120,
+                    f"a row of {part.target.name} is {_SAID[oddity]}, in front of change {one.repl_key} "
+                    f"({one.action}) of transaction {one.ordinal}",
+                    "put it right there, or let the configuration take it (warn, upsert, record); nothing is lost",
+                )
+        if rejected:
+            manners.rejected(rejected)
+        return tolerated
+
+
+def _rejected(layout: Layout, oddity: Oddity, change: RowChange) -> Rejected:
+    new, old = _texts(change.new), _texts(change.old)
+    return Rejected(layout, oddity, change.action, change.ordinal, change.repl_key, new, old)
+
+
+def _texts(image: Image) -> list[str | None] | None:
+    return None if image is None else [None if value is None else value.decode() for value in image]
+
+
+def _expect_alone(part: _Part) -> None:
+    """Raises SluiceError SLC-121 if changes of a table have to be carried out one by one, and cannot be."""
+    target = part.target
+    numbered = target.numbered or any(target.columns[place].numbered for place in target.key)
+    untold = numbered or target.ruled or (target.key and not target.enforced)
+    if not target.by_row or (part.manner.strict and untold):
+        raise SluiceError(
+            121,
+            f"{target.name} cannot be written row by row, as searchable, on_missing, on_duplicate, before or after "
+            "demand: it has a key that is checked late, or by no index there, a rule that fires always, or a column "
+            "GENERATED ALWAYS AS IDENTITY",
+            "take these settings out of the configuration, or alter the table there; nothing is lost",
+        )
+
+
+def _conflict(fact: str) -> KeyConflict:
+    return KeyConflict(
+        72,
+        fact,
+        "a row of the slave that did not come from the master bears this key: remove it, or fill the slave anew by "
+        "initial_update; nothing is lost",
+    )

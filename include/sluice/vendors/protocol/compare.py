@@ -1,0 +1,35 @@
+"""What every Spark task of a verification is told: one table of one slave, and where both sides are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.apply.mapping.table_view import TableView
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side: where, and in which exported snapshot."""
+
+    vendor: str
+    connection: str
+    snapshot_id: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One table of one slave, compared by one task; nothing in here is secret but what is sealed.
+
+    Attributes:
+        salt: the id of the connection with the slave's salt.
+        own_rows: the slave may have rows that the master has not.
+    """
+
+    sealed: str
+    slave: str
+    view: TableView
+    master: Side
+    replica: Side
+    percent: int
+    salt: str | None = None
+    own_rows: bool = False

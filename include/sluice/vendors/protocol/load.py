@@ -1,0 +1,326 @@
+"""What every vendor offers to an initial update: the master's tables in one snapshot, and a slave's that are filled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from zlib import crc32
+
+from sluice.apply.mapping.table_view import TableView
+from sluice.config.mapper import Mapper
+from sluice.connections import ConnectionInfo
+from sluice.initial_update.chunks.plan import Chunk, Key, KeyRange, Leaf
+from sluice.model.layout import Layout
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a kind of database offers to programs that export from it, or import into it.
+
+    Attributes:
+        command: the one that comes with it; for its places see `initial_program` in the configuration.
+        environment: by which programs reach a database, under an application's name. They find the password in a file,
+            in a directory that nobody else may look into; `silent`: what they write fires no triggers.
+        quoted: a name as its programs read it.
+        snapshot: an exported snapshot as they import it, from the id by which our sessions do.
+    """
+
+    command: tuple[str, ...]
+    environment: Callable[[ConnectionInfo, str, Path, bool], Mapping[str, str]]
+    quoted: Callable[[TableName], str]
+    snapshot: Callable[[str], str] = str
+
+
+def importing(pair: Pair) -> str:
+    """What sessions of programs that fill a slave are called; not longer than any server takes."""
+    return f"import {pair.slave} {crc32(pair.source.encode()):08x}"
+
+
+@dataclass
+class Fit:
+    """How tables of a slave take the rows of the master's.
+
+    Attributes:
+        as_text: those that take them as text alone, since the types of their columns are others.
+        warnings: what is worth knowing of them.
+    """
+
+    as_text: set[TableName] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+
+
+class TableDefinition(Protocol):
+    """A table of the master as a dump's snapshot shows it; the rest of it is the vendor's."""
+
+    @property
+    def name(self) -> TableName:
+        """The table, as the master calls it."""
+
+    @property
+    def layout(self) -> Layout:
+        """Its columns."""
+
+    @property
+    def undecoded(self) -> bool:
+        """Whether rows may be copied without being decoded."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as a manifest keeps it."""
+
+
+# For tables what the order of their keys depends on, column by column; None if nobody can tell.
+Sorted = Mapping[TableName, Sequence[str | None]]
+# A point of the log, and the snapshot that shows exactly what is before it.
+At = Callable[[], tuple[Position, str]]
+
+
+class DumpSnapshot(Protocol):
+    """A snapshot held open for a dump; see R5 for the order in which it is taken."""
+
+    id: str
+    snapshot: Snapshot
+    position: Position
+
+    def keep_locked(self, unread: Collection[TableName]) -> None:
+        """Unlock tables of which no row is to be read any more: those that come before the first of `unread`.
+
+        Raises:
+            TransientError: SLC-030, they are locked no more.
+        """
+
+    def expect_complete(self) -> None:
+        """See that no watched table is missing in it. Raises TransientError SLC-265: one was made at this moment."""
+
+    def definitions(self) -> Sequence[TableDefinition]:
+        """The tables."""
+
+    def leaves(self) -> list[Leaf]:
+        """The relations that hold their rows, in the order in which they are to be read."""
+
+    def published(self) -> bool:
+        """Whether the change log has everything that the snapshot shows."""
+
+    def dropped(self) -> list[str]:
+        """The DROPs that it shows and that are not published yet, in order: the texts that they carry."""
+
+    def filled(self) -> set[TableName]:
+        """The tables that have rows in it."""
+
+    def order(self, table: TableName) -> str | None:
+        """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
+
+    def sorting(self, table: TableName) -> Sequence[str | None]:
+        """For each column of its key what its order depends on, on any server; None if nobody can tell."""
+
+    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
+        """The keys at which a range is cut into parts, about as large as each other; none if its table is small."""
+
+    def expect_bounds(self, within: KeyRange) -> None:
+        """See that the bounds of a range are keys. Raises SluiceError SLC-224 if not."""
+
+
+class Rows(Protocol):
+    """Rows on their way, in buffers of whole rows as COPY writes them; how many there were is known at the end."""
+
+    rows: int
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The buffers. In the text format each row is a line: values between tabs, escaped, NULL as ``\\N``."""
+
+
+class Chunks(Protocol):
+    """Where the rows of a dump come from."""
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> Rows:
+        """The rows of a chunk."""
+
+
+class Reading(Chunks, Protocol):
+    """A master's rows, as an exported snapshot shows them."""
+
+    def table(self, name: TableName, columns: Sequence[str]) -> Rows:
+        """Every row of a table, in the text format, in no order."""
+
+    def shape(self, within: KeyRange) -> Layout | None:
+        """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""
+
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[Rows, Key | None]:
+        """The next so many rows of a range, in the text format; with the key of the last, None if no more follow.
+
+        Raises:
+            SluiceError: SLC-086, keys are sorted otherwise than when the range was begun.
+            TransientError: SLC-095, the table was rewritten since.
+        """
+
+
+class Receiver(Protocol):
+    """A slave that one task fills: chunks that are claimed, written, and committed with their claim (R3, R6)."""
+
+    def open(self) -> None:
+        """Begin."""
+
+    def claim_next(self) -> int | None:
+        """Claim a chunk that the slave lacks, after those that others hold; None if it lacks none."""
+
+    def claim(self, chunk: int) -> bool:
+        """Claim this very chunk, if the slave lacks it."""
+
+    def begin(self, table: TableName, *, binary: bool) -> None:
+        """Begin to write rows of the chunk that is claimed, with the columns that the slave's view copies, in order.
+
+        Args:
+            table: as the master calls it.
+        """
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows."""
+
+    def end(self, chunk: int, rows: int) -> None:
+        """Commit the rows, and that the chunk is in. Raises FencedError if somebody took over."""
+
+    def close(self) -> None:
+        """End, without what was not committed."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A chunk, as a slave keeps it while it is filled.
+
+    Attributes:
+        part: what it holds, in words of the dump; None if that is of no use to a later one.
+        rows: how many are in; None if they are to come.
+    """
+
+    part: str | None
+    rows: int | None = None
+
+
+class SlaveTables(Protocol):
+    """A slave's tables during an initial update, fenced by the dump's epoch.
+
+    Attributes:
+        as_text: tables that take rows as text alone.
+        upserted: tables with rows of the slave's, of which those become the master's that bear a key of his.
+    """
+
+    mapper: Mapper
+    as_text: set[TableName]
+    upserted: set[TableName]
+
+    def begin(self) -> Sequence[Expected]:
+        """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
+
+    def merging(self, tables: Sequence[Any], *, made: bool = False) -> set[TableName]:
+        """The tables whose rows may come twice, and from several snapshots, since a key alone tells them apart (R5).
+
+        Args:
+            made: also those that are not there, and are to be made.
+        """
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Write down the chunks, by their numbers, for tasks to claim those to come; others are forgotten."""
+
+    def prepare(
+        self, tables: Sequence[Any], staying: Collection[TableName] = (), in_parts: Collection[TableName] = ()
+    ) -> None:
+        """Create what is missing, refuse what cannot hold the data, empty what is there, but what is `staying`.
+
+        Args:
+            in_parts: tables whose rows come from several sessions at once.
+        """
+
+    def finish(self, tables: Sequence[Any], tasks: int, lacking: Collection[TableName] = ()) -> None:
+        """Keys and indexes that were left for later, of so many tables at once, when every chunk is in.
+
+        Args:
+            lacking: tables that lack rows yet, so what has to do with them is left for later still.
+        """
+
+    def imported(self, tables: Sequence[Any]) -> set[TableName]:
+        """A program has brought its rows: make primary keys, before what else comes after the data. Which of the
+        tables have rows, as the master calls them."""
+
+    def follow(self, sequences: Sequence[SequenceValue]) -> None:
+        """Let the sequences give out nothing that the master's have given out."""
+
+    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
+        """From here on the stream, without what the snapshot saw."""
+
+    def progress(self) -> Mapping[int, int]:
+        """The chunks that are in, by their numbers, and how many rows each has."""
+
+    def close(self) -> None:
+        """End the session."""
+
+
+class SlaveRanges(Protocol):
+    """The ranges of a slave that are loaded block by block while the stream goes on."""
+
+    def unfit(
+        self, tables: Sequence[Any], chosen: Collection[TableName], replaced: Sorted, *, build: bool
+    ) -> dict[TableName, str]:
+        """Those of the chosen tables that cannot be loaded so here, each with the reason.
+
+        Args:
+            tables: the definitions of all that are watched.
+            replaced: those of which rows between two keys are replaced.
+            build: indexes first that an earlier load put off. If not, tables that lack some are taken as fit.
+        """
+
+    def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
+        """Write down what an update is to load, in place of all that was to be loaded; under the dump's fence."""
+
+    def found(self, update: int) -> list[KeyRange]:
+        """What it is to load, and how far that is: a slave that crashes has it still."""
+
+    def left(self) -> tuple[int, list[KeyRange], Position]:
+        """The last update whose rows are there, if any, what it was to load, and how far that and the slave are."""
+
+    def adopt(self, epoch: int, update: int) -> None:
+        """Let another update load what is left; under a fence, like `expect`."""
+
+    def finish(self, update: int, lacking: Collection[TableName]) -> None:
+        """All of it is in: make the foreign keys that waited for it.
+
+        Args:
+            lacking: tables that lack rows for another reason.
+        """
+
+    def close(self) -> None:
+        """End the session."""
+
+
+class BlockReceiver(Protocol):
+    """A slave while one block comes to it: first beside the table, and at the point into it."""
+
+    def begin(self, within: KeyRange, seen: TableView | None) -> None:
+        """Begin to write rows of a range, in the text format, with the columns that its view writes; None: none come.
+
+        Raises:
+            Unfit: the slave's table does not take them as it is now.
+        """
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows."""
+
+    def await_point(self) -> None:
+        """Wait for the slave, which is on its way to the point of the job.
+
+        Raises:
+            TransientError: SLC-091 if it does not arrive in time, SLC-092 if it is beyond.
+        """
+
+    def end(self, reached: Key | None) -> int:
+        """Wait for the point, put in what the slave lacks of the block, and that it is in; how many rows were written.
+
+        Raises:
+            FencedError: SLC-087, the range is another one by now.
+        """
+
+    def close(self) -> None:
+        """End, without what was not committed."""

@@ -1,0 +1,142 @@
+"""What every Spark task of a dump is told: where rows come from, and where they go under which epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.apply.mapping.table_view import TableView
+from sluice.config.mapper import Mapper
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.plan import Chunk, KeyRange
+from sluice.initial_update.files.encoding import Packing
+from sluice.model.names import Resources, TableName
+from sluice.model.position import Position
+
+
+@dataclass(frozen=True)
+class OfMaster:
+    """Rows of a master, as an exported snapshot shows them."""
+
+    vendor: str
+    connection: str
+    snapshot_id: str
+
+
+@dataclass(frozen=True)
+class OfFiles:
+    """Rows that were stored in a directory, whose manifest has this SHA-256.
+
+    Attributes:
+        key_file: with the key that they are encrypted with, if they are.
+    """
+
+    url: str
+    sha256: str
+    key_file: str | None = None
+
+
+@dataclass(frozen=True)
+class IntoFiles:
+    """A directory that rows are stored in.
+
+    Attributes:
+        begin: what the names of its files begin with.
+        first: what its first chunk is called in these.
+        max_bytes: most bytes of a file, before it is compressed.
+        packing: how pieces stand in them.
+    """
+
+    url: str
+    begin: str
+    max_bytes: int
+    packing: Packing
+    first: int = 0
+
+
+@dataclass(frozen=True)
+class SlaveLoad:
+    """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, the id of the
+    connection with its salt, the masters in its database that are not to hear of what is loaded, the directory that
+    its rows are stored in instead, if they are, the tables whose rows may be there already, and those among whose rows
+    are the slave's own."""
+
+    slave: str
+    vendor: str
+    connection: str
+    schema: str
+    epoch: int
+    views: dict[TableName, TableView]
+    salt: str | None = None
+    masters: tuple[Resources, ...] = ()
+    files: IntoFiles | None = None
+    merged: frozenset[TableName] = frozenset()
+    upserted: frozenset[TableName] = frozenset()
+
+
+@dataclass(frozen=True)
+class LoadJob:
+    """A dump, as the tasks see it. Nothing in here is secret: `sealed` opens only with the deployment's key file.
+
+    Attributes:
+        tasks: how many copy at the same time.
+    """
+
+    source: str
+    origin: OfMaster | OfFiles
+    sealed: str
+    chunks: tuple[Chunk, ...]
+    binary: dict[TableName, bool]
+    slaves: tuple[SlaveLoad, ...]
+    tasks: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """Which of the tasks this is; what is shared out by numbers goes to them in turn."""
+
+    number: int = 0
+    of: int = 1
+
+
+ALL = Share()
+
+
+@dataclass(frozen=True)
+class SlaveLoaded:
+    """What one task did for one slave: the rows it committed, and why it ended early, or None."""
+
+    slave: str
+    rows: int
+    error: SluiceError | None = None
+
+
+@dataclass(frozen=True)
+class BlockJob:
+    """The next block of each of some ranges, for one slave, at one point of the stream (R10).
+
+    Attributes:
+        update: the initial update that they belong to.
+        origin: the master as it was at the point.
+        at: the point.
+        rows: how many a block has, about.
+        patience_s: how long a slave is waited for that comes no nearer to the point.
+    """
+
+    source: str
+    update: int
+    origin: OfMaster
+    sealed: str
+    slave: SlaveLoad
+    mapper: Mapper
+    ranges: tuple[KeyRange, ...]
+    at: Position
+    rows: int
+    patience_s: float
+
+
+@dataclass(frozen=True)
+class BlockLoaded:
+    """What became of a block: its rows, but for those that the slave had, and why it is not in, or None."""
+
+    rows: int
+    error: SluiceError | None = None

@@ -1,0 +1,326 @@
+"""Verifying slaves against their master at one point of the stream: a DAG, and an update's last step (R10)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from sluice import shell
+from sluice.airflow_api import standby
+from sluice.apply.mapping.table_view import view
+from sluice.changelog import points
+from sluice.changelog.points import Point
+from sluice.connections import sealed_text
+from sluice.context import Context
+from sluice.errors import SluiceError, TransientError
+from sluice.log import event
+from sluice.model.action import Filled
+from sluice.model.layout import Layout
+from sluice.model.names import Pair, TableName
+from sluice.monitor.unwatched import expect_present
+from sluice.state.replication import Event, Status
+from sluice.store import blocked, cascades, replications, transfers, updates
+from sluice.store.replications import Replication
+from sluice.store.tables import comparison
+from sluice.vendors.protocol.compare import Comparison, Side
+from sluice.vendors.protocol.slave import SlaveDatabase
+from sluice.vendors.registry import vendor
+from sluice.verify.merge_compare import Difference
+
+PATIENCE_S = 900.0
+_NEAR_S = 60.0
+_LOOK_S = 0.2
+
+CompareAll = Callable[[list[Comparison]], list[Difference]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to compare: all watched tables if none is named; `percent` of the keys.
+
+    Attributes:
+        initial: an initial update is to end with it.
+        update: the only one that may; any if it is not given.
+    """
+
+    source: str
+    slaves: tuple[str, ...]
+    tables: tuple[TableName, ...] = ()
+    percent: int = 100
+    initial: bool = False
+    update: int = 0
+
+
+def verify(
+    context: Context, request: Request, compare_all: CompareAll, patience_s: float = PATIENCE_S
+) -> dict[str, object]:
+    """Compare, record what was found, and, at the end of an initial update, let NORMAL or INCONSISTENT happen.
+
+    Raises:
+        SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
+            Others were compared (R8). SLC-040 if one of `tables` does not exist; then nothing was.
+        TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
+            and its first changes do not come: somebody paused its drain, or it is not there yet.
+    """
+    expect_present(context, request.source, context.present(request.source), request.tables)
+    known, refused = _ready(context, request)
+    ready = list(known)
+    late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
+    ready = [slave for slave in ready if slave not in late]
+    results: dict[str, dict[str, Difference]] = {}
+    if ready:
+        with points.held(context, request.source, ready, patience_s) as point:
+            results = _compare(context, request, ready, point, compare_all, patience_s, late)
+    for slave, tables in results.items():
+        different = sum(one.different for one in tables.values())
+        event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
+        if request.initial:
+            pair, outcome = Pair(request.source, slave), Event.FAIL if different else Event.VERIFIED
+            if not replications.happened(context.store, pair, outcome, update_id=known[slave].update_id):
+                refused[slave] = replications.get(context.store, pair).status
+            elif outcome is Event.VERIFIED:
+                cascades.begin(context, pair, known[slave].update_id)
+    passing = [error for error in late.values() if isinstance(error, TransientError)]
+    if request.initial and passing:
+        # It is tried again: whoever failed is told then, and nobody who is on the way is given up with him (R8).
+        raise passing[0]
+    _complain(request.source, results, refused)
+    for error in [*passing, *late.values()]:
+        raise error
+    return {
+        "note": "; ".join(_outcome(context, Pair(request.source, slave), found) for slave, found in results.items()),
+        "slaves": {
+            slave: {
+                "compared": sum(one.compared for one in tables.values()),
+                "different": sum(one.different for one in tables.values()),
+                "own": sum(one.own for one in tables.values()),
+                "excluded": context.config.slave(slave).mapper.exclusions,
+                "left_out": [str(table) for table in blocked.left_out(context.store, Pair(request.source, slave))],
+            }
+            for slave, tables in results.items()
+        },
+    }
+
+
+def _outcome(context: Context, pair: Pair, tables: Mapping[str, Difference]) -> str:
+    compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
+    left = ", ".join(map(str, blocked.left_out(context.store, pair)))
+    return f"{pair.slave}: {compared:,} rows compared, {different:,} different{left and f'; left out: {left}'}"
+
+
+def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], dict[str, Status]]:
+    wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
+    pairs = [Pair(request.source, slave) for slave in request.slaves]
+    # What is on its way, or still to come, can be compared when it is there; then the update of those slaves ends.
+    known = {pair.slave: replications.get(context.store, pair) for pair in pairs}
+    away = {pair.slave for pair in pairs if transfers.pending(context.store, pair)}
+    away |= {slave for slave, one in known.items() if updates.is_put_off(context.store, one)}
+    # The task before the one that ends an update has brought them all.
+    away |= {slave for slave, one in known.items() if not request.initial and updates.lacks_blocks(context.store, one)}
+    states = {slave: one.status for slave, one in known.items()}
+    # Another update ends when its own run has brought all of it, and compared that.
+    ours = {slave for slave, one in known.items() if request.update in (0, one.update_id)}
+    ready = {slave: one for slave, one in known.items() if one.status in wanted and slave in ours - away}
+    passed = {
+        slave for slave, status in states.items() if request.initial and (status is Status.NORMAL or slave in away)
+    }
+    return ready, {slave: status for slave, status in states.items() if slave not in {*ready, *passed}}
+
+
+def _late(context: Context, request: Request, slaves: Sequence[str], patience_s: float) -> dict[str, SluiceError]:
+    """Slaves that have not come to where the log ends now, so that an update cannot end for them yet.
+
+    They are waited for here, and by trying again: whoever waits at a point holds a snapshot of the master.
+    """
+    end = context.manifest(request.source).end()
+    pairs = [Pair(request.source, slave) for slave in slaves]
+    late: dict[str, SluiceError] = {pair.slave: error for pair in pairs if (error := _waiting(context, pair))}
+    deadline = time.monotonic() + patience_s
+    while behind := {
+        pair.slave: end.ordinal - position.ordinal
+        for pair in pairs
+        if pair.slave not in late and (position := replications.get(context.store, pair).position) < end
+    }:
+        if time.monotonic() > deadline:
+            return late | {slave: _on_the_way(Pair(request.source, slave), left) for slave, left in behind.items()}
+        time.sleep(_LOOK_S)
+    return late
+
+
+def _on_the_way(pair: Pair, left: int) -> TransientError:
+    return TransientError(
+        98,
+        f"slave {pair.slave} has its data, and lacks transactions of the log: {left}",
+        f"the update ends by itself when it has them. If it stands, `{shell.status()}` says what to type. To give "
+        f"the update up, type: {shell.cancel(pair)}",
+    )
+
+
+def _waiting(context: Context, pair: Pair) -> TransientError | None:
+    """Why an update does not end, if a person paused the drain. It is no failure: the data is in, and stays."""
+    who = standby.paused_by(context.store, pair, context.switch(pair))
+    if who is None:
+        return None
+    return TransientError(
+        97,
+        f"slave {pair.slave} has its data, but gets no changes: its drain DAG was paused by {who}",
+        f"type: {shell.unpause(pair)}; the update then ends by itself. To give it up, type: {shell.cancel(pair)}",
+    )
+
+
+def _compare(
+    context: Context,
+    request: Request,
+    slaves: Sequence[str],
+    point: Point,
+    compare_all: CompareAll,
+    patience_s: float,
+    late: dict[str, SluiceError],
+) -> dict[str, dict[str, Difference]]:
+    settings = context.config.source(request.source)
+    shapes = _shapes(context, request, point)
+    jobs: list[Comparison] = []
+    with ExitStack() as stack:
+        with ThreadPoolExecutor(len(slaves)) as pool:
+            # All at once: nobody stands at the point for another who does not come.
+            aligned = list(pool.map(lambda slave: _aligned(context, request, slave, point, patience_s, stack), slaves))
+        for slave, found in zip(slaves, aligned, strict=True):
+            if isinstance(found, SluiceError):
+                late[slave] = found
+                continue
+            port, snapshot_id = found
+            skipped = blocked.left_out(context.store, port.pair)
+            for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
+                replica = context.config.slave(slave)
+                jobs.append(
+                    Comparison(
+                        sealed_text(),
+                        slave,
+                        view(port.mapper, shapes[name]),
+                        Side(settings.vendor, settings.connection, point.snapshot_id),
+                        Side(replica.vendor, replica.connection, snapshot_id),
+                        request.percent,
+                        replica.salt,
+                        port.mapper.filled(name) is Filled.MERGE,
+                    )
+                )
+        differences = _differences(_giving_way(context, compare_all, settings.yields_after_s), jobs, late)
+    results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
+    for job, difference in differences:
+        there = difference.with_rows_of_its_own() if job.own_rows else difference
+        results[job.slave][str(job.view.master.name)] = there
+    _record(context, request.source, point.id, results)
+    return results
+
+
+def _aligned(
+    context: Context, request: Request, slave: str, point: Point, patience_s: float, stack: ExitStack
+) -> tuple[SlaveDatabase, str] | SluiceError:
+    """A slave at the point, with its snapshot, which is held open; or why it does not come there."""
+    pair = Pair(request.source, slave)
+    try:
+        port = context.slave(pair)
+        snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
+    except SluiceError as error:
+        event("not aligned", slave=slave, why=error.fact)
+        return (_waiting(context, pair) if request.initial else None) or error
+    finally:
+        points.passed(context.store, point.id, slave)
+    event("aligned", slave=slave, position=point.position)
+    return port, snapshot_id
+
+
+def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
+    """Compare, but not for so long that a statement of others waits for more than this time."""
+
+    def compared(jobs: list[Comparison]) -> list[Difference]:
+        with ExitStack() as stack:
+            if after_s and jobs:
+                # Whoever reads at a point bears the name of the master's snapshot.
+                snapshot_id = jobs[0].master.snapshot_id
+                sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
+                for name, connection in sides:
+                    if way := vendor(name).giving_way:
+                        stack.enter_context(way(context.connection(connection), snapshot_id, after_s))
+            return compare_all(jobs)
+
+    return compared
+
+
+def _differences(
+    compare_all: CompareAll, jobs: list[Comparison], late: dict[str, SluiceError]
+) -> list[tuple[Comparison, Difference]]:
+    """What was found; a slave that cannot be read keeps nobody else from being compared (R8)."""
+    if not jobs:
+        return []
+    try:
+        return list(zip(jobs, compare_all(jobs), strict=True))
+    except SluiceError as error:
+        slaves = dict.fromkeys(job.slave for job in jobs)
+        if len(slaves) == 1:
+            late |= dict.fromkeys(slaves, error)
+            return []
+    each = ([job for job in jobs if job.slave == slave] for slave in slaves)
+    return [one for some in each for one in _differences(compare_all, some, late)]
+
+
+def _shapes(context: Context, request: Request, point: Point) -> dict[TableName, Layout]:
+    """The tables to be compared, as the point shows them: one that was made, dropped or renamed since is left out."""
+    watched, present = context.watched(request.source), context.present(request.source)
+    database = context.source(request.source)
+    try:
+        found = {name: database.shape(point.snapshot_id, name) for name in request.tables or present}
+    finally:
+        database.close()
+    gone = [] if request.tables else sorted(watched.keys() - set(present.values()))
+    for name in (*gone, *(name for name, shape in found.items() if shape is None)):
+        event("left out", source=request.source, table=name, why="the point does not show it as a watched table")
+    return {name: shape for name, shape in found.items() if shape}
+
+
+def _record(context: Context, source: str, number: int, results: dict[str, dict[str, Difference]]) -> None:
+    rows = [
+        {
+            "point": number,
+            "source": source,
+            "slave": slave,
+            "table": table,
+            "compared": found.compared,
+            "different": found.different,
+            "sample": found.sample,
+        }
+        for slave, tables in results.items()
+        for table, found in tables.items()
+    ]
+    if rows:
+        with context.store.begin() as connection:
+            connection.execute(comparison.insert(), rows)
+
+
+def _differs(tables: dict[str, Difference]) -> bool:
+    return any(found.different for found in tables.values())
+
+
+def _complain(source: str, results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
+    faults = [
+        f"{table} on {slave}: {found.missing} missing, {found.extra} extra, {found.changed} changed"
+        + "".join(f", first {kind} {key}" for kind, key in found.sample[:1])
+        for slave, tables in results.items()
+        for table, found in tables.items()
+        if found.different
+    ]
+    if faults:
+        raise SluiceError(
+            90,
+            f"the slaves are not what the master is: {'; '.join(faults)}",
+            "nothing was changed; find out who else writes to them, then type: "
+            f"{shell.update(source, [slave for slave, tables in results.items() if _differs(tables)])}",
+        )
+    if refused:
+        states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
+        red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
+        anew = f"; once that is mended, type: {shell.update(source, red)}" if red else "; an update is under way"
+        raise SluiceError(93, f"not every slave could be verified: {states}", f"`{shell.status()}` says why{anew}")
