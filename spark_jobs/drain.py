@@ -1,9 +1,12 @@
 """Spark job: deliver a source's change log to one slave, for as long as its schedule says."""
 
 import argparse
+from functools import partial
 
+from sluice.context import Context
 from sluice.drain.run import drain
 from sluice.model.names import Pair
+from sluice.monitor.status import brief
 from sluice.spark.job import arguments, run
 
 
@@ -14,5 +17,11 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
+def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """Deliver, and say in the run's note where the slave stands."""
+    pair = Pair(options.source, options.slave)
+    return drain(context, pair, once=options.once, describe=partial(brief, context, pair))
+
+
 if __name__ == "__main__":
-    run(parser(), lambda context, options: drain(context, Pair(options.source, options.slave), once=options.once))
+    run(parser(), work)

@@ -16,4 +16,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(parser(), lambda context, options: clean_up(context, options.days, options.logs))
+    run(parser(), lambda context, options: clean_up(context.runs(), context.config, options.days, options.logs))

@@ -3,10 +3,10 @@
 import argparse
 
 from sluice.context import Context
-from sluice.model.key_range import Between
+from sluice.model.key_range import KeyInterval
 from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, key_options, run, table_options
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 
 def parser() -> argparse.ArgumentParser:
@@ -25,9 +25,9 @@ def parser() -> argparse.ArgumentParser:
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The request that the arguments stand for."""
     # What was not to be filled may differ as well, in the tables of these keys.
-    tables = {*options.tables, *(Between.parsed(text).table for text in options.keys)}
+    tables = {*options.tables, *(KeyInterval.parsed(text).table for text in options.keys)}
     slaves, named = tuple(options.slaves), tuple(sorted(tables))
-    request = Request(options.source, slaves, named, options.sample, options.initial, options.update)
+    request = VerifyRequest(options.source, slaves, named, options.sample, options.initial, options.update)
     return verify(context, request, compare_all)
 
 

@@ -133,7 +133,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[
     from pyspark.sql import SparkSession
     from support.sparkserver import SHORT_LIVED
 
-    from sluice.config.configuration import PROJECT
+    from sluice.paths import PROJECT
     from sluice.runtime.java import java_home
 
     place = tmp_path_factory.mktemp("spark")

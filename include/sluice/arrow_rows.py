@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -28,3 +29,11 @@ def joined(arrays: list[pa.Array]) -> pa.Array:
     """One array of several."""
     filled = [array for array in arrays if len(array)] or arrays[:1]
     return filled[0] if len(filled) == 1 else pa.concat_arrays(filled)
+
+
+def rows_of(columns: Sequence[pa.StringArray], count: int) -> pa.ListArray:
+    """So many rows, out of their columns."""
+    width = len(columns)
+    places = (np.arange(count)[:, None] + np.arange(width) * count).ravel()
+    values = pa.concat_arrays([column.cast(pa.string()) for column in columns]).take(pa.array(places))
+    return pa.ListArray.from_arrays(pa.array(np.arange(count + 1) * width, pa.int32()), values)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
+from sluice.airflow_api.dags import Dags
 from sluice.airflow_api.pause import PauseSwitch
 from sluice.airflow_api.runs import Runs
 from sluice.apply.transform.stylesheet_file import stylesheet
@@ -19,10 +21,10 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo, opened
 from sluice.errors import ConfigError
-from sluice.initial_update import column_losses
 from sluice.model.appearance import Appearance
-from sluice.model.names import Pair, Resources, TableName
+from sluice.model.names import Pair, Resources, TableName, dag_id
 from sluice.model.watched import Wanted, Watch, chosen
+from sluice.store import allowed_losses, leases
 from sluice.store.engine import Store
 from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
 from sluice.vendors.registry import master, vendor
@@ -86,7 +88,7 @@ class Context:
 
     def mapper(self, pair: Pair) -> Mapper:
         """What a slave sees of this source, with what people allowed its columns to lose."""
-        return replace(self.configured(pair), allowed=column_losses.allowed(self.store, pair))
+        return replace(self.configured(pair), allowed=allowed_losses.allowed(self.store, pair))
 
     def configured(self, pair: Pair) -> Mapper:
         """What it sees by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
@@ -185,6 +187,19 @@ class Context:
         """Airflow's REST API, if its connection was handed over."""
         info = self.connections.get(self.config.airflow_api)
         return AirflowApi(info) if info else None
+
+    def ask_publisher(self, source: str) -> None:
+        """Have Airflow begin a run of a source's publisher, unless one is at work, or somebody paused its DAG.
+
+        By its schedule it may take minutes to come.
+        """
+        if leases.is_held(self.store, f"publish {source}") or not self.publish_switch(source).unpaused():
+            return
+        self.runs().ask_for(dag_id("", "publish", source), f"asked__{int(time.time())}", {})
+
+    def dags(self) -> Dags:
+        """Our DAGs, for a person who switches and triggers them."""
+        return Dags(self.config, self.connection(self.config.airflow_api))
 
     def runs(self) -> Runs:
         """The runs of our DAGs."""

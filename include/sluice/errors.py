@@ -58,7 +58,7 @@ class KeyConflict(Unready):
     """A row of the slave bears a key that a batch needs; perhaps a later transaction frees it (R1)."""
 
 
-class Unfit(Unready):
+class UnfitTable(Unready):
     """A table of the slave does not take a batch's rows; perhaps a later command alters it (R7)."""
 
 

@@ -22,7 +22,7 @@ _LOOK_S = 0.2
 leaving = Event()
 
 
-class Unusable(ValueError):
+class UnusableExtension(ValueError):
     """Why there is no such hook."""
 
 
@@ -54,7 +54,7 @@ def usable(make: Callable[[], _T]) -> _T:
     try:
         return asked(make)
     except Exception as error:
-        raise Unusable(f"{type(error).__name__}: {error}") from error
+        raise UnusableExtension(f"{type(error).__name__}: {error}") from error
 
 
 def asked(call: Callable[[], _T]) -> _T:

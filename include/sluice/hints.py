@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sluice.errors import AGAIN, SluiceError
-from sluice.model.blocking_transaction import Stuck
+from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import Pair
 from sluice.shell import cancel, dispatcher, unpause, update
 
@@ -20,7 +20,9 @@ def of_question(pair: Pair, key: int) -> str:
     )
 
 
-def of_drain(error: SluiceError, pair: Pair, stuck: Stuck | None = None, *, updating: bool = False) -> None:
+def of_drain(
+    error: SluiceError, pair: Pair, stuck: BlockingTransaction | None = None, *, updating: bool = False
+) -> None:
     """Complete an error that a drain stands on: where it stands, what opens its gate again, and what does so by itself.
 
     Args:
@@ -56,7 +58,7 @@ def of_update(error: SluiceError, pair: Pair | None = None, **choices: object) -
     return error.hint.replace(AGAIN, f"its update is over{then}")
 
 
-def _without(stuck: Stuck, pair: Pair) -> str:
+def _without(stuck: BlockingTransaction, pair: Pair) -> str:
     """The commands by which a slave goes on without what it does not take."""
     first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
     table = next((one.table for one in stuck.touched if one.table), None)

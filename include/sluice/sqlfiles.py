@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from sluice.config.configuration import PROJECT
+from sluice.paths import PROJECT
 
 SQL = PROJECT / "sql"
 

@@ -16,7 +16,7 @@ from typing import Any
 from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from sluice import connections, shell
+from sluice import connections, paths, shell
 from sluice.config import configuration
 from sluice.errors import ConfigError, TransientError
 from sluice.model.requester import REQUESTER_ENV
@@ -57,7 +57,7 @@ class SluiceSparkOperator(BaseOperator):
 
     template_fields: Sequence[str] = ("arguments", "only_if")
     ui_color = "#cfe8f3"
-    jobs: Path = configuration.PROJECT / "spark_jobs"
+    jobs: Path = paths.PROJECT / "spark_jobs"
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class SluiceSparkOperator(BaseOperator):
         ti = context["ti"]
         job_env = {
             configuration.CONFIG_ENV: str(configuration.path()),
-            configuration.HOME_ENV: str(configuration.home()),
+            paths.HOME_ENV: str(paths.home()),
             connections.SEALED_ENV: sealed,
             shell.DAG_PREFIX_ENV: settings.dag_prefix,
             "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",

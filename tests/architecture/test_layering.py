@@ -1,61 +1,45 @@
-"""Who may import whom: the layering that keeps work and orchestration, and core and vendors, apart."""
+"""Who may import whom: imports run one way, down a list of layers, and never in a circle."""
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 CORE = PROJECT / "include" / "sluice"
-STAGES = {"capture", "publish", "changelog", "dispatch", "apply", "initial_update", "messages", "verify"}
-# What a stage offers to others; everything else in it is its inside.
-OFFERED = {
-    "apply.grouping",
-    "apply.copied",
-    "apply.dividing",
-    "apply.effects",
-    "apply.mapper",
-    "apply.net",
-    "apply.order",
-    "apply.shapes",
-    "apply.view",
-    "changelog.cutting",
-    "changelog.files",
-    "changelog.manifest",
-    "changelog.schema",
-    "dispatch.overlap",
-    "dispatch.reaching",
-    "initial_update.job",
-    "initial_update.plan",
-    "messages.described",
-    "messages.message",
-    "messages.reading",
-    "messages.writing",
-    "verify.compare",
-    "verify.comparison",
-    "verify.points",
-}
-# What a stage may import besides other stages' offers; the second line is what ADR 8 adds.
-ALLOWED = {"model", "state", "errors", "vendors.protocol", "vendors.dumping", "vendors.sweeping", "vendors.registry"}
-ALLOWED |= {"control", "context", "connections", "config", "keyfiles", "parts", "log", "crash", "expressions", "hooks"}
-ALLOWED |= {"taking", "ahead", "orphans", "commands"}
-# They put parts together, so they know everybody.
-COMPOSING = {
-    "bench",
-    "context",
-    "control",
-    "demo",
-    "runtime",
-    "shell",
-    "shell_airflow",
-    "shell_context",
-    "shell_status",
-    "spark",
-}
+# From the ground up. A module imports from lower layers, and from its own package. Packages of one layer do not know
+# each other. A name with a dot is a package within another one.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "log", "crash", "paths"),
+    ("model", "sqlfiles", "prefetch", "child_process", "arrow_rows"),
+    ("state", "values", "extensions", "shell"),
+    ("connections", "hints", "expressions", "storage"),
+    ("libpq", "tls", "config"),
+    ("store",),
+    ("changelog", "spark.session"),
+    ("messages", "spark.hadoop_segments"),
+    ("apply",),
+    ("verify.merge_compare",),
+    ("vendors.protocol",),
+    ("vendors",),
+    ("airflow_api",),
+    ("context",),
+    ("capture", "statements"),
+    ("publish", "drain", "verify"),
+    ("initial_update",),
+    ("commands",),
+    ("monitor",),
+    ("spark",),
+    ("runtime",),
+    ("demo",),
+    ("bench", "dev"),
+    ("cli",),
+)
 VENDORS = {"postgresql", "postgres", "oracle", "mariadb", "mysql", "sqlite", "mssql", "db2"}
 
 
@@ -78,9 +62,57 @@ def top(name: str) -> str:
     return name.partition(".")[0]
 
 
-def part_of(name: str) -> str:
-    """The part of the core that a module of it belongs to."""
-    return name.split(".")[1]
+def named(file: Path) -> str:
+    """A module of the core by its name without `sluice.`; a package by its own."""
+    parts = file.relative_to(CORE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {name: file for file in modules("include/sluice") if (name := named(file))}
+
+
+def core_imports() -> dict[str, set[str]]:
+    """By each module of the core, those of the core that it imports."""
+    found: dict[str, set[str]] = {}
+    for module, file in FILES.items():
+        names = {name.removeprefix("sluice.") for name in imported(file) if top(name) == "sluice"}
+        # A module's own package is loaded before it, whatever it imports.
+        found[module] = {name for name in names if name in FILES and not f"{module}.".startswith(f"{name}.")}
+    return found
+
+
+IMPORTS = core_imports()
+
+
+def layer_of(module: str, layers: Mapping[str, int]) -> tuple[str, int]:
+    """The package of the list that a module belongs to, the longest name first, and its layer."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        if (package := ".".join(parts[:length])) in layers:
+            return package, layers[package]
+    raise AssertionError(f"{module} belongs to no layer")
+
+
+@pytest.mark.parametrize("module", sorted(FILES))
+def test_a_module_imports_from_its_own_package_and_from_lower_layers_alone(module):
+    layers = {package: number for number, packages in enumerate(LAYERS) for package in packages}
+    own, layer = layer_of(module, layers)
+    for name in IMPORTS[module]:
+        package, other = layer_of(name, layers)
+        assert package == own or other < layer, f"{module} imports {name}, which is not below it"
+
+
+def test_the_list_of_layers_names_packages_that_exist():
+    packages = [package for layer in LAYERS for package in layer]
+    assert len(packages) == len(set(packages))
+    assert not [package for package in packages if not any(f"{name}.".startswith(f"{package}.") for name in FILES)]
+
+
+def test_no_module_imports_itself_over_others():
+    try:
+        list(TopologicalSorter(IMPORTS).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 @pytest.mark.parametrize("file", modules("include/sluice/model", "include/sluice/state"), ids=lambda file: file.stem)
@@ -103,52 +135,19 @@ def test_pyspark_is_imported_in_the_spark_package_and_in_jobs_alone():
 
 def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_work():
     allowed = (
-        "sluice.shell",
-        "sluice.config.configuration",
-        "sluice.connections",
         "sluice.airflow_api.client",
         "sluice.airflow_api.runs",
-        "sluice.errors",
         "sluice.child_process",
-        "sluice.model.requester",
+        "sluice.config",
+        "sluice.connections",
+        "sluice.errors",
+        "sluice.model",
+        "sluice.paths",
+        "sluice.shell",
     )
     for file in modules("dags", "plugins"):
         known = {name for name in imported(file) if top(name) == "sluice" and name != "sluice"}
-        assert not {name for name in known if not name.startswith(allowed)}, file
-
-
-def bound() -> list[Path]:
-    """The modules that must keep out of other stages' insides."""
-    return [
-        file for file in modules("include/sluice") if file.relative_to(CORE).with_suffix("").parts[0] not in COMPOSING
-    ]
-
-
-@pytest.mark.parametrize("file", bound(), ids=lambda file: "/".join(file.relative_to(CORE).parts))
-def test_a_stage_shows_others_only_what_it_offers(file):
-    own = file.relative_to(CORE).with_suffix("").parts[0]
-    others = {name for name in imported(file) if top(name) == "sluice" and "." in name}
-    for name in others:
-        stage = part_of(name)
-        if stage not in STAGES or stage == own or name == f"sluice.{stage}":
-            continue
-        module = ".".join(name.split(".")[1:3])
-        assert module in OFFERED, f"{name} is an inside of another stage"
-
-
-@pytest.mark.parametrize("stage", sorted(STAGES & {path.name for path in CORE.iterdir()}))
-def test_a_stage_imports_what_is_listed_and_nothing_else(stage):
-    for file in modules(f"include/sluice/{stage}"):
-        for name in imported(file):
-            if top(name) != "sluice" or "." not in name or part_of(name) in STAGES:
-                continue
-            inside = name.removeprefix("sluice.")
-            assert any(f"{inside}.".startswith(f"{allowed}.") for allowed in ALLOWED), f"{file} imports {name}"
-
-
-def test_what_a_stage_offers_exists():
-    missing = [name for name in OFFERED if not (CORE / f"{name.replace('.', '/')}.py").exists()]
-    assert not missing
+        assert not {name for name in known if not f"{name}.".startswith(tuple(f"{one}." for one in allowed))}, file
 
 
 def asks_for_a_vendor(node: ast.AST) -> bool:

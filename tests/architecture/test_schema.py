@@ -8,9 +8,10 @@ import jsonschema
 import pytest
 import yaml
 
+from sluice import paths
 from sluice.config import configuration
 
-FILE = configuration.PROJECT / "include" / "config" / "replication.schema.json"
+FILE = paths.PROJECT / "include" / "config" / "replication.schema.json"
 
 
 def test_the_json_schema_is_up_to_date():
@@ -22,7 +23,7 @@ def test_the_json_schema_is_up_to_date():
 
 @pytest.mark.parametrize("file", ["include/config/replication.yaml", "deploy/replication.yaml"])
 def test_the_examples_name_the_schema_and_fit_it(file):
-    path = configuration.PROJECT / file
+    path = paths.PROJECT / file
     text = path.read_text(encoding="utf-8")
     jsonschema.validate(yaml.safe_load(text), configuration.schema())
     named = text.partition("$schema=")[2].partition("\n")[0]

@@ -23,7 +23,7 @@ from support.rendering import rendered
 
 from sluice.airflow_api.client import dag_run
 from sluice.config import configuration
-from sluice.state.ddl_question import Answer
+from sluice.state.ddl_question import Decision
 from sluice.store import leases
 from sluice_airflow import conventions
 from sluice_airflow.failures import JobCrashed, JobFailed, JobPostponed
@@ -173,7 +173,7 @@ def test_what_a_slave_asks_is_a_run_of_the_dag_that_airflow_takes(bag, job_modul
     assert {name: params.get_param(name).resolve(value) for name, value in sent.conf.items()} == sent.conf
     task = rendered(bag.dags["decide"], "decide", **sent.conf)
     parsed = job_module("decide").parser().parse_args(task.command_line())
-    assert (parsed.slave, parsed.change, parsed.answer, parsed.who) == ("geneva", 61, Answer.APPROVE, "eva")
+    assert (parsed.slave, parsed.change, parsed.answer, parsed.who) == ("geneva", 61, Decision.APPROVE, "eva")
 
 
 def test_what_a_person_administers_reaches_the_job_with_the_name_of_who_triggered_it(bag, job_module):

@@ -11,6 +11,7 @@ from airflow.sdk.definitions._internal.types import NOTSET
 from airflow.sdk.exceptions import ParamValidationError
 from support.rendering import rendered
 
+from sluice import paths
 from sluice.config import configuration
 from sluice.initial_update.options import SNAPSHOT
 from sluice_airflow.operator import TOLD_BY_RUNS
@@ -30,7 +31,7 @@ TRIGGERED = re.compile(r"\./sluice\s+trigger\s+([a-z_]+)((?:\s+(?:\\\s+)?\w+=[^\
 
 def test_the_documents_trigger_dags_with_what_their_forms_require(bag):
     found = 0
-    for file in chain(configuration.PROJECT.glob("*.md"), (configuration.PROJECT / "include" / "docs").rglob("*.md")):
+    for file in chain(paths.PROJECT.glob("*.md"), (paths.PROJECT / "include" / "docs").rglob("*.md")):
         for dag_id, words in TRIGGERED.findall(file.read_text()):
             params = bag.dags[dag_id].params
             named = {word.partition("=")[0] for word in words.replace("\\", " ").split()}
@@ -107,7 +108,7 @@ def test_tables_are_written_where_only_the_source_knows_them(tmp_path, monkeypat
     file = tmp_path / "replication.yaml"
     file.write_text(shipped.replace("public.airlines: {}", "public.*: {}", 1))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))
-    schema = DagBag(dag_folder=str(configuration.PROJECT / "dags")).dags["verify"].params.get_param("tables").schema
+    schema = DagBag(dag_folder=str(paths.PROJECT / "dags")).dags["verify"].params.get_param("tables").schema
     assert "examples" not in schema
     assert schema["items"] == {"type": "string"}
 
@@ -119,7 +120,7 @@ def test_a_source_is_chosen_already_only_if_there_is_no_other(bag, tmp_path, mon
     more = "sources:\n  other: {connection: m, prefix: O_, tables: {public.t: {}}}\n"
     file.write_text(shipped.replace("sources:\n", more, 1))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))
-    params = DagBag(dag_folder=str(configuration.PROJECT / "dags")).dags["verify"].params
+    params = DagBag(dag_folder=str(paths.PROJECT / "dags")).dags["verify"].params
     assert params.get_param("source").value is NOTSET
     assert params.get_param("slaves").schema["values_display"]["zurich"] == "zurich (of flights)"
 

@@ -20,9 +20,9 @@ from airflow.api.common.trigger_dag import trigger_dag
 from airflow.utils.types import DagRunTriggeredByType
 from support.places import port
 
+from sluice import paths
 from sluice.airflow_api.client import AirflowApi
 from sluice.cli import parser
-from sluice.config import configuration
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import ConfigError
 from sluice.model.requester import Requester
@@ -97,7 +97,7 @@ def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(addres
     assert offered["postgres"]["hook_name"] == "Postgres"
     assert offered["postgres"]["standard_fields"]["url_schema"]["title"] == "Database"
     assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"
-    project = tomllib.loads((configuration.PROJECT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((paths.PROJECT / "pyproject.toml").read_text())["project"]
     assert metadata.version("sluice-airflow") == project["version"]
 
 

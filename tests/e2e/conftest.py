@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from support.browser import logged_in
 from support.launcher import sluice
 
+from sluice import paths
 from sluice.airflow_api.client import AirflowApi
 from sluice.config import configuration
 from sluice.runtime.handle import Runtime
@@ -20,7 +21,7 @@ from sluice.runtime.up import running
 def asking(file: Path) -> Path:
     """The configuration of the demo, but that Geneva asks about an ALTER."""
     before = "- {source: flights, slave: geneva}"
-    text = (configuration.PROJECT / "include" / "config" / "replication.yaml").read_text()
+    text = (paths.PROJECT / "include" / "config" / "replication.yaml").read_text()
     assert before in text
     file.write_text(text.replace(before, "- {source: flights, slave: geneva, alters: ask}"))
     return file

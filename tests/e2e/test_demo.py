@@ -23,8 +23,8 @@ from pyspark.sql.connect.proto.base_pb2 import ConfigRequest
 from pyspark.sql.connect.proto.base_pb2_grpc import SparkConnectServiceStub
 from support.launcher import clean, ours, sluice, standing, wait_until
 
+from sluice import paths
 from sluice.airflow_api.client import AirflowApi
-from sluice.airflow_api.dags import Dags
 from sluice.cli import commands
 from sluice.config import configuration
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo
@@ -234,7 +234,7 @@ def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(
         return next(task["state"] for task in tasks if task["task_id"] == "release")
 
     def received(option: str) -> tuple[str, str]:
-        run = Dags(runtime.context()).trigger("receive_initial_files", {"source": "flights", "slave": "geneva"})
+        run = runtime.context().dags().trigger("receive_initial_files", {"source": "flights", "slave": "geneva"})
         answer(api, f"/api/v2/dags/receive_initial_files/dagRuns/{quote(run)}/taskInstances/approve", option)
         return run, ended("receive_initial_files", run)
 
@@ -243,7 +243,7 @@ def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(
         return dict(api.ask(f"{place}/xcomEntries/return_value?deserialize=true")["value"])
 
     stored = {"source": "flights", "slaves": ["geneva"], "store_initial_data": True}
-    assert ended("initial_update", Dags(runtime.context()).trigger("initial_update", stored)) == "success"
+    assert ended("initial_update", runtime.context().dags().trigger("initial_update", stored)) == "success"
     directory = max((home / "initial_files" / "flights").iterdir(), key=lambda stored: stored.stat().st_mtime)
     shutil.copytree(directory, home / "initial_files" / "geneva" / directory.name)
     run, release = received("Leave it waiting")
@@ -276,18 +276,18 @@ def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, 
     # One slot is easier filled than two: by a comparison that waits for a slave which does not come.
     give(1)
     try:
-        verifying = Dags(runtime.context()).trigger("verify", {"source": "flights", "slaves": ["geneva"]})
+        verifying = runtime.context().dags().trigger("verify", {"source": "flights", "slaves": ["geneva"]})
         wait_until(lambda: state("verify", verifying, "verify") == "running", "the comparison")
-        update = Dags(runtime.context()).trigger("initial_update", {"source": "flights", "slaves": ["zurich"]})
+        update = runtime.context().dags().trigger("initial_update", {"source": "flights", "slaves": ["zurich"]})
         wait_until(lambda: state("initial_update", update, "dump") == "scheduled", "the dump that waits for a slot")
         assert api.ask(pool)["open_slots"] == 0
-        Dags(runtime.context()).trigger("cancel_update", {"source": "flights", "slaves": ["zurich"]})
+        runtime.context().dags().trigger("cancel_update", {"source": "flights", "slaves": ["zurich"]})
         wait_until(lambda: standing("zurich")["status"] == "INCONSISTENT", "the cancellation", seconds=60)
         run = f"/api/v2/dags/initial_update/dagRuns/{quote(update)}"
         wait_until(lambda: api.ask(run)["state"] == "failed", "the end of its run", seconds=60)
         assert state("verify", verifying, "verify") == "running", "there was a slot"
         drain = "drain__flights__zurich"
-        drained = Dags(runtime.context()).trigger(drain, {})
+        drained = runtime.context().dags().trigger(drain, {})
         wait_until(lambda: state(drain, drained, "drain") == "skipped", "a drain that does not look busy", seconds=60)
         note = api.ask(f"/api/v2/dags/{drain}/dagRuns/{quote(drained)}")["note"]
         assert note.startswith("INCONSISTENT, ACTIVE: ")
@@ -296,7 +296,7 @@ def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, 
         give(before)
         api.ask(DRAIN, "PATCH", {"is_paused": False})
     wait_until(lambda: state("verify", verifying, "verify") == "success", "the comparison of a slave that came", 240)
-    Dags(runtime.context()).trigger("initial_update", {"source": "flights", "slaves": ["zurich"]})
+    runtime.context().dags().trigger("initial_update", {"source": "flights", "slaves": ["zurich"]})
     wait_until(lambda: standing("zurich")["status"] == "NORMAL", "an update that nobody cancels", 240)
 
 
@@ -310,7 +310,7 @@ def test_a_second_up_is_quick_and_changes_nothing(runtime, home):
 
 
 def test_down_leaves_nothing_behind_and_a_killed_demo_can_be_started_again(runtime, home):
-    command = [str(configuration.PROJECT / "sluice"), "demo"]
+    command = [str(paths.PROJECT / "sluice"), "demo"]
     with subprocess.Popen(command, env=clean(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as demo:
         time.sleep(10)
         demo.kill()

@@ -12,7 +12,7 @@ from support.world import SOURCE
 from sluice.errors import TransientError
 from sluice.initial_update.release import abandon
 from sluice.state.replication import Status
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -87,7 +87,7 @@ def test_a_server_that_is_restarted_when_it_is_to_be_compared_fails_nobody(updat
             restartable.restart("immediate")
         return compare_here(jobs)
 
-    request = Request(SOURCE, world.slaves, initial=True)
+    request = VerifyRequest(SOURCE, world.slaves, initial=True)
     with world.running(), pytest.raises(TransientError, match="SLC-083: the snapshot that is read is lost"):
         verify(world.context, request, restarted, 60)
     # Whoever can be compared all the same is, and waits for nobody.

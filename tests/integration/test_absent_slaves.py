@@ -15,15 +15,15 @@ from support.world import SOURCE
 
 from sluice import hints
 from sluice.connections import SEALED_ENV, seal
+from sluice.drain import offline_slaves
 from sluice.errors import SluiceError
-from sluice.initial_update import offline_slaves
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import EXTERNAL, MARKERS, SNAPSHOT
 from sluice.initial_update.files.receive import expected, receive
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
-from sluice.monitor.status import standings
+from sluice.monitor.status import statuses
 from sluice.publish.retention import trim
 from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Status
@@ -80,7 +80,7 @@ def others_go_on(world) -> None:
 
 
 def said_of_zurich(world) -> str:
-    return standings(world.context)[0].why
+    return statuses(world.context)[0].why
 
 
 def test_its_update_waits_until_it_is_back_and_nothing_of_the_log_is_kept_for_it(world, airflow, monkeypatch):

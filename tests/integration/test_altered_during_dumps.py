@@ -18,7 +18,6 @@ from support.world import SOURCE
 from sluice.errors import TransientError
 from sluice.initial_update import progress
 from sluice.initial_update.chunks import plan
-from sluice.initial_update.chunks.plan import Chunk, KeyRange, Leaf
 from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import EXTERNAL
 from sluice.model.names import TableName
@@ -30,6 +29,8 @@ from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 from sluice.vendors.postgresql.read import compare
 from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.session import connect, exported
+from sluice.vendors.protocol import read
+from sluice.vendors.protocol.read import Chunk, KeyRange, Leaf
 from sluice.vendors.protocol.tasks import Share
 
 pytestmark = [pytest.mark.postgres]
@@ -51,7 +52,7 @@ YIELDS_S = 2.0
 @pytest.fixture
 def world(updating, monkeypatch):
     """Tables in chunks of a few blocks; nobody fills geneva."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
     monkeypatch.setattr(progress, "SECONDS", 0.1)
     made = updating(DDL, TABLES, source={"yields_after_s": YIELDS_S})
     replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
@@ -220,7 +221,7 @@ def test_a_table_is_locked_no_longer_than_its_rows_are_read(world, what):
 
 
 def test_who_is_to_wait_as_long_as_it_takes_does(world, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 1000 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 1000 * read.BLOCK_BYTES)
     world.configure(lambda settings: settings["sources"][SOURCE].update(yields_after_s=0))
     application = Application(world, "ALTER TABLE last ADD new int", "INSERT INTO last VALUES (0, 'new')")
 

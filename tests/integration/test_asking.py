@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
-from sluice.commands import unblock
+from sluice.commands import retry_rejected, unblock
 from sluice.errors import SluiceError
 from sluice.monitor import status
-from sluice.state.ddl_question import Answer
+from sluice.state.ddl_question import Decision
 from sluice.store import ddl_questions, rejected_changes
 
 pytestmark = [pytest.mark.postgres]
@@ -55,16 +55,16 @@ def test_people_are_asked_once_and_the_slave_goes_on_when_they_approve(asking, a
         (f"flights__zurich__{key_of(world)}", key_of(world))
     ]
     assert not airflow.paused
-    (told,) = status.standings(world.context)
+    (told,) = status.statuses(world.context)
     assert told.dispatcher == "STANDBY (APPROVAL)"
     assert f"`./sluice dispatcher flights zurich --approve {key_of(world)}`" in told.why
     page = ddl_questions.shown(world.context.store, world.pair("zurich"), key := key_of(world))
     assert page["subject"] == "ALTER of public.t on zurich"
     assert "* the column v with its values\n* what integer does not hold of the column n" in page["body"]
     assert "    INSERT INTO t VALUES (2, 'b', 2); ALTER TABLE t DROP v" in page["body"]
-    unblock.decide(world.context, world.pair("zurich"), key, Answer.APPROVE, "eva")
+    unblock.decide(world.context, world.pair("zurich"), key, Decision.APPROVE, "eva")
     with pytest.raises(SluiceError, match=r"SLC-172: .* it is APPROVED"):
-        unblock.decide(world.context, world.pair("zurich"), key, Answer.REJECT)
+        unblock.decide(world.context, world.pair("zurich"), key, Decision.REJECT)
     world.drain()
     assert world.differences() == {}
     audit = world.reader("control").execute("SELECT actor, event FROM audit WHERE event IN ('question', 'approve')")
@@ -77,15 +77,15 @@ def test_what_is_rejected_is_passed_over_and_kept_to_be_carried_out_later(asking
     world.master.execute("DROP TABLE t")
     world.publish()
     world.drain()
-    unblock.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
+    unblock.decide(world.context, world.pair("zurich"), key_of(world), Decision.APPROVE)
     world.drain()
     assert slave(world) == [(1, 1), (2, 2), (3, 3)]
-    unblock.decide(world.context, world.pair("zurich"), key_of(world), Answer.REJECT)
+    unblock.decide(world.context, world.pair("zurich"), key_of(world), Decision.REJECT)
     world.drain()
     assert slave(world) == [(1, 1), (2, 2), (3, 3)]
     (kept,) = rejected_changes.kept(world.context.store, world.pair("zurich"))
     assert (kept.change.action, kept.change.oddity) == ("X", None)
-    assert rejected_changes.carry_out(world.context, world.pair("zurich"), [kept.id]) == (1, 0)
+    assert retry_rejected.carry_out(world.context, world.pair("zurich"), [kept.id]) == (1, 0)
     assert world.reader("zurich").execute("SELECT to_regclass('t')").fetchone() == (None,)
 
 
@@ -97,7 +97,7 @@ def test_with_stop_the_drain_ends_and_the_command_line_decides(asking, airflow):
         world.drain()
     assert (airflow.runs, airflow.paused) == ([], True)
     assert f"--approve {key_of(world)}`" in stopped.value.hint
-    unblock.decide(world.context, world.pair("zurich"), key_of(world), Answer.APPROVE)
+    unblock.decide(world.context, world.pair("zurich"), key_of(world), Decision.APPROVE)
     airflow.paused = False
     world.drain()
     assert world.differences() == {}

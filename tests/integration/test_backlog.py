@@ -14,7 +14,7 @@ from sluice.changelog import points
 from sluice.crash import CrashPoint
 from sluice.publish import publisher as publishing
 from sluice.publish import run as drain_job
-from sluice.publish.publisher import Asked
+from sluice.publish.publisher import PointRequest
 from sluice.vendors.postgresql.capture.queue import sweep as sweep_ports
 from sluice.vendors.postgresql.capture.queue.backlog import EVERYTHING
 from sluice.vendors.postgresql.session import composed
@@ -155,7 +155,7 @@ def test_a_point_is_reached_in_slices_and_holds_what_its_snapshot_shows(world, b
         late.execute("COMMIT")
         insert(world.master, 501, 80, each=4)
         while points.answered(store, number) is None:
-            sizes.append(publisher.publish(40, Asked(number, *exported)).changes)
+            sizes.append(publisher.publish(40, PointRequest(number, *exported)).changes)
     point = points.answered(store, number)
     assert point.position == world.context.manifest(SOURCE).end()
     assert sorted(number for whole in transactions(world) for number in whole) == list(range(1, 209 if begun else 201))

@@ -13,9 +13,9 @@ from support.world import SOURCE
 from sluice.crash import CrashPoint
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import dump
-from sluice.monitor.status import behind
 from sluice.state.replication import Event
 from sluice.store import replications
+from sluice.store.replications import behind
 
 pytestmark = [pytest.mark.postgres]
 

@@ -21,8 +21,9 @@ from sluice.state.replication import Status
 from sluice.store import replications, transfers
 from sluice.store.tables import initial_update
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
-from sluice.vendors.postgresql.load.tables import SlaveTables
-from sluice.verify.run import Request, verify
+from sluice.vendors.postgresql.load.tables import PostgresTables
+from sluice.vendors.protocol import read
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -34,7 +35,7 @@ INSERT INTO t SELECT g, repeat('x', 200) FROM generate_series(1, 1000) AS g;
 
 @pytest.fixture
 def world(updating, airflow, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
     world = updating(DDL, ["public.t"])
     world.infos[world.context.config.airflow_api] = airflow.info()
     return world
@@ -99,7 +100,7 @@ def test_a_dump_that_is_cancelled_ends_and_no_late_task_of_its_run_has_a_say(wor
         # Its session was ended in mid chunk: nobody waits for a task that does not listen.
         with pytest.raises(SluiceError, match="SLC-080"):
             dumping.result(60)
-    (zurich,) = status.standings(world.context, world.pair("zurich"))
+    (zurich,) = status.statuses(world.context, world.pair("zurich"))
     assert "by eva: cancelled" in zurich.why
     assert '"resume": true' in zurich.why
     acting_as("first")
@@ -172,9 +173,9 @@ def test_an_update_is_given_up_and_known_to_be_cancelled_at_once(world, acting_a
 
 
 WAYS = {
-    "over the wire": (SlaveTables, lambda carried: carried.world.dump()),
+    "over the wire": (PostgresTables, lambda carried: carried.world.dump()),
     "into files": (StoredTables, lambda carried: carried.world.dump(store=True)),
-    "out of files": (SlaveTables, lambda carried: carried.receive("zurich")),
+    "out of files": (PostgresTables, lambda carried: carried.receive("zurich")),
 }
 
 
@@ -218,7 +219,7 @@ def test_what_is_cancelled_while_it_is_compared_stays_cancelled(world, acting_as
 
     world.update()
     with world.running(), pytest.raises(SluiceError, match=r"SLC-093: .*zurich is INCONSISTENT"):
-        verify(world.context, Request(SOURCE, world.slaves, initial=True), compared, 60)
+        verify(world.context, VerifyRequest(SOURCE, world.slaves, initial=True), compared, 60)
     assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
 
 

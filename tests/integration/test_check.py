@@ -11,12 +11,12 @@ import pytest
 from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
-from sluice.config.configuration import HOME_ENV
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.initial_update.inhibit import inhibit
 from sluice.monitor import check
 from sluice.monitor.check import findings
+from sluice.paths import HOME_ENV
 from sluice.runtime import ports
 
 pytestmark = [pytest.mark.postgres]

@@ -12,7 +12,7 @@ from support.world import SOURCE
 
 from sluice.changelog import points
 from sluice.errors import FencedError, TransientError
-from sluice.monitor.status import standings
+from sluice.monitor.status import statuses
 from sluice.publish.retention import trim
 from sluice.store import leases
 
@@ -113,6 +113,6 @@ def test_what_was_published_while_the_clock_was_wrong_is_trimmed_in_order_and_ne
     world.master.execute("INSERT INTO t VALUES (9)")
     world.publish()
     set_back(world, "published_at", "segment")
-    assert [one.lag_s for one in standings(world.context)] == [0], "no change is younger than now"
+    assert [one.lag_s for one in statuses(world.context)] == [0], "no change is younger than now"
     world.drain()
     assert world.differences() == {}

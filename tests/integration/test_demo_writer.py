@@ -9,7 +9,7 @@ from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.demo.data import TABLES, load_flights
-from sluice.demo.writer import Writer
+from sluice.demo.writer import DemoWriter
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -25,7 +25,7 @@ def world(build):
 
 
 def test_it_commits_and_rolls_back_and_commits_lower_keys_after_higher_ones(world):
-    writer = Writer(world.session)
+    writer = DemoWriter(world.session)
     seen: set[int] = set()
     late: set[int] = set()
     deadline = time.monotonic() + 60

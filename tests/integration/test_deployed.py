@@ -14,8 +14,8 @@ import yaml
 
 from sluice.capture.reconcile import bootstrap
 from sluice.config import configuration
-from sluice.config.configuration import PROJECT
 from sluice.context import Context
+from sluice.paths import PROJECT
 
 pytestmark = [pytest.mark.postgres]
 

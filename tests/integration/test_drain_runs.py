@@ -10,16 +10,17 @@ from threading import Thread
 
 import pytest
 
-from sluice.airflow_api import client, drain_runs
-from sluice.airflow_api.drain_runs import DrainRuns
+from sluice.airflow_api import client
 from sluice.changelog import points
 from sluice.connections import ConnectionInfo
 from sluice.drain import run as publish_job
 from sluice.errors import SluiceError, TransientError
 from sluice.model.action import Action
-from sluice.model.ddl_question import Asking
+from sluice.model.ddl_question import DdlQuestion
+from sluice.publish import drain_runs
+from sluice.publish.drain_runs import DrainRuns
 from sluice.publish.run import publish
-from sluice.state.ddl_question import Question
+from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
 from sluice.store import ddl_questions, leases, replications
@@ -41,7 +42,10 @@ def world(build, airflow):
 
 def test_who_waits_for_a_publisher_asks_for_one_that_is_not_at_work(world, airflow):
     def asked() -> list[str]:
-        with suppress(TransientError), points.held(world.context, "flights", ["zurich"], 0.01):
+        with (
+            suppress(TransientError),
+            points.held(world.context.store, "flights", ["zurich"], 0.01, world.context.ask_publisher),
+        ):
             pass
         return [str(run["dag_id"]) for run in airflow.publishes]
 
@@ -69,7 +73,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow, why):
     if why == "held":
         replications.shut(store, pair, Hold.INITIAL, "an initial update")
     elif why == "asked":
-        ddl_questions.put(store, pair, Asking(1, 7, Action.DROP, "public.t", GONE), Question.WAITING)
+        ddl_questions.put(store, pair, DdlQuestion(1, 7, Action.DROP, "public.t", GONE), QuestionState.WAITING)
     elif why == "at work":
         leases.acquire(store, f"drain {pair}")
     elif why == "not filled":
@@ -174,7 +178,7 @@ def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
 def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
     world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 600}))
     replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
-    ended = publish_job.drain(world.context, world.pair("zurich"))
+    ended = world.drain(once=False)
     assert ended["idle"] == "the replication is INCONSISTENT"
     assert ended["note"].startswith("INCONSISTENT, ACTIVE: position 0/0, holdback 0, lag 0 s\nINCONSISTENT since ")
     assert "SLC-048: another source" in ended["note"]

@@ -9,19 +9,20 @@ from support.issuing import execute
 from support.updating import background, blocks_here, compare_here, load_here
 from support.world import SOURCE
 
+from sluice.commands import retry_rejected
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.files.receive import receive
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.model.row_conflict import Rejected
+from sluice.model.row_conflict import RejectedChange
 from sluice.monitor import status
 from sluice.monitor.check import findings
 from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Status
 from sluice.statements.issue import awaited
 from sluice.store import rejected_changes, statement_results, transfers
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -172,7 +173,7 @@ def test_statements_that_name_it_are_refused_for_the_slave(filled):
             execute(filled, text)
     done = execute(filled, "UPDATE plain SET v = 'said'")
     filled.catch_up()
-    assert {one.status for one in awaited(filled.context, done.id, 0)} == {statement_results.Standing.OK}
+    assert {one.status for one in awaited(filled.context, done.id, 0)} == {statement_results.StatementStatus.OK}
     assert filled.verify() == {"zurich": 0, "geneva": 0}
 
 
@@ -187,12 +188,12 @@ def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
         filled.dump("geneva")
     filled.release("geneva")
     with filled.running():
-        asked = Request(SOURCE, filled.slaves, (TableName("public", "payroll"),), initial=False)
+        asked = VerifyRequest(SOURCE, filled.slaves, (TableName("public", "payroll"),), initial=False)
         found = verify(filled.context, asked, compare_here, 60)["slaves"]
     assert (found["zurich"]["compared"], found["zurich"]["excluded"]) == (0, ["public.audit_*", "public.payroll"])
     assert (found["geneva"]["compared"], found["geneva"]["excluded"]) == (20, [])
     assert filled.verify("geneva", initial=True) == {"geneva": 0}
-    (told,) = status.standings(filled.context, filled.pair("zurich"))
+    (told,) = status.statuses(filled.context, filled.pair("zurich"))
     assert (told.excluded, told.well) == (["public.audit_*", "public.payroll"], True)
     looked = {one.subject: one for one in findings(filled.context)}
     assert looked["slave zurich"].good
@@ -302,9 +303,9 @@ def test_a_load_that_broke_off_goes_on_without_it(world):
 
 def test_what_was_kept_of_it_before_is_passed_over(filled):
     layout = Layout(1, TableName("public", "payroll"), (Column("id", "integer"),), (0,))
-    kept = Rejected(layout, None, "I", 1, 1, ["77"], None, unseen=True)
+    kept = RejectedChange(layout, None, "I", 1, 1, ["77"], None, unseen=True)
     rejected_changes.keep(filled.context.store, filled.pair("zurich"), [kept])
-    assert rejected_changes.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
+    assert retry_rejected.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
     assert rejected_changes.kept(filled.context.store, filled.pair("zurich")) == []
 
 

@@ -12,10 +12,11 @@ import yaml
 from support.world import SOURCE
 
 from sluice.cli import parser
-from sluice.config.configuration import CONFIG_ENV, HOME_ENV, PROJECT
+from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.messages.message import Description
 from sluice.messages.xml_reader import read
+from sluice.paths import HOME_ENV, PROJECT
 from sluice.statements.issue import issue
 
 pytestmark = [pytest.mark.postgres]

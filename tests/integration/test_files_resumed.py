@@ -97,7 +97,7 @@ def test_under_constant_writes_a_dump_whose_job_was_killed_goes_on_when_it_is_tr
 def test_status_says_where_something_is_left_and_what_to_type_to_go_on_or_to_have_it_removed(interrupted):
     world = interrupted.world
     left = broken_off(interrupted, 5)
-    whys = [one.why for one in status.standings(world.context)]
+    whys = [one.why for one in status.statuses(world.context)]
     for why in whys:
         said = why[why.index("HINT: or go on where the initial update broke off") :]
         both = {"source": SOURCE, "slaves": ["geneva", "zurich"], "store_initial_data": True}
@@ -107,7 +107,7 @@ def test_status_says_where_something_is_left_and_what_to_type_to_go_on_or_to_hav
         ]
         assert str(interrupted.stored) in said
     assert left.items() <= resumed(interrupted).items()
-    assert not [one.why for one in status.standings(world.context) if "broke off" in one.why]
+    assert not [one.why for one in status.statuses(world.context) if "broke off" in one.why]
 
 
 def test_an_update_that_is_not_to_go_on_begins_anew_and_leaves_nothing_of_the_other(interrupted):

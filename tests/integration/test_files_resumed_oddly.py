@@ -22,7 +22,7 @@ from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.initial_update.files.target import StoredTables
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
-from sluice.vendors.protocol.tasks import ALL
+from sluice.vendors.protocol.tasks import WHOLE
 
 pytestmark = [pytest.mark.postgres]
 
@@ -100,7 +100,7 @@ def test_a_task_that_is_late_writes_nothing_into_what_another_dump_goes_on_with(
     late = []
 
     def first(job):
-        late.append(FilesReceiver(job.slaves[0].files, ALL))
+        late.append(FilesReceiver(job.slaves[0].files, WHOLE))
         late[0].open()
         return breaking(5)(job)
 

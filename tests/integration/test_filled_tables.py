@@ -17,6 +17,7 @@ from sluice.initial_update.dump import EXTERNAL, MARKERS
 from sluice.monitor import check
 from sluice.state.replication import Event, Status
 from sluice.store import replications
+from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -59,7 +60,7 @@ def refused(world, **chosen):
 
 
 def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_says(updating, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
     world = updating(DDL, TABLES)
     zurich = refused(world)
     assert [sum(world.rows("zurich", table).values()) for table in TABLES] == [2, 1, 1], "nothing was touched"

@@ -18,11 +18,11 @@ from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.iceberg.metadata import Metadata
 from sluice.vendors.iceberg.tables import IcebergTables
-from sluice.vendors.parquet.directory import Place
+from sluice.vendors.parquet.directory import ReplicationDirectory
 from sluice.vendors.parquet.types import typed
 from sluice.vendors.parquet.versions import Table, Version
-from sluice.vendors.parquet.write.data_files import Files
-from sluice.vendors.parquet.write.mode import KINDS
+from sluice.vendors.parquet.write.data_files import TableFiles
+from sluice.vendors.parquet.write.mode import MODES
 
 NAME = TableName("public", "t")
 COLUMNS = (Column("id", "integer"), Column("v", "text"))
@@ -31,7 +31,7 @@ EMPTY = Version(1, "rows", epoch=1, position=Position(1, 1), tables={NAME: Table
 
 @pytest.fixture
 def place(tmp_path):
-    made = Place(tmp_path / "slave" / "source")
+    made = ReplicationDirectory(tmp_path / "slave" / "source")
     made.make()
     return made
 
@@ -43,7 +43,7 @@ def rows(columns, *texts):
 def then(place, version, *added, columns=COLUMNS, name=NAME, without=(), epoch=None):
     """The version that follows when rows are added, and files taken out."""
     before = version.tables.get(name) or Table(name, columns)
-    files = Files(place, name, version.epoch, [file for file in before.files if file not in without])
+    files = TableFiles(place, name, version.epoch, [file for file in before.files if file not in without])
     for texts in added:
         files.append(rows(columns, *texts))
     table = Table(name, columns, tuple(files.listed))
@@ -215,7 +215,7 @@ def test_no_column_of_a_history_takes_values_that_it_does_not_hold(place, before
     """Nor does what the library takes for wider."""
 
     def schema(kind):
-        return KINDS["history"].schema([Column("a", kind)])
+        return MODES["history"].schema([Column("a", kind)])
 
     tables = IcebergTables(place)
     version = replace(EMPTY, keeps="history", tables={NAME: Table(NAME, (Column("a", before),))})
@@ -228,7 +228,7 @@ def test_no_column_of_a_history_takes_values_that_it_does_not_hold(place, before
 def test_a_directory_that_was_moved_is_told_anew(place, tmp_path):
     version = then(place, EMPTY, [("1", "a")])
     IcebergTables(place).tell(version)
-    moved = Place(tmp_path / "elsewhere")
+    moved = ReplicationDirectory(tmp_path / "elsewhere")
     shutil.move(place.root, moved.root)
     assert IcebergTables(moved).tell(version)
     assert values(moved) == ["a"]

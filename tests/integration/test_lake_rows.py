@@ -10,10 +10,10 @@ import pytest
 from sluice.errors import FencedError
 from sluice.model.layout import Column
 from sluice.model.names import Pair, TableName
-from sluice.vendors.parquet.directory import Place
+from sluice.vendors.parquet.directory import ReplicationDirectory
 from sluice.vendors.parquet.types import tokens, typed
 from sluice.vendors.parquet.versions import Version, Versions
-from sluice.vendors.parquet.write.data_files import Files
+from sluice.vendors.parquet.write.data_files import TableFiles
 
 KEYS = {
     "smallint": ["1", "-2", "3"],
@@ -33,7 +33,7 @@ KEYS = {
 
 @pytest.fixture
 def place(tmp_path):
-    made = Place(tmp_path / "slave" / "source")
+    made = ReplicationDirectory(tmp_path / "slave" / "source")
     made.make()
     return made
 
@@ -50,7 +50,7 @@ def values(files):
 def test_a_key_of_any_type_is_found_alone_and_no_other_file_is_touched(place, kind):
     texts = KEYS[kind]
     for gone in texts:
-        together, apart = (Files(place, TableName("public", kind), 1, []) for _ in range(2))
+        together, apart = (TableFiles(place, TableName("public", kind), 1, []) for _ in range(2))
         together.append(rows_of(kind, texts))
         for text in texts:
             apart.append(rows_of(kind, [text]))
@@ -62,7 +62,7 @@ def test_a_key_of_any_type_is_found_alone_and_no_other_file_is_touched(place, ki
 
 
 def test_as_many_rows_that_look_alike_go_as_are_to_go(place):
-    files = Files(place, TableName("public", "t"), 1, [])
+    files = TableFiles(place, TableName("public", "t"), 1, [])
     for _ in range(3):
         files.append(rows_of("text", ["a", "b", "a", None]))
     wanted = rows_of("text", ["a", None])

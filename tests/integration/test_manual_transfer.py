@@ -27,6 +27,7 @@ from sluice.messages.xml_reader import parse
 from sluice.monitor import status
 from sluice.publish.retention import trim
 from sluice.state.replication import Status
+from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -60,7 +61,7 @@ def test_a_slave_that_waits_keeps_its_data_its_gate_shut_and_its_place_in_the_lo
     world.master.execute("DELETE FROM rows WHERE id < 200")
     world.publish()
     assert trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9) == 0
-    zurich, _ = status.standings(world.context)
+    zurich, _ = status.statuses(world.context)
     assert (zurich.status, zurich.dispatcher) == (Status.TRANSITION, "STANDBY (INITIAL)")
     awaited = carried.awaited("zurich")
     assert f"Manual Data transfer: WAITING (stored on '{awaited.url}')" in zurich.why
@@ -327,7 +328,7 @@ def test_slaves_of_files_are_filled_in_the_same_way(lake, tmp_path):
 @pytest.mark.parametrize("goes_on", [True, False], ids=["the same", "another column"])
 def test_a_load_into_files_that_broke_off_goes_on_with_the_files_that_are_there(lake, tmp_path, monkeypatch, goes_on):
     """A history begins anew, since its rows say when they came."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
     carried = Carried(lake(ROWS, TABLES, update=False).world, tmp_path / "by_hand")
     world = carried.world
     carried.store()

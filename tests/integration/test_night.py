@@ -10,7 +10,7 @@ from support.world import SOURCE
 from sluice.cli import commands
 from sluice.errors import SluiceError
 from sluice.monitor.check import findings
-from sluice.monitor.status import as_table, standings
+from sluice.monitor.status import as_table, statuses
 from sluice.runtime import ports
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
@@ -49,7 +49,7 @@ def without_source(world):
 def said(world) -> dict[str, list[str]]:
     """The notes beneath the table, by whom they are about."""
     notes: dict[str, list[str]] = {}
-    for line in as_table(standings(world.context)).splitlines()[1 + len(world.slaves) :]:
+    for line in as_table(statuses(world.context)).splitlines()[1 + len(world.slaves) :]:
         if line.startswith("    "):
             notes[list(notes)[-1]].append(line.strip())
         else:
@@ -83,7 +83,7 @@ def test_status_says_that_nothing_is_published_where_holdback_cannot_tell(broken
     first, *rest = said(broken)[f"source {SOURCE}"]
     assert first == "nothing is published: the source cannot be read. Changes wait in ITEMS."
     assert [line[:7] for line in rest] == ["SLC-030", "HINT: s"]
-    assert len(standings(broken.context)) == 4, "the slaves are shown all the same"
+    assert len(statuses(broken.context)) == 4, "the slaves are shown all the same"
 
 
 def test_status_says_that_nobody_publishes_what_waits(broken):

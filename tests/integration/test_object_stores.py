@@ -22,8 +22,9 @@ from sluice.initial_update.dump import dump
 from sluice.initial_update.files.receive import expected, receive
 from sluice.initial_update.release import abandon
 from sluice.monitor import status
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 from sluice.store import transfers
+from sluice.vendors.protocol import read
 from sluice_airflow.arrival import FilesArrived
 
 pytestmark = [pytest.mark.postgres]
@@ -50,7 +51,7 @@ def bucket(monkeypatch):
 @pytest.fixture
 def world(updating, bucket, monkeypatch):
     """The files of zurich are copied, those of geneva are read where they were stored."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
 
     def made(ddl, tables):
         world = updating(ddl, tables)
@@ -80,7 +81,7 @@ def awaited(world, slave):
 def copy(world, slave, names=None):
     """What somebody does with the store's own tools."""
     files = fs.FileSystem.from_uri(awaited(world, slave).url)[0]
-    stored = Place(awaited(world, slave).url)
+    stored = Directory(awaited(world, slave).url)
     for name in stored.files() if names is None else names:
         at = f"{awaited(world, slave).name}/{name}"
         files.copy_file(f"carried/stored/{at}", f"carried/arrived/{at}")
@@ -96,10 +97,10 @@ def test_what_is_stored_copied_and_loaded_there_under_constant_writes_leaves_no_
     world = world(traffic.DDL, traffic.TABLES)
     with background(*traffic.jobs(world.session)):
         store(world)
-        said = [one.why for one in status.standings(world.context)]
+        said = [one.why for one in status.statuses(world.context)]
         assert all("Manual Data transfer: WAITING (stored on 's3://carried/stored/" in one for one in said)
         assert SECRET not in str(said)
-        stored = Place(awaited(world, "zurich").url)
+        stored = Directory(awaited(world, "zurich").url)
         copy(world, "zurich", islice(stored.files(), 3))
         with pytest.raises(SluiceError, match="SLC-182") as early:
             receive(world.context, SOURCE, "zurich", load_here)
@@ -112,7 +113,7 @@ def test_what_is_stored_copied_and_loaded_there_under_constant_writes_leaves_no_
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
     world.catch_up()
     assert world.differences() == {}
-    assert not Place(bucket("arrived")).directories(), "what was loaded is deleted"
+    assert not Directory(bucket("arrived")).directories(), "what was loaded is deleted"
     assert stored.files(), "unless it is to be kept, or another slave waits for it"
 
 
@@ -151,6 +152,6 @@ def test_a_bucket_that_is_missing_and_a_store_that_does_not_answer_are_named(wor
         store(world)
     assert SECRET not in str(failed.value)
     with pytest.raises(SluiceError, match="SLC-180: the directory s3://carried/stored"):
-        Place("s3://carried/stored?endpoint_override=127.0.0.1:1").files()
+        Directory("s3://carried/stored?endpoint_override=127.0.0.1:1").files()
     placed(bucket("stored"))
     store(world)

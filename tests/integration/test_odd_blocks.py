@@ -16,7 +16,7 @@ from sluice.initial_update.release import release
 from sluice.publish.run import publish
 from sluice.state.replication import Event, Status
 from sluice.store import replications
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -72,7 +72,7 @@ def test_two_sources_fill_a_table_of_one_slave_at_the_same_time_one_of_them_in_b
         load_online(world.context, "east", ["hub"], while_the_other_is_filled)
     with background(*jobs):
         for master in ("east", "west"):
-            told = verify(world.context, Request(master, ("hub",), initial=True), compare_here, 60)
+            told = verify(world.context, VerifyRequest(master, ("hub",), initial=True), compare_here, 60)
             assert told["slaves"]["hub"]["different"] == 0
     assert len(rounds) > 1
     assert {replications.get(world.context.store, pair).status for pair in world.pairs} == {Status.NORMAL}
@@ -86,5 +86,5 @@ def test_two_sources_fill_a_table_of_one_slave_at_the_same_time_one_of_them_in_b
         release(world.context, master, ["hub"])
         with background(*jobs):
             load_online(world.context, master, ["hub"], blocks_here)
-            verify(world.context, Request(master, ("hub",), initial=True), compare_here, 60)
+            verify(world.context, VerifyRequest(master, ("hub",), initial=True), compare_here, 60)
     assert world.rows("hub") == world.rows("east") + world.rows("west")

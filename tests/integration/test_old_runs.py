@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sluice.airflow_api import old_runs
-from sluice.config.configuration import HOME_ENV
 from sluice.errors import TransientError
+from sluice.paths import HOME_ENV
 
 pytestmark = [pytest.mark.postgres]
 
@@ -47,7 +47,7 @@ def test_what_is_old_and_ours_goes(world, airflow, tmp_path):
         log(logs / f"dag_id={drain}" / "run_id=new" / "task_id=drain" / "attempt=1.log", NOW),
         log(logs / "dag_id=anothers" / "run_id=old" / "task_id=t" / "attempt=1.log", OLD),
     ]
-    done = old_runs.clean_up(world.context, 14, logs)
+    done = old_runs.clean_up(world.context.runs(), world.context.config, 14, logs)
     assert (done["runs"], done["logs"]) == (2, 1)
     assert set(airflow.at_work) == {f"{dag}/new" for dag in (drain, "verify", "anothers")} | {
         "anothers/old",
@@ -55,7 +55,9 @@ def test_what_is_old_and_ours_goes(world, airflow, tmp_path):
     }
     assert not gone.parent.parent.exists()
     assert all(file.exists() for file in kept)
-    assert old_runs.clean_up(world.context, 14, logs)["note"].startswith("deleted 0 runs and 0 logs")
+    assert old_runs.clean_up(world.context.runs(), world.context.config, 14, logs)["note"].startswith(
+        "deleted 0 runs and 0 logs"
+    )
 
 
 def test_the_log_of_a_service_is_cut_while_it_writes(world, tmp_path, monkeypatch):
@@ -65,7 +67,7 @@ def test_the_log_of_a_service_is_cut_while_it_writes(world, tmp_path, monkeypatc
     file.parent.mkdir(parents=True)
     with file.open("ab", buffering=0) as service:
         service.writelines(b"line %d\n" % number for number in range(500))
-        assert old_runs.clean_up(world.context, 14, None)["logs"] == 1
+        assert old_runs.clean_up(world.context.runs(), world.context.config, 14, None)["logs"] == 1
         service.write(b"line 500\n")
     lines = file.read_text().splitlines()
     assert lines == [f"line {number}" for number in range(501 - len(lines), 501)]
@@ -76,4 +78,4 @@ def test_what_airflow_refuses_is_tried_again(world, airflow):
     airflow.at_work["verify/old"] = {"state": "success", "conf": {}, "end_date": OLD.isoformat()}
     airflow.refuses = True
     with pytest.raises(TransientError, match="SLC-285"):
-        old_runs.clean_up(world.context, 14, None)
+        old_runs.clean_up(world.context.runs(), world.context.config, 14, None)

@@ -13,10 +13,10 @@ from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import MARKERS
-from sluice.monitor.status import standings
+from sluice.monitor.status import statuses
 from sluice.state.replication import Status
 from sluice.store import replications
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -31,7 +31,7 @@ def world(updating):
     return updating(DDL, ["public.t"])
 
 
-def statuses(world):
+def slave_statuses(world):
     return [world.status(slave) for slave in world.slaves]
 
 
@@ -39,7 +39,7 @@ def only_geneva_ends_well(world):
     assert world.release() == {"released": ["geneva"]}
     with pytest.raises(SluiceError, match=r"SLC-093: .*zurich is INCONSISTENT"):
         world.verify(initial=True)
-    assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
+    assert slave_statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
     assert world.rows("geneva", "public.t") == world.rows("master", "public.t")
 
 
@@ -65,7 +65,7 @@ def test_one_whose_stylesheet_cannot_be_read_any_more(world):
     assert list(failed) == ["zurich"]
     assert "SLC-165: " in failed["zurich"]
     only_geneva_ends_well(world)
-    assert [one.status for one in standings(world.context)] == ["INCONSISTENT", "NORMAL"]
+    assert [one.status for one in statuses(world.context)] == ["INCONSISTENT", "NORMAL"]
 
 
 def test_one_that_is_taken_out_of_the_configuration_meanwhile(world):
@@ -74,8 +74,8 @@ def test_one_that_is_taken_out_of_the_configuration_meanwhile(world):
     assert list(world.dump()["failed"]) == ["zurich"]
     assert world.release() == {"released": ["geneva"]}
     with background(world.publish, lambda: world.drain("geneva")):
-        verify(world.context, Request(SOURCE, ("geneva",), initial=True), compare_here, 60)
-    assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
+        verify(world.context, VerifyRequest(SOURCE, ("geneva",), initial=True), compare_here, 60)
+    assert slave_statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
 
 
 def test_one_whose_database_is_gone_when_blocks_are_loaded(world):
@@ -85,11 +85,11 @@ def test_one_whose_database_is_gone_when_blocks_are_loaded(world):
     world.reader("master").execute(f"DROP DATABASE {world.infos['zurich'].database} WITH (FORCE)")
     with world.running("geneva"):
         assert load_online(world.context, SOURCE, world.slaves, blocks_here)["rows"]["geneva"] == 300
-    assert statuses(world) == [Status.INCONSISTENT, Status.TRANSITION]
+    assert slave_statuses(world) == [Status.INCONSISTENT, Status.TRANSITION]
     assert world.release() == {"released": ["geneva"]}
     with world.running("geneva"):
-        verify(world.context, Request(SOURCE, ("geneva",), initial=True), compare_here, 60)
-    assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
+        verify(world.context, VerifyRequest(SOURCE, ("geneva",), initial=True), compare_here, 60)
+    assert slave_statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
 
 
 def test_one_that_has_not_what_is_to_be_compared(world):
@@ -97,7 +97,7 @@ def test_one_that_has_not_what_is_to_be_compared(world):
     world.reader("zurich").execute("DROP TABLE t")
     with pytest.raises(SluiceError, match=r"SLC-071|public.t"):
         world.verify(initial=True)
-    assert statuses(world) == [Status.TRANSITION, Status.NORMAL]
+    assert slave_statuses(world) == [Status.TRANSITION, Status.NORMAL]
 
 
 def test_one_that_does_not_come_to_the_point_of_a_comparison(world):
@@ -107,7 +107,7 @@ def test_one_that_does_not_come_to_the_point_of_a_comparison(world):
     world.master.execute("INSERT INTO t VALUES (1001, 'before the point')")
     answered = "SELECT FROM point WHERE ordinal IS NOT NULL AND NOT closed"
     with ThreadPoolExecutor(1) as pool, background(world.publish, lambda: world.drain("geneva")):
-        verifying = pool.submit(verify, world.context, Request(SOURCE, world.slaves), compare_here, 60)
+        verifying = pool.submit(verify, world.context, VerifyRequest(SOURCE, world.slaves), compare_here, 60)
         until(lambda: world.reader("control").execute(answered).fetchone() is not None)
         world.master.execute("INSERT INTO t VALUES (1002, 'behind it')")
         until(lambda: world.rows("geneva", "public.t").total() == 302, "it stands at the point for the other one")

@@ -100,7 +100,7 @@ def test_rows_that_are_not_as_expected_are_put_right_and_counted(build, fires):
     world.publish()
     assert world.drain()["tolerated"] == 5
     assert world.differences() == {}
-    (standing,) = status.standings(world.context)
+    (standing,) = status.statuses(world.context)
     assert standing.odd == {"public.heap": {"missing": 1}, "public.t": {"duplicate": 1, "missing": 3}}
     assert "public.heap 1 missing, public.t 1 there already, public.t 3 missing" in status.as_table([standing])
 

@@ -11,12 +11,12 @@ import pytest
 from support.updating import UpdatingWorld
 from support.world import SOURCE
 
-from sluice.config.configuration import HOME_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.options import EXTERNAL, MARKERS
 from sluice.monitor.check import findings
+from sluice.paths import HOME_ENV
 from sluice.state.replication import Status
 from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sluice.config.configuration import PROJECT
 from sluice.dev import parallel_commands
 from sluice.errors import SluiceError
+from sluice.paths import PROJECT
 from sluice.runtime import java, ports, processes
-from sluice.runtime.paths import Layout
+from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.state import State, alone
 from sluice.runtime.terminal import Progress
 
@@ -29,8 +29,8 @@ WITH_CHILD = ["sh", "-c", "sleep 600; true"]
 
 
 @pytest.fixture
-def layout(tmp_path) -> Layout:
-    layout = Layout(tmp_path / "home")
+def layout(tmp_path) -> RuntimePaths:
+    layout = RuntimePaths(tmp_path / "home")
     layout.make()
     return layout
 

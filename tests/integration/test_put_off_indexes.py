@@ -16,6 +16,7 @@ from sluice.initial_update.release import abandon
 from sluice.state.replication import Event
 from sluice.store import replications
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -84,7 +85,7 @@ PUT_OFF = {
 @pytest.fixture
 def world(updating, monkeypatch):
     """A slave whose tables are there, of which two come in several chunks."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
     made = updating(DDL, TABLES)
     replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     made.reader("zurich").execute(THERE)

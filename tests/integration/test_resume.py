@@ -16,6 +16,7 @@ from sluice.initial_update.release import abandon
 from sluice.state.replication import Event, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -49,7 +50,7 @@ class Loads:
 def world(updating, monkeypatch, tmp_path):
     """Tables of several kinds, cut into chunks of a few blocks; updates that change nothing are in no log. A database
     and a directory, which nobody fills yet."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
     tables = [f"public.{name}" for name in ("keyed", "heap", "child")]
     made = updating(DDL, tables, source={"messages": {"send_unchanged_updates": False}})
     made.infos |= {"unused": made.infos["geneva"], "geneva": ConnectionInfo("fs", extra={"path": str(tmp_path)})}
@@ -85,7 +86,7 @@ def resumed(world, slaves=("zurich",)):
     return loads
 
 
-@pytest.mark.parametrize("step", ["loading.SlaveTables.finish", "definition.references"])
+@pytest.mark.parametrize("step", ["load.tables.PostgresTables.finish", "catalog.definition.references"])
 def test_a_load_that_broke_off_goes_on_where_it_was_and_once_more(world, monkeypatch, step):
     late = world.session()
     late.execute("BEGIN; UPDATE keyed SET n = -1 WHERE id BETWEEN 1000 AND 1010")

@@ -21,8 +21,8 @@ from psycopg import sql
 from support.sparkserver import TOKEN, job_environment
 from support.world import SOURCE
 
-from sluice.config.configuration import PROJECT
 from sluice.connections import ConnectionInfo
+from sluice.paths import PROJECT
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 

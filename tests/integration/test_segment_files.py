@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sluice import paths
 from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_files import PlainDirectory, SegmentFiles, Written
-from sluice.config import configuration
 from sluice.errors import SluiceError, TransientError
 from sluice.prefetch import ahead
 
@@ -179,5 +179,5 @@ def test_a_change_log_is_not_begun_on_a_disk_that_is_not_mounted(
     with pytest.raises(TransientError, match="cannot be reached"):
         PlainDirectory(str(place)).begin(new=True)
     assert not place.parent.exists(), "it would fill another disk"
-    monkeypatch.setenv(configuration.HOME_ENV, str(tmp_path / "home"))
+    monkeypatch.setenv(paths.HOME_ENV, str(tmp_path / "home"))
     PlainDirectory(str(tmp_path / "home" / "changelog")).begin(new=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from support.several import Several
 
+from sluice.commands import retry_rejected
 from sluice.commands.unblock import decide, remove_first
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
 from sluice.monitor.check import findings
-from sluice.state.ddl_question import Answer
+from sluice.state.ddl_question import Decision
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
 from sluice.store import rejected_changes, replications
@@ -67,17 +68,17 @@ def test_a_truncate_takes_no_rows_of_others_and_stops_the_slave_in_front_of_it(s
     kept = rejected_changes.kept(world.context.store, EAST)
     assert [one.change.action for one in kept] == ["T", "I", "I"]
     with pytest.raises(SluiceError, match="SLC-231"):
-        rejected_changes.carry_out(world.context, EAST, [])
+        retry_rejected.carry_out(world.context, EAST, [])
     rejected_changes.drop(world.context.store, EAST, [kept[0].id])
-    rejected_changes.carry_out(world.context, EAST, [])
+    retry_rejected.carry_out(world.context, EAST, [])
     assert (keys(world), keys(world, "own")) == ([2, 4, 7, 9], [2])
 
 
 # What the master does; whether it is decided to be done; what the hub has then.
 LOSING = {
-    "a drop that is not done": ("DROP TABLE t", Answer.REJECT, [1, 2, 3]),
-    "a drop that is": ("DROP TABLE t", Answer.APPROVE, None),
-    "a column that goes": ("ALTER TABLE t DROP COLUMN n", Answer.APPROVE, [1, 2, 3]),
+    "a drop that is not done": ("DROP TABLE t", Decision.REJECT, [1, 2, 3]),
+    "a drop that is": ("DROP TABLE t", Decision.APPROVE, None),
+    "a column that goes": ("ALTER TABLE t DROP COLUMN n", Decision.APPROVE, [1, 2, 3]),
     "rows that are computed anew": ("ALTER TABLE t ADD at timestamptz DEFAULT clock_timestamp()", None, [1, 2, 3]),
 }
 

@@ -17,7 +17,7 @@ from sluice.monitor.check import findings
 from sluice.publish.run import publish
 from sluice.state.replication import Status
 from sluice.store import replications
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -83,7 +83,7 @@ def test_both_are_filled_where_rows_of_others_stay(world):
     for source in world.masters:
         world.update(source, "hub")
         with background(*jobs):
-            verify(world.context, Request(source, ("hub",)), compare_here, 60)
+            verify(world.context, VerifyRequest(source, ("hub",)), compare_here, 60)
     assert keys(world) == [1, 2, 3]
     world.at("west").execute("UPDATE t SET n = 7; INSERT INTO t VALUES (4, 4)")
     world.at("east").execute("DELETE FROM t WHERE id = 1")

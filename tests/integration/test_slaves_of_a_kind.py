@@ -7,7 +7,7 @@ from support.updating import compare_here
 from support.world import SOURCE
 
 from sluice.state.replication import Status
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -39,7 +39,7 @@ def test_another_slave_is_a_name_more_and_the_master_and_the_others_stay_as_they
     world.configure(of_kind("zurich"))
     world.update("zurich")
     with world.running("zurich"):
-        verify(world.context, Request(SOURCE, ("zurich",), initial=True), compare_here)
+        verify(world.context, VerifyRequest(SOURCE, ("zurich",), initial=True), compare_here)
     before = world.reader("master").execute(CATALOG).fetchall()
     world.configure(of_kind("zurich", "geneva"))
     world.update("geneva")

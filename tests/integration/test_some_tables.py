@@ -13,7 +13,7 @@ from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, replications
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -51,7 +51,9 @@ def test_the_others_go_on_exactly_under_constant_writes(world):
             world.inhibit(tables=[PARENT, HEAP])
             assert world.dump()["failed"] == {}
             assert world.release() == {"released": ["zurich", "geneva"]}
-            found = verify(world.context, Request(SOURCE, world.slaves, (PARENT, HEAP), initial=True), compare_here, 60)
+            found = verify(
+                world.context, VerifyRequest(SOURCE, world.slaves, (PARENT, HEAP), initial=True), compare_here, 60
+            )
             assert [one["different"] for one in found["slaves"].values()] == [0, 0]
         assert files(world) == before
     assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}

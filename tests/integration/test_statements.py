@@ -13,7 +13,7 @@ from sluice.cli.parser import main
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.store import statement_results
-from sluice.store.statement_results import Standing
+from sluice.store.statement_results import StatementStatus
 
 pytestmark = [pytest.mark.postgres]
 
@@ -60,12 +60,12 @@ def test_a_select_is_answered_by_every_node_at_its_place_and_the_answers_are_com
     before = execute(world, "SELECT id, x, NULL AS nothing FROM t ORDER BY id")
     world.master.execute("UPDATE t SET x = 0")
     world.publish()
-    assert standings(world, before)["zurich"] == (Standing.WAITING, "")
+    assert standings(world, before)["zurich"] == (StatementStatus.WAITING, "")
     world.session("geneva").execute("INSERT INTO t VALUES (0, 0, 'odd')")
     world.catch_up()
     assert standings(world, before) == {
         **everywhere(world),
-        "geneva": (Standing.FAILED, "other rows than on the master"),
+        "geneva": (StatementStatus.FAILED, "other rows than on the master"),
     }
     master, geneva, zurich = statement_results.answers(world.context.store, before.id)
     assert master.answer.columns == ("id", "x", "nothing")
@@ -79,14 +79,14 @@ def test_an_answer_is_bounded(world):
     done = execute(world, "SELECT id FROM t ORDER BY id DESC")
     assert (done.answer.rows, done.answer.more) == ((("5",), ("4",)), True)
     world.catch_up()
-    assert standings(world, done)["zurich"] == (Standing.OK, "only the first rows were compared")
+    assert standings(world, done)["zurich"] == (StatementStatus.OK, "only the first rows were compared")
 
 
 def test_a_select_that_fails_on_a_slave_stops_nothing(world):
     world.master.execute("CREATE TABLE apart (id int)")
     done = execute(world, "SELECT * FROM apart")
     world.catch_up()
-    assert standings(world, done)["zurich"][0] is Standing.FAILED
+    assert standings(world, done)["zurich"][0] is StatementStatus.FAILED
     assert world.differences() == {}
 
 
@@ -100,7 +100,7 @@ def test_a_statement_that_fails_on_a_slave_stops_that_slave_in_front_of_it(world
         world.drain("geneva")
     assert caught.value.code == 104
     found = standings(world, done)
-    assert (found["zurich"][0], found["geneva"][0]) == (Standing.OK, Standing.FAILED)
+    assert (found["zurich"][0], found["geneva"][0]) == (StatementStatus.OK, StatementStatus.FAILED)
     world.session("geneva").execute("DELETE FROM t WHERE id = 8")
     world.catch_up()
     assert standings(world, done) == everywhere(world)
@@ -190,7 +190,7 @@ def test_a_statement_that_the_initial_data_have_is_obsolete(updating):
     world.master.execute("INSERT INTO t VALUES (1, 1, 'v')")
     done = execute(world, "UPDATE t SET x = x + 1")
     world.update()
-    assert standings(world, done)["zurich"] == (Standing.OK, "the initial data have it")
+    assert standings(world, done)["zurich"] == (StatementStatus.OK, "the initial data have it")
     later = execute(world, "UPDATE t SET x = x + 1")
     world.catch_up()
     assert world.differences() == {}
@@ -284,7 +284,7 @@ def test_a_drain_that_dies_beside_a_statement_executes_it_once(world):
     world.publish()
     died = world.job("drain", "--slave", "zurich", "--once", crash_at=CrashPoint.MERGED)
     assert died.returncode not in (0, 3)
-    assert standings(world, done)["zurich"] == (Standing.OK, "")
+    assert standings(world, done)["zurich"] == (StatementStatus.OK, "")
     world.catch_up()
     assert world.differences() == {}
     assert standings(world, done) == everywhere(world)

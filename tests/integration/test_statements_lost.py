@@ -14,7 +14,7 @@ from support.world import SOURCE
 from sluice.cli.parser import main
 from sluice.errors import SluiceError, TransientError
 from sluice.store import statement_results
-from sluice.store.statement_results import Standing
+from sluice.store.statement_results import StatementStatus
 
 pytestmark = [pytest.mark.postgres]
 
@@ -37,12 +37,12 @@ def cut(world):
         yield made
 
 
-def newest(world) -> dict[str, Standing]:
+def newest(world) -> dict[str, StatementStatus]:
     """How far the statement that was issued last is on each node."""
     rows = world.reader("control").execute(
         "SELECT slave, status FROM answer WHERE statement = (SELECT max(id) FROM statement)"
     )
-    return {slave: Standing(status) for slave, status in rows.fetchall()}
+    return {slave: StatementStatus(status) for slave, status in rows.fetchall()}
 
 
 def number(world) -> int:
@@ -63,7 +63,7 @@ def test_what_ends_before_its_commit_is_rolled_back_for_good(world, ended_by):
         with pytest.raises(TransientError, match=r"SLC-108: statement \d+ was rolled back on the master") as caught:
             issued.result(30)
     assert "issue it again" in caught.value.hint
-    assert newest(world) == {"": Standing.FAILED}
+    assert newest(world) == {"": StatementStatus.FAILED}
     (master,) = statement_results.answers(world.context.store, number(world))
     assert master.detail.startswith("rolled back")
     assert world.rows("master", "public.t") == before
@@ -85,12 +85,12 @@ def test_a_session_that_is_lost_before_its_commit_has_not_and_holds_nobody_up(wo
     before = world.rows("master", "public.t")
     with pytest.raises(TransientError, match=r"SLC-108"):
         execute(world, UPDATE)
-    assert newest(world) == {"": Standing.FAILED}
+    assert newest(world) == {"": StatementStatus.FAILED}
     world.session().execute("SET lock_timeout = '1s'; LOCK TABLE t")
     assert world.rows("master", "public.t") == before
 
 
-@pytest.mark.parametrize(("delivered", "master"), [(True, Standing.OK), (False, Standing.FAILED)])
+@pytest.mark.parametrize(("delivered", "master"), [(True, StatementStatus.OK), (False, StatementStatus.FAILED)])
 @pytest.mark.parametrize("asked_by", ["the publisher", "the command"])
 def test_what_cannot_be_found_out_at_once_is_found_out_later(
     world, cut, delivered, master, asked_by, monkeypatch, capsys
@@ -102,7 +102,7 @@ def test_what_cannot_be_found_out_at_once_is_found_out_later(
         execute(world, UPDATE)
     cut.down = False
     assert f"./sluice statement {SOURCE} --show {number(world)}" in caught.value.hint
-    assert newest(world)[""] is Standing.WAITING
+    assert newest(world)[""] is StatementStatus.WAITING
     if not delivered:
         world.master.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE 'sluice statem%'"
@@ -120,7 +120,7 @@ def test_what_cannot_be_found_out_at_once_is_found_out_later(
 def test_a_process_that_died_before_the_commit_leaves_no_question_open(world):
     left = statement_results.begin(world.context.store, SOURCE, ["zurich", "geneva"], UPDATE, "public")
     world.publish()
-    assert newest(world) == {"": Standing.FAILED}
+    assert newest(world) == {"": StatementStatus.FAILED}
     assert number(world) == left
 
 
@@ -132,7 +132,7 @@ def test_a_slave_that_executed_it_tells_that_the_master_has(world):
     control.execute("UPDATE answer SET status = 'WAITING', body = NULL WHERE slave = ''")
     world.drain("zurich")
     assert statement_results.answers(world.context.store, done.id)[0].answer == done.answer
-    assert newest(world)[""] is Standing.OK
+    assert newest(world)[""] is StatementStatus.OK
 
 
 def test_a_master_that_was_replaced_meanwhile_cannot_tell(world):
@@ -141,7 +141,7 @@ def test_a_master_that_was_replaced_meanwhile_cannot_tell(world):
     control.execute("UPDATE answer SET status = 'WAITING'")
     control.execute("UPDATE statement SET incarnation = 'another'")
     world.publish()
-    assert set(newest(world).values()) == {Standing.FAILED}
+    assert set(newest(world).values()) == {StatementStatus.FAILED}
     assert "look at its data" in statement_results.answers(world.context.store, done.id)[0].detail
 
 

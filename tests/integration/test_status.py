@@ -11,7 +11,7 @@ from itertools import islice
 
 import pytest
 
-from sluice.monitor.status import as_json, as_table, standings
+from sluice.monitor.status import as_json, as_table, statuses
 from sluice.state.replication import Event
 from sluice.store import leases, replications
 
@@ -49,7 +49,7 @@ def test_changes_that_wait_for_the_next_run_of_a_drain_are_said_to(build, airflo
     world.publish()
 
     def said() -> str:
-        (one,) = standings(world.context)
+        (one,) = statuses(world.context)
         return one.resting
 
     starts = datetime(2026, 1, 1, 0, 1, tzinfo=UTC).astimezone()
@@ -58,7 +58,7 @@ def test_changes_that_wait_for_the_next_run_of_a_drain_are_said_to(build, airflo
     assert said() == f"{waits}: it starts {at}"
     world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 1}))
     assert said() == f"{waits}: the publisher asks for one; {at} it starts anyhow"
-    assert said() in as_table(standings(world.context))
+    assert said() in as_table(statuses(world.context))
     with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):
         assert said() == "", "a drain is at work"
     airflow.pause("eva")
@@ -71,10 +71,10 @@ def test_changes_that_wait_for_the_next_run_of_a_drain_are_said_to(build, airflo
 def test_a_slave_whose_source_is_not_published_is_not_well(build, airflow):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
     world.infos[world.context.config.airflow_api] = airflow.info()
-    (slave,) = standings(world.context)
+    (slave,) = statuses(world.context)
     assert slave.well
     airflow.pause("eva")
-    assert not standings(world.context)[0].well
+    assert not statuses(world.context)[0].well
 
 
 def test_a_slave_that_does_not_answer_is_named_with_its_server_and_no_password(build, restartable):
@@ -84,10 +84,10 @@ def test_a_slave_that_does_not_answer_is_named_with_its_server_and_no_password(b
         slaves=("zurich", "geneva"),
         elsewhere={"zurich": restartable},
     )
-    assert [(one.answers, one.well) for one in standings(world.context)] == [(True, True)] * 2
+    assert [(one.answers, one.well) for one in statuses(world.context)] == [(True, True)] * 2
     restartable.stop("fast")
     try:
-        found = standings(world.context)
+        found = statuses(world.context)
     finally:
         restartable.start()
     there = world.infos["zurich"]

@@ -77,7 +77,7 @@ def test_what_comes_before_is_delivered_and_the_transaction_is_named_without_its
     assert "2 INSERT, 1 UPDATE of public.t by id)" in error.fact
     assert "--remove-first 3`" in error.hint
     assert "`--skip public.t`" in error.hint
-    (told,) = status.standings(world.context)
+    (told,) = status.statuses(world.context)
     assert (told.stuck.ordinal, told.stuck.touched[0].key) == (3, ("id",))
     assert told.stuck.first_key < told.stuck.last_key
     assert str(told.stuck) in told.why
@@ -119,8 +119,8 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
 def held(monkeypatch):
     """Small parts, of which little is held in memory; how many bytes that were at most."""
     monkeypatch.setattr("sluice.drain.batches.PART", 100)
-    for module in ("spilling", "waiting"):
-        monkeypatch.setattr(f"sluice.dispatch.{module}.MOST_BYTES", 100_000)
+    for module in ("spill", "deferred_changes"):
+        monkeypatch.setattr(f"sluice.drain.{module}.MOST_BYTES", 100_000)
     before = pa.default_memory_pool()
     counting = pa.proxy_memory_pool(before)
     pa.set_memory_pool(counting)
@@ -188,7 +188,7 @@ def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):
     assert code == 1
     assert "public.t is left out since" in out
     assert "by eva: 5 changes were not delivered" in out
-    (told,) = status.standings(world.context)
+    (told,) = status.statuses(world.context)
     assert (told.status, told.dispatcher, told.skipped) == ("NORMAL", "ACTIVE", {"public.t": 5})
     replications.request(world.context.store, [world.pair("zurich")], 1)
     replications.restart_at(world.context.store, world.pair("zurich"), world.position(), 1)

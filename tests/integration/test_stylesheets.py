@@ -11,10 +11,10 @@ from support.guides import example_of, guide
 from sluice import extensions
 from sluice.apply.transform import xslt_process
 from sluice.apply.transform.stylesheet import styled
-from sluice.apply.transform.stylesheet_file import Stylesheet
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
+from sluice.model.stylesheet import Stylesheet
 
 ROWS = pa.list_(pa.string())
 LAYOUT = Layout(7, TableName("shop", "items"), (Column("id", "integer", True), Column("note", "text")), (0,))

@@ -10,6 +10,7 @@ from support.updating import load_here
 
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks import plan
+from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
@@ -18,7 +19,7 @@ HEAP = "CREATE TABLE heap (a int, b text); INSERT INTO heap SELECT g, 'b' || g F
 
 @pytest.fixture
 def world(updating, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * plan.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
     return updating(HEAP, ["public.heap"])
 
 

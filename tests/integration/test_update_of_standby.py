@@ -10,7 +10,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
 from sluice.store import replications
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -125,7 +125,7 @@ def test_a_slave_whose_first_changes_meet_an_error_is_mended_and_not_loaded_agai
             TransientError, match=r"SLC-098: slave zurich has its data, and lacks transactions of the log: 1"
         ),
     ):
-        verify(world.context, Request(SOURCE, ("zurich", "geneva"), initial=True), compare_here, 1)
+        verify(world.context, VerifyRequest(SOURCE, ("zurich", "geneva"), initial=True), compare_here, 1)
     assert [world.status(slave) for slave in world.slaves] == [Status.TRANSITION, Status.NORMAL]
     world.reader("zurich").execute("CREATE TABLE t (id int PRIMARY KEY, note text); INSERT INTO t VALUES (1, 'a')")
     airflow.paused = False

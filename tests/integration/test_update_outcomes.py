@@ -15,7 +15,7 @@ from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.initial_update.release import abandon
-from sluice.monitor.status import standings
+from sluice.monitor.status import statuses
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
 from sluice.store import replications
@@ -223,9 +223,9 @@ def test_what_was_held_back_is_obsolete_as_soon_as_an_update_is_asked_for(world)
     for number in range(3):
         world.master.execute("UPDATE t SET note = %s", [f"held back {number}"])
         world.publish()
-    assert [one.holdback for one in standings(world.context)] == [3, 3]
+    assert [one.holdback for one in statuses(world.context)] == [3, 3]
     world.inhibit("zurich")
-    assert [one.holdback for one in standings(world.context)] == [0, 3]
+    assert [one.holdback for one in statuses(world.context)] == [0, 3]
     world.drain("geneva")
     world.dump("zurich")
     world.release("zurich")

@@ -14,9 +14,9 @@ from sluice.changelog import points
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
-from sluice.monitor.status import standings
+from sluice.monitor.status import statuses
 from sluice.state.replication import Status
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
@@ -124,7 +124,7 @@ def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
     assert f"{table} on zurich: {missing} missing, {extra} extra, {changed} changed, first " in caught.value.fact
     assert " on geneva" not in caught.value.fact
     assert "initial_update" in caught.value.hint
-    assert [one.well for one in standings(world.context)] == [False, True]
+    assert [one.well for one in statuses(world.context)] == [False, True]
     found = recorded(world)
     other = KEYED if table == HEAP else HEAP
     assert found[str(table), "zurich"][0] == sum(counts)
@@ -261,4 +261,4 @@ def test_a_publisher_that_does_not_answer_is_named(normal):
 
 def verify_alone(world, *slaves, patience_s, initial=False):
     """A verification beside which no job runs."""
-    return verify(world.context, Request(SOURCE, slaves, initial=initial), compare_here, patience_s)
+    return verify(world.context, VerifyRequest(SOURCE, slaves, initial=initial), compare_here, patience_s)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sluice.crash import CrashPoint
-from sluice.drain.spill import Spilled
+from sluice.drain.spill import Spill
 from sluice.monitor import status
 
 pytestmark = [pytest.mark.postgres]
@@ -54,15 +54,15 @@ SET CONSTRAINTS ALL DEFERRED;
 def spilled(monkeypatch):
     """Small parts, of which little is held; how many files there were."""
     monkeypatch.setattr("sluice.drain.batches.PART", 200)
-    for module in ("spilling", "waiting"):
-        monkeypatch.setattr(f"sluice.dispatch.{module}.MOST_BYTES", 10_000)
-    files, write = set(), Spilled._write
+    for module in ("spill", "deferred_changes"):
+        monkeypatch.setattr(f"sluice.drain.{module}.MOST_BYTES", 10_000)
+    files, write = set(), Spill._write
 
     def counted(self):
         files.add(self)
         write(self)
 
-    monkeypatch.setattr(Spilled, "_write", counted)
+    monkeypatch.setattr(Spill, "_write", counted)
     return files
 
 
@@ -196,7 +196,7 @@ def test_nor_does_one_that_the_slave_refuses_and_that_is_tried_as_one_piece(buil
         world.master.execute(f"INSERT INTO plain {values}", [rows])
         world.publish()
         found.append(peak(world))
-        (told,) = status.standings(world.context)
+        (told,) = status.statuses(world.context)
         assert told.stuck.touched[0].actions == {"I": rows + 1}
     # The allocator keeps up to 120 MB more or less from run to run; the rows would take some 370.
     assert found[1] - found[0] < 200

@@ -11,7 +11,7 @@ from support.netting import KEYED, KEYLESS, SHIFTED, TRUNCATE, Row, applied, cha
 
 from sluice.apply.net.net_effect import KeyedNet, net
 from sluice.drain import spill
-from sluice.drain.deferred_changes import Waiting
+from sluice.drain.deferred_changes import DeferredChanges
 
 LAYOUTS = pytest.mark.parametrize("layout", [KEYED, SHIFTED, KEYLESS], ids=["keyed", "deferrable", "keyless"])
 START: Counter[Row] = Counter({(str(number), "a"): 1 for number in range(30)})
@@ -51,7 +51,7 @@ def _doubled(rows: Counter[Row]) -> bool:
 
 def waited(layout, parts, most: int):
     """The effect of parts that wait, of so many bytes at a time."""
-    waiting = Waiting()
+    waiting = DeferredChanges()
     for part in parts:
         waiting.add(part, {1: layout}, {1: most})
     ((effect,),) = waiting.runs()

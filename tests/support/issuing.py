@@ -8,7 +8,7 @@ from support.world import SOURCE, World
 
 from sluice.model.statement import Statement
 from sluice.statements.issue import awaited, issue
-from sluice.store.statement_results import Standing
+from sluice.store.statement_results import StatementStatus
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, x int, v text)"
 
@@ -18,11 +18,11 @@ def execute(world: World, text: str, **more: Any) -> Statement:
     return issue(world.context, SOURCE, text, **more)
 
 
-def standings(world: World, done: Statement) -> dict[str, tuple[Standing, str]]:
+def standings(world: World, done: Statement) -> dict[str, tuple[StatementStatus, str]]:
     """How far it is on each node, and why; the master's node has no name."""
     return {one.slave: (one.status, one.detail) for one in awaited(world.context, done.id, 0)}
 
 
-def everywhere(world: World) -> dict[str, tuple[Standing, str]]:
+def everywhere(world: World) -> dict[str, tuple[StatementStatus, str]]:
     """It did the same on all of them."""
-    return dict.fromkeys(("", *world.slaves), (Standing.OK, ""))
+    return dict.fromkeys(("", *world.slaves), (StatementStatus.OK, ""))

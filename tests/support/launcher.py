@@ -11,12 +11,12 @@ from pathlib import Path
 
 import psutil
 
-from sluice.config import configuration
+from sluice import paths
 
 
 def sluice(*words: str, seconds: int = 600) -> subprocess.CompletedProcess[str]:
     """One command of the launcher, as a user types it."""
-    command = [str(configuration.PROJECT / "sluice"), *words]
+    command = [str(paths.PROJECT / "sluice"), *words]
     return subprocess.run(command, env=clean(), capture_output=True, text=True, timeout=seconds, check=False)
 
 

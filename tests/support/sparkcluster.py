@@ -14,8 +14,8 @@ import pytest
 from support import places
 from support.sparkserver import SHORT_LIVED, await_port, job_environment, program, started
 
-from sluice.config.configuration import PROJECT
 from sluice.connections import KEY_FILE_ENV
+from sluice.paths import PROJECT
 from sluice.runtime import ports
 
 _DAEMON = "org.apache.spark.deploy"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support import places
 
-from sluice.config.configuration import PROJECT
+from sluice.paths import PROJECT
 from sluice.runtime import ports
 from sluice.runtime.java import java_home
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from support.world import SOURCE, Rows, World
 
-from sluice.config.configuration import CONFIG_ENV, HOME_ENV
+from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.task import load_block
@@ -22,11 +22,12 @@ from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import release
+from sluice.paths import HOME_ENV
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, SlaveLoaded
 from sluice.vendors.registry import vendor
 from sluice.verify.merge_compare import Difference
-from sluice.verify.run import Request, verify
+from sluice.verify.run import VerifyRequest, verify
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
 CompareAll = Callable[[list[Comparison]], list[Difference]]
@@ -93,7 +94,7 @@ class UpdatingWorld(World):
         self, *slaves: str, compare: CompareAll = compare_here, patience_s: float = 60, **asked: Any
     ) -> dict[str, Any]:
         """Verify while a publisher and the drains run beside, as their DAGs do; how many rows differ, by slave."""
-        request = Request(SOURCE, slaves or self.slaves, **asked)
+        request = VerifyRequest(SOURCE, slaves or self.slaves, **asked)
         with self.running():
             found: Any = verify(self.context, request, compare, patience_s)
         return {slave: one["different"] for slave, one in found["slaves"].items()}

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from psycopg import sql
 
-from sluice.config.configuration import CONFIG_ENV, HOME_ENV, PROJECT, Config
+from sluice.config.configuration import CONFIG_ENV, Config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.context import Context
 from sluice.crash import ENV as CRASH_ENV
@@ -26,7 +26,8 @@ from sluice.drain.drain import Drain
 from sluice.drain.run import drain
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.monitor.status import Standing, standings
+from sluice.monitor.status import ReplicationStatus, brief, statuses
+from sluice.paths import HOME_ENV, PROJECT
 from sluice.publish.publisher import Publisher
 from sluice.publish.run import publish
 from sluice.state.replication import Event, Status
@@ -126,9 +127,9 @@ class World:
         """What the store says of a slave."""
         return replications.get(self.context.store, self.pair(slave)).status
 
-    def standing(self, slave: str | None = None) -> Standing:
+    def standing(self, slave: str | None = None) -> ReplicationStatus:
         """What people are told of a slave, by default the first."""
-        (found,) = standings(self.context, self.pair(slave or self.slaves[0]))
+        (found,) = statuses(self.context, self.pair(slave or self.slaves[0]))
         return found
 
     # The jobs -------------------------------------------------------------------------------------------------------
@@ -137,9 +138,10 @@ class World:
         """Publish all that is queued."""
         return publish(self.context, SOURCE, once=True)
 
-    def drain(self, slave: str | None = None) -> dict[str, Any]:
+    def drain(self, slave: str | None = None, *, once: bool = True) -> dict[str, Any]:
         """Deliver all that is published to one slave, by default the first."""
-        return drain(self.context, self.pair(slave or self.slaves[0]), once=True)
+        pair = self.pair(slave or self.slaves[0])
+        return drain(self.context, pair, once=once, describe=partial(brief, self.context, pair))
 
     def catch_up(self) -> None:
         """Publish and deliver everything; each job twice, since the second run must find nothing to do."""

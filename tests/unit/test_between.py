@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.model.key_range import Between
+from sluice.model.key_range import KeyInterval
 
 WRITTEN = {
     "public.t: 5 .. 9": (("5",), ("9",)),
@@ -21,7 +21,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_a_range_is_read_as_it_is_written(text):
-    found = Between.parsed(text)
+    found = KeyInterval.parsed(text)
     assert (found.first, found.until) == WRITTEN[text]
     assert found.table.table == "t"
 
@@ -33,4 +33,4 @@ WORSE = ["public.t: 'a .. b", "public.t: 1, .. 2", "public.t: 'a'b .. c", "publi
 @pytest.mark.parametrize("text", [*ODD, *WORSE])
 def test_what_is_no_range_is_refused(text):
     with pytest.raises(ValueError, match=r"\w"):
-        Between.parsed(text)
+        KeyInterval.parsed(text)

@@ -13,12 +13,12 @@ from types import ModuleType
 import pytest
 
 from sluice.cli import parser
-from sluice.config.configuration import PROJECT
-from sluice.demo.run import Outcome
+from sluice.demo.run import DemoResult
 from sluice.dev import parallel_commands, test_rings
 from sluice.dev.lockfile import LOCK, without_addresses
 from sluice.errors import SluiceError
-from sluice.monitor.status import Standing
+from sluice.monitor.status import ReplicationStatus
+from sluice.paths import PROJECT
 from sluice.state.replication import Status
 
 REPORT = """<testsuites><testsuite>
@@ -219,10 +219,10 @@ def test_ci_runs_all_rings():
 )
 def test_the_demo_proves_nothing_unless_every_slave_was_found_equal(status, compared, different, proved):
     def standing(status, compared, different):
-        return Standing(
+        return ReplicationStatus(
             source="flights", slave="zurich", status=status, colour="", dispatcher="ACTIVE", why="", position="1/1",
             holdback=0, lag_s=0, loaded="", tolerated=0, compared=compared, different=different,
         )  # fmt: skip
 
     good = standing(Status.NORMAL, 10, 0)
-    assert Outcome([good, standing(status, compared, different)]).proved is proved
+    assert DemoResult([good, standing(status, compared, different)]).proved is proved

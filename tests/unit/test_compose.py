@@ -14,10 +14,10 @@ import jsonschema
 import pytest
 import yaml
 
-from sluice import shell
+from sluice import paths, shell
 from sluice.config import configuration
 from sluice.runtime import airflow
-from sluice.runtime.paths import Layout
+from sluice.runtime.paths import RuntimePaths
 from sluice_airflow import pools
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -158,7 +158,7 @@ def test_every_name_of_ours_in_an_environment_is_one_that_the_code_reads():
     sources = [path.read_text() for tree in ("include", "plugins") for path in (PROJECT / tree).rglob("*.py")]
     known = set(re.findall(r'"(SLUICE_[A-Z_]+)"', "\n".join(sources)))
     used = {name for _, name, _ in environments() if name.startswith("SLUICE_")}
-    assert used == {configuration.HOME_ENV, configuration.CONFIG_ENV, shell.CLI_ENV, "SLUICE_SEAL_KEY_FILE"}
+    assert used == {paths.HOME_ENV, configuration.CONFIG_ENV, shell.CLI_ENV, "SLUICE_SEAL_KEY_FILE"}
     assert used <= known
 
 
@@ -243,7 +243,7 @@ def test_as_many_tasks_may_run_as_the_pools_have_slots():
 
 def test_logs_are_where_housekeeping_looks_for_them(monkeypatch):
     monkeypatch.setenv(configuration.CONFIG_ENV, str(PROJECT / "deploy" / "replication.yaml"))
-    embedded = airflow.environment(Layout(Path("/var/lib/sluice")), {}, 8080, "")
+    embedded = airflow.environment(RuntimePaths(Path("/var/lib/sluice")), {}, 8080, "")
     logging = {name: value for name, value in embedded.items() if name.startswith("AIRFLOW__LOGGING__")}
     assert len(logging) == 2
     assert logging.items() <= SERVICES["airflow-scheduler"]["environment"].items()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sluice import paths
 from sluice.config import configuration
 from sluice.config.models import SlaveTable, WatchedTable
 from sluice.connections import ConnectionInfo
@@ -73,11 +74,11 @@ def test_one_entry_stands_for_every_slave_that_it_names_and_what_names_a_slave_i
 
 
 def test_the_file_that_we_ship_is_valid():
-    assert configuration.load(configuration.PROJECT / "include" / "config" / "replication.yaml").slaves_of("flights")
+    assert configuration.load(paths.PROJECT / "include" / "config" / "replication.yaml").slaves_of("flights")
 
 
 def test_a_path_is_relative_to_the_home_and_a_url_is_kept(read, monkeypatch):
-    monkeypatch.setenv(configuration.HOME_ENV, "/somewhere")
+    monkeypatch.setenv(paths.HOME_ENV, "/somewhere")
     assert read(EXAMPLE).change_log_url == "/somewhere/changelog"
     assert read("change_log: /else/log" + EXAMPLE).change_log_url == "/else/log"
     assert read("change_log: hdfs://name/log" + EXAMPLE).change_log_url == "hdfs://name/log"

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.changelog.schema import CHANGES, NO_LAYOUT
 from sluice.drain import deferred
-from sluice.drain.deferred import Late
+from sluice.drain.deferred import Deferred
 from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -24,7 +24,7 @@ LAYOUTS = dict(enumerate((KEYED, DEFERRED, HEAP, PART), 1))
 
 def passed(*parts, looked_through=lambda layout: not layout.key, all_wait=False):
     """The parts of a transaction, each a word of changes such as ``I1`` -> what is carried out with each of them."""
-    waiting, found = Late(looked_through, all_wait=all_wait), []
+    waiting, found = Deferred(looked_through, all_wait=all_wait), []
     for place, part in enumerate(parts, 1):
         rows = [
             {"ordinal": 1, "trans_key": "7", "repl_key": 1, "layout": int(word[1:]), "action": word[0]}

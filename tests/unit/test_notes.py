@@ -9,21 +9,21 @@ import pytest
 
 from sluice.errors import FencedError
 from sluice.initial_update.files.encoding import Packing
-from sluice.initial_update.files.journal import Begun, Notes, left
+from sluice.initial_update.files.journal import DumpPlan, Journal, left
 from sluice.initial_update.files.manifest import StoredChunk
 from sluice.model.names import TableName
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 
 PLAIN = Packing()
 
 
 @pytest.fixture
 def root(tmp_path):
-    return Place(str(tmp_path / "stored"))
+    return Directory(str(tmp_path / "stored"))
 
 
 def plan(*parts, slaves=("zurich",), source="flights", nothing=(), kept=()):
-    return Begun(source=source, slaves=slaves, form="zst", parts=parts, nothing=frozenset(nothing), kept=tuple(kept))
+    return DumpPlan(source=source, slaves=slaves, form="zst", parts=parts, nothing=frozenset(nothing), kept=tuple(kept))
 
 
 def chunk(rows):
@@ -31,14 +31,14 @@ def chunk(rows):
 
 
 def test_a_try_goes_on_counting_where_the_one_before_ended_which_is_late_from_then_on(root):
-    first = Notes(root.within("a"), PLAIN)
+    first = Journal(root.within("a"), PLAIN)
     first.begin(plan("p0", "p1", "p2", None, nothing={2}))
     first.end(1, chunk(7))
     first.fence(4)
     (found,) = left(root, "flights", ["zurich", "geneva"], PLAIN)
     assert list(found.chunks()) == [("p0", None), ("p1", "00000001.7.done")]
     assert found.notes.stored("00000001.7.done") == chunk(7)
-    second = Notes(found.place, PLAIN, found.next)
+    second = Journal(found.place, PLAIN, found.next)
     second.begin(plan("p0", "p1", kept=[("00000001.7.done", "p1")], nothing={1}))
     with pytest.raises(FencedError, match="SLC-050: another dump took over"):
         first.fence(4)
@@ -64,7 +64,7 @@ def test_what_is_of_other_slaves_of_another_source_of_another_key_or_of_nobody_i
         ("newer", PLAIN, plan("p")),
         ("older", PLAIN, plan("p")),
     ):
-        Notes(root.within(name), packing).begin(one)
+        Journal(root.within(name), packing).begin(one)
     (tmp_path / "stored" / "strange" / "notes").mkdir(parents=True)
     (tmp_path / "stored" / "strange" / "notes" / "00000000.plan").write_text("{}")
     assert [one.name for one in left(root, "flights", ["zurich"], PLAIN)] == ["older", "newer"]

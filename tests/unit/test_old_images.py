@@ -8,15 +8,15 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from sluice.apply.mapping.table_view import Sight, seen, view
-from sluice.apply.transform.transform import Columned, copied, reshaped
+from sluice.apply.mapping.table_view import BoundView, as_seen, view
+from sluice.apply.transform.transform import ColumnTransform, copied, reshaped
 from sluice.changelog.schema import CHANGES, SWEPT
 from sluice.config.configuration import Config, Slave
 from sluice.errors import SluiceError
 from sluice.expressions import parse
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.publish.queue_guard import Genuine
+from sluice.publish.queue_guard import QueueGuard
 
 COLUMNS = (Column("a", "integer"), Column("b", "integer"), Column("v", "text"))
 LAYOUT = Layout(7, TableName("public", "t"), COLUMNS, key=(0, 1))
@@ -29,7 +29,7 @@ def changes(*of):
 
 
 def test_a_row_that_is_made_otherwise_is_an_update_still_and_nobody_says_what_it_was():
-    doubled = Columned((COLUMNS[0], Column("twice", "bigint")), (copied(0), parse("b * 2").value(COLUMNS).texts))
+    doubled = ColumnTransform((COLUMNS[0], Column("twice", "bigint")), (copied(0), parse("b * 2").value(COLUMNS).texts))
     batch = changes(("I", ["0", "1", "x"], None), ("U", ["1", "2", "x"], None), ("U", ["2", "3", "x"], ["1", "2", "x"]))
     found = [tuple(row[name] for name in ("action", "new", "old")) for row in reshaped(batch, doubled.made).to_pylist()]
     assert found == [("I", ["0", "2"], None), ("U", ["1", "4"], None), ("U", ["2", "6"], ["1", "4"])]
@@ -43,27 +43,27 @@ TOO_LITTLE += [{"compute": {"a": "a + b"}}, {"mask": {"b": "redact"}}]
 
 def sight(entry, *, lasting=False):
     slave = Slave(connection="x", salt="y", tables={"public.t": entry})
-    return {7: Sight(view(slave.mapper, LAYOUT), b"", lasting=lasting)}
+    return {7: BoundView(view(slave.mapper, LAYOUT), b"", lasting=lasting)}
 
 
 @pytest.mark.parametrize("entry", ENOUGH, ids=str)
 def test_a_slave_that_keeps_the_key_takes_them(entry):
     batch = changes(("U", ["1", "2", "x"], None))
-    assert seen(batch, sight(entry))["action"].to_pylist() == ["U"]
-    assert seen(batch, sight(entry))["old"].to_pylist() == [None]
+    assert as_seen(batch, sight(entry))["action"].to_pylist() == ["U"]
+    assert as_seen(batch, sight(entry))["old"].to_pylist() == [None]
 
 
 @pytest.mark.parametrize("entry", TOO_LITTLE, ids=str)
 def test_a_slave_that_needs_more_stops_in_front_of_them(entry):
     before = changes(("I", ["1", "2", "x"], None), ("U", ["1", "3", "y"], ["1", "2", "x"]))
-    assert len(seen(before, sight(entry))) == 2
+    assert len(as_seen(before, sight(entry))) == 2
     with pytest.raises(SluiceError, match=r"SLC-226: .* rows of public\.t were .* the change 2 does not say it"):
-        seen(changes(("I", ["1", "2", "x"], None), ("U", ["1", "2", "x"], None)), sight(entry))
+        as_seen(changes(("I", ["1", "2", "x"], None), ("U", ["1", "2", "x"], None)), sight(entry))
 
 
 def test_a_history_stops_in_front_of_them():
     with pytest.raises(SluiceError, match=r"SLC-226: .* for its history"):
-        seen(changes(("U", ["1", "2", "x"], None)), sight({}, lasting=True))
+        as_seen(changes(("U", ["1", "2", "x"], None)), sight({}, lasting=True))
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_the_queue_may_have_them_of_tables_alone_whose_key_tells_their_rows(key,
     sweep = SimpleNamespace(layouts=lambda: {7: layout}, deletion=lambda *_: "DELETE ...")
     batch = pa.RecordBatch.from_pylist([row], SWEPT)
     if genuine:
-        Genuine(lambda _: None).expect(batch, sweep)
+        QueueGuard(lambda _: None).expect(batch, sweep)
         row |= {"action": "D", "new": None}
         batch = pa.RecordBatch.from_pylist([row], SWEPT)
     with pytest.raises(SluiceError, match=r"SLC-068: .* it has no old content"):
-        Genuine(lambda _: None).expect(batch, sweep)
+        QueueGuard(lambda _: None).expect(batch, sweep)
 
 
 def config(tables, slave, **source):

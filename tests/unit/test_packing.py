@@ -8,11 +8,11 @@ from io import BytesIO
 
 import pytest
 
-from sluice.changelog.segment_files import Hashing
 from sluice.errors import SluiceError
 from sluice.initial_update.files.encoding import Packing, message
 from sluice.messages.xml_reader import parse
 from sluice.model.names import TableName
+from sluice.storage.files import HashingFile
 
 PIECE = bytes(range(256)) * 50 + b"]]>&\r\n"
 SAID = message(TableName("public", "t"), 7, 2, binary=True)
@@ -33,7 +33,7 @@ def key(tmp_path):
 
 def packed(packing: Packing, name: str = "a") -> bytes:
     file = BytesIO()
-    sink = packing.sink(Hashing(file), name, SAID)
+    sink = packing.sink(HashingFile(file), name, SAID)
     for begin in range(0, len(PIECE), 1000):
         sink.write(memoryview(PIECE)[begin : begin + 1000])
     sink.close()

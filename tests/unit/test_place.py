@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sluice.changelog import initial_data
-from sluice.context import Context
 from sluice.errors import ConfigError, TransientError
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 
 EXAMPLE = """
 sources:
@@ -22,7 +21,7 @@ replications: [{source: flights, slave: zurich}]
 def test_of_what_a_filesystem_says_the_first_line_is_told() -> None:
     """Of `hdfs://` without its libraries pyarrow tells a hundred places where it looked."""
     said = "no libhdfs\ndlopen(/usr/lib/libhdfs.so) failed\ndlopen(/lib/libhdfs.so) failed"
-    with pytest.raises(TransientError) as failed, Place("/there").reachable("read"):
+    with pytest.raises(TransientError) as failed, Directory("/there").reachable("read"):
         raise OSError(said)
     assert "SLC-180: the directory /there cannot be read: no libhdfs\n" in str(failed.value)
     assert "dlopen" not in str(failed.value)
@@ -52,4 +51,4 @@ def test_a_url_may_name_a_user_and_a_server(read):
 
 def test_what_waits_in_a_change_log_of_hadoops_is_found_by_the_name_that_pyarrow_has_for_it(read):
     for url, there in (("s3a://b/log/", "s3://b/log"), ("hdfs://name/log", "hdfs://name/log"), ("/log", "/log")):
-        assert initial_data.place(Context(read(f"change_log: {url}{EXAMPLE}"), {})) == f"{there}/initial_files"
+        assert initial_data.place(read(f"change_log: {url}{EXAMPLE}")) == f"{there}/initial_files"

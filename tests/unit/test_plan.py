@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.initial_update.chunks.plan import BLOCK_BYTES, CHUNK_BYTES, Chunk, Leaf, chunks
+from sluice.initial_update.chunks.plan import CHUNK_BYTES, chunks
 from sluice.model.names import TableName
+from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk, Leaf
 
 NAME = TableName("public", "t")
 WHOLE = CHUNK_BYTES // BLOCK_BYTES

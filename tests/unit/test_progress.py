@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from sluice.initial_update.chunks.plan import BLOCK_BYTES, Chunk, Leaf
-from sluice.initial_update.progress import Far, progress
+from sluice.initial_update.progress import Done, progress
 from sluice.model.names import TableName
+from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk, Leaf
 
 MB = 1_000_000
 
 
 def test_rate_and_time_left_are_those_of_this_attempt():
-    found = progress(Far(100 * MB, 10), Far(60 * MB, 6, 6000), Far(70 * MB, 7, 7000), 10)
+    found = progress(Done(100 * MB, 10), Done(60 * MB, 6, 6000), Done(70 * MB, 7, 7000), 10)
     assert (found.rows, found.rows_per_s) == (7000, 100)
     assert (found.bytes, found.bytes_planned, found.chunks_done) == (70 * MB, 100 * MB, 7)
     assert found.seconds_left == 30
@@ -18,13 +18,13 @@ def test_rate_and_time_left_are_those_of_this_attempt():
 
 
 def test_nobody_knows_the_time_left_before_anything_came():
-    found = progress(Far(100 * MB, 10), Far(60 * MB, 6, 6000), Far(60 * MB, 6, 6000), 10)
+    found = progress(Done(100 * MB, 10), Done(60 * MB, 6, 6000), Done(60 * MB, 6, 6000), 10)
     assert (found.rows_per_s, found.seconds_left) == (0, None)
-    assert progress(Far(), Far(), Far(), 10).seconds_left == 0
+    assert progress(Done(), Done(), Done(), 10).seconds_left == 0
 
 
 def test_tables_without_rows_are_some_work():
-    assert progress(Far(0, 4), Far(), Far(0, 1), 5).seconds_left == 15
+    assert progress(Done(0, 4), Done(), Done(0, 1), 5).seconds_left == 15
 
 
 def test_a_chunk_is_as_large_as_its_blocks():

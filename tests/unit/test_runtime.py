@@ -15,7 +15,7 @@ from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice.runtime import ports, postgres_dirs
 from sluice.runtime.handle import Runtime
-from sluice.runtime.paths import Layout, write_private
+from sluice.runtime.paths import RuntimePaths, write_private
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.state import State
 from sluice.runtime.terminal import Progress
@@ -23,8 +23,8 @@ from sluice_airflow import pools
 
 
 @pytest.fixture
-def layout(tmp_path) -> Layout:
-    layout = Layout(tmp_path / "home")
+def layout(tmp_path) -> RuntimePaths:
+    layout = RuntimePaths(tmp_path / "home")
     layout.make()
     return layout
 
@@ -107,7 +107,7 @@ def test_a_private_file_is_private_from_the_start(tmp_path):
 @pytest.mark.parametrize("deep", [False, True], ids=["short", "long"])
 def test_the_socket_has_a_short_path_wherever_the_home_is(tmp_path, deep):
     directory = tmp_path / ("d" * 100 if deep else "d")
-    place = postgres_dirs.Place.of(directory, None)
+    place = postgres_dirs.ServerDirectories.of(directory, None)
     assert len(f"{place.sockets}/.s.PGSQL.54320") < 107
     assert place.base == directory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.model.names import TableName
-from sluice.model.sequence import SequenceValue, Standing, moved
+from sluice.model.sequence import SequenceState, SequenceValue, moved
 
 HIGH = 2**63 - 1
 
@@ -15,7 +15,7 @@ def master(last, *, cycle=False):
 
 
 def slave(last, *, called=True, increment=1, low=1, high=HIGH):
-    return Standing(last, called, increment, low, high)
+    return SequenceState(last, called, increment, low, high)
 
 
 @pytest.mark.parametrize(

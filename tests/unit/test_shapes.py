@@ -5,14 +5,21 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sluice.apply.transform.transform import Chain, Chosen, Columned, Made, copied, reshaped
+from sluice.apply.transform.transform import (
+    ColumnTransform,
+    RowFilter,
+    TransformChain,
+    TransformedRows,
+    copied,
+    reshaped,
+)
 from sluice.changelog.schema import CHANGES
 from sluice.expressions import parse
 from sluice.model.layout import Column
 
 COLUMNS = (Column("id", "integer"), Column("n", "integer"))
-LARGE = Chosen(COLUMNS, parse("n > 4").condition(COLUMNS))
-DOUBLED = Columned((COLUMNS[0], Column("twice", "bigint")), (copied(0), parse("n * 2").value(COLUMNS).texts))
+LARGE = RowFilter(COLUMNS, parse("n > 4").condition(COLUMNS))
+DOUBLED = ColumnTransform((COLUMNS[0], Column("twice", "bigint")), (copied(0), parse("n * 2").value(COLUMNS).texts))
 
 
 def changes(*of):
@@ -43,7 +50,7 @@ def seen(shape, *of):
     ids=lambda value: str(value[0]) if isinstance(value, tuple) else None,
 )
 def test_a_row_that_begins_to_meet_a_condition_comes_and_one_that_ceases_to_goes(change, expected):
-    assert [row[1:] for row in seen(Chain((LARGE, DOUBLED)), change)] == expected
+    assert [row[1:] for row in seen(TransformChain((LARGE, DOUBLED)), change)] == expected
 
 
 class Copies:
@@ -53,7 +60,7 @@ class Copies:
 
     def made(self, rows):
         given = [(place, row) for place, row in enumerate(rows.to_pylist()) for _ in range(int(row[1]))]
-        return Made(
+        return TransformedRows(
             pa.array([row for _, row in given], rows.type),
             pa.array([place for place, _ in given], pa.int64()).to_numpy(),
         )
@@ -76,7 +83,7 @@ def test_nothing_of_nothing():
     assert seen(LARGE) == []
     assert (
         seen(
-            Chain((DOUBLED, Chosen(DOUBLED.columns, parse("twice = 0").condition(DOUBLED.columns)))),
+            TransformChain((DOUBLED, RowFilter(DOUBLED.columns, parse("twice = 0").condition(DOUBLED.columns)))),
             ("I", ["1", "5"], None),
         )
         == []

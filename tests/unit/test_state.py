@@ -1,4 +1,4 @@
-"""The state machine of a replication, each event in each status; and the gate."""
+"""The state machines of a replication and of an initial update, each event in each state; and the gate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from itertools import product
 
 import pytest
 
+from sluice.state import initial_update
 from sluice.state.dispatcher import Dispatcher, Hold, dispatcher, shown
+from sluice.state.initial_update import IllegalUpdateEvent, UpdateEvent, UpdateState
 from sluice.state.replication import Event, IllegalEvent, Status, after
 
 # What each event leads to, by the status it happens in (guide: "The Replication List Page"); all else is illegal.
@@ -54,3 +56,37 @@ def test_every_status_has_the_lamp_of_the_guide():
 def test_a_gate_is_open_only_if_nothing_holds_it(holds, state, text):
     assert dispatcher(frozenset(holds)) is state
     assert shown(frozenset(holds)) == text
+
+
+# What each event leads to; a cancelled update stays as it is, and one that was refused never began.
+UPDATE_EVENTS = {
+    UpdateEvent.DUMP: "DUMPING",
+    UpdateEvent.LOAD: "LOADING",
+    UpdateEvent.MADE_TABLES: "TO LOAD BLOCKS",
+    UpdateEvent.LOAD_BLOCKS: "LOADING BLOCKS",
+    UpdateEvent.LOADED: "LOADED",
+    UpdateEvent.STORED: "STORED",
+    UpdateEvent.FAIL: "FAILED",
+    UpdateEvent.PUT_OFF: "PUT OFF",
+    UpdateEvent.CANCEL: "CANCELLED",
+}
+CANCELLED_INTO = {
+    "TO LOAD BLOCKS": "CANCELLED IN BLOCKS",
+    "LOADING BLOCKS": "CANCELLED IN BLOCKS",
+    "LOADED": "LOADED",
+    "STORED": "STORED",
+}
+
+
+@pytest.mark.parametrize(("state", "event"), list(product(UpdateState, UpdateEvent)), ids=str)
+def test_every_event_in_every_state_of_an_update(state, event):
+    if state is UpdateState.REFUSED:
+        with pytest.raises(IllegalUpdateEvent, match=rf"^an initial update that is REFUSED cannot {event}$"):
+            initial_update.after(state, event)
+        return
+    expected = UPDATE_EVENTS[event]
+    if event is UpdateEvent.CANCEL:
+        expected = CANCELLED_INTO.get(state, expected)
+    if state.startswith("CANCELLED"):
+        expected = state
+    assert initial_update.after(state, event) is UpdateState(expected)

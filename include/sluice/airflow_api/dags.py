@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi, detail
-from sluice.context import Context
+from sluice.config.configuration import Config
+from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
 
 _LOOK_S = 0.5
@@ -29,12 +30,12 @@ class Dags:
     """The DAGs of one deployment.
 
     Args:
-        context: with the connection of Airflow's REST API.
+        api: the connection of Airflow's REST API.
     """
 
-    def __init__(self, context: Context) -> None:
-        self._config = context.config
-        self._api = AirflowApi(context.connection(context.config.airflow_api))
+    def __init__(self, config: Config, api: ConnectionInfo) -> None:
+        self._config = config
+        self._api = AirflowApi(api)
 
     def switch(self, *names: str, paused: bool) -> str:
         """Pause or unpause a DAG; its id."""

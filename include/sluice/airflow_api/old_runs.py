@@ -8,16 +8,16 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 from sluice.airflow_api.runs import Runs
-from sluice.config.configuration import home
-from sluice.context import Context
+from sluice.config.configuration import Config
 from sluice.errors import TransientError
 from sluice.log import event
+from sluice.paths import home
 
 # A service that is up for months writes into one file.
 _LONGEST_LOG, _KEPT_OF_IT = 50_000_000, 10_000_000
 
 
-def clean_up(context: Context, days: float, logs: Path | None) -> dict[str, object]:
+def clean_up(runs: Runs, config: Config, days: float, logs: Path | None) -> dict[str, object]:
     """Delete runs that ended so many days ago, and logs as old.
 
     Args:
@@ -27,19 +27,18 @@ def clean_up(context: Context, days: float, logs: Path | None) -> dict[str, obje
         TransientError: SLC-285, Airflow's REST API did not delete them.
     """
     before = datetime.now(UTC) - timedelta(days=days)
-    runs, dags = context.runs(), context.config.dags
     try:
-        done = {dag: _delete_runs(runs, dag, before) for dag in dags}
+        done = {dag: _delete_runs(runs, dag, before) for dag in config.dags}
     except (OSError, KeyError, ValueError) as error:
         raise TransientError(
             285,
             f"old runs cannot be deleted: {error}",
-            f"nothing is lost; look whether the login of the connection {context.config.airflow_api} may delete runs. "
+            f"nothing is lost; look whether the login of the connection {config.airflow_api} may delete runs. "
             "The next run of housekeeping tries again; keep_runs_days: null in the configuration switches it off",
         ) from None
     deleted, gone = sum(count for count, _ in done.values()), 0
     for dag, (_, alive) in done.items():
-        found = (logs / f"dag_id={context.config.dag_id(dag)}").glob("run_id=*") if logs else ()
+        found = (logs / f"dag_id={config.dag_id(dag)}").glob("run_id=*") if logs else ()
         gone += sum(_removed(run, before) for run in found if run.name.partition("=")[2] not in alive)
     services = home() / "logs"
     gone += sum(_removed(day, before) for day in services.glob("dag-files/*") if not day.is_symlink())

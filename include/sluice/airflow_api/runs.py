@@ -10,10 +10,8 @@ from urllib.parse import quote, urlencode
 
 from sluice.airflow_api.client import AirflowApi
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import RECEIVE_INITIAL_FILES, Pair
 
-# The DAGs that fill slaves.
-UPDATING, RECEIVING = "initial_update", "receive_initial_files"
 _QUEUED = "queued"
 _AT_WORK = (_QUEUED, "running")
 _ENDED = ("success", "failed")
@@ -136,7 +134,7 @@ class Runs:
         """Runs that wait for files of a slave, or load them."""
         assert self._api is not None
         query = urlencode({"state": _AT_WORK, "limit": _MOST}, doseq=True)
-        dag = self._dag_id(RECEIVING)
+        dag = self._dag_id(RECEIVE_INITIAL_FILES)
         found = self._api.ask(f"/api/v2/dags/{dag}/dagRuns?{query}")["dag_runs"]
         return [f"{dag}/{run['dag_run_id']}" for run in found if _is_for(pair, run["conf"] or {})]
 

@@ -27,7 +27,7 @@ Veto = Callable[[str, Row | None, Row | None], bool]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChangeFilter:
     """What is said of the changes of one layout, as a slave sees it."""
 
     layout: Layout
@@ -66,7 +66,7 @@ class Choice:
         return None if texts is None else dict(zip(names, texts, strict=True))
 
 
-def choice(entry: SlaveTable, layout: Layout) -> Choice:
+def choice(entry: SlaveTable, layout: Layout) -> ChangeFilter:
     """What the configuration says of changes of a table as a slave sees it.
 
     Raises:
@@ -82,7 +82,7 @@ def choice(entry: SlaveTable, layout: Layout) -> Choice:
     def found(named: str) -> Veto:
         made = extensions.made(GROUP, named, layout)
         if not callable(made):
-            raise extensions.Unusable("what it makes cannot be called")
+            raise extensions.UnusableExtension("what it makes cannot be called")
         return made
 
     actions = frozenset(Action(letter) for letter in "IUD" if letter in entry.actions)
@@ -93,4 +93,4 @@ def choice(entry: SlaveTable, layout: Layout) -> Choice:
     called = f"veto {entry.veto}"
     hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
     veto = None if entry.veto is None else usable(called, layout.name, lambda: found(entry.veto or ""), hint)
-    return Choice(layout, actions, when, veto, called)
+    return ChangeFilter(layout, actions, when, veto, called)

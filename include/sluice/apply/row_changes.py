@@ -33,7 +33,7 @@ _AT_ONCE = 2_000
 
 
 @dataclass(frozen=True)
-class Group:
+class TransactionGroup:
     """One or several whole transactions, which a slave gets in one.
 
     Attributes:
@@ -51,7 +51,7 @@ class Group:
     changes: Iterator[RowChange]
 
 
-def groups(changes: pa.Table, collected: int) -> Iterator[Group]:
+def groups(changes: pa.Table, collected: int) -> Iterator[TransactionGroup]:
     """Whole transactions in order: each by itself, or together until they have `collected` changes. Columns as in
     `CHANGES`; marks are left out."""
     changes = changes.filter(pc.not_equal(changes["action"], Action.COMMIT))
@@ -62,7 +62,7 @@ def groups(changes: pa.Table, collected: int) -> Iterator[Group]:
     for end in [*(np.flatnonzero(np.diff(ordinals)) + 1).tolist(), len(ordinals)]:
         if end - begin >= max(collected, 1) or begin < end == len(ordinals):
             within = slice(begin, end)
-            yield Group(
+            yield TransactionGroup(
                 int(ordinals[end - 1]),
                 end - begin,
                 frozenset(layouts[within].tolist()),

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
-from sluice.airflow_api.dags import Dags
 from sluice.bench.report import Report
 from sluice.context import Context
 from sluice.demo.by_files import PATIENCE_S
@@ -65,7 +64,7 @@ def measure(scale: float, progress: Progress) -> Report:
 
 def _replicate(runtime: Runtime, context: Context, slaves: list[str], progress: Progress) -> None:
     """The demo's data on the master and on every slave, and the DAGs at work."""
-    dags = Dags(context)
+    dags = context.dags()
     with progress.step("loading the master"), runtime.connect("master") as session:
         load_flights(session)
     context.store.migrate()

@@ -11,11 +11,12 @@ import sys
 from sluice.bench import workload
 from sluice.bench.report import Report, alternating, seconds
 from sluice.bench.server import SOURCE, Server, private_server, receive
-from sluice.config.configuration import CONFIG_ENV, HOME_ENV, PROJECT
+from sluice.config.configuration import CONFIG_ENV
 from sluice.context import Context
 from sluice.drain.run import drain
 from sluice.errors import SluiceError
 from sluice.model.names import Pair
+from sluice.paths import HOME_ENV, PROJECT
 from sluice.publish.run import publish
 from sluice.runtime.terminal import Progress
 from sluice.vendors.postgresql.session import Connection

@@ -13,8 +13,8 @@ import psutil
 import pyarrow as pa
 
 from sluice.bench.server import Server
-from sluice.config.configuration import PROJECT
 from sluice.context import Context
+from sluice.paths import PROJECT
 from sluice.runtime.java import java_home
 from sluice.runtime.terminal import Progress
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoaded

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sluice.capture import unwatched
 from sluice.context import Context
-from sluice.drain import shared_tables
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.monitor import unwatched
 from sluice.state.replication import Event, Status
-from sluice.store import leases, replications, updates
+from sluice.store import leases, replications, updates, watched_tables
 from sluice.vendors.protocol.slave import Installed, SourceDatabase
 
 
@@ -51,7 +50,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         watched, wanted = context.watched(source), context.wanted(source)
         database.claim(context.store.id, by_force=rebase)
         # Before any row of theirs can get to a slave.
-        shared_tables.record(context.store, source, watched)
+        watched_tables.record(context.store, source, watched)
         database.upgrade(wanted)
         unreadable = []
         if database.is_installed():

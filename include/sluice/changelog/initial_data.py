@@ -4,45 +4,45 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from sluice.context import Context
+from sluice.config.configuration import Config
 from sluice.errors import TransientError
 from sluice.log import event
+from sluice.state.initial_update import UpdateState
 from sluice.state.replication import Status
-from sluice.storage.directory import Place
-from sluice.store import updates
+from sluice.storage.directory import Directory
+from sluice.store.engine import Store
 from sluice.store.tables import initial_update, replication, transfer
 from sluice.store.transfers import Transfer
 
 
-def place(context: Context) -> str:
+def place(config: Config) -> str:
     """Where its directories are, as pyarrow has it: of Hadoop's `s3a` it knows the store, and not the name."""
-    log = context.config.change_log_url.rstrip("/")
+    log = config.change_log_url.rstrip("/")
     return f"s3://{log.removeprefix('s3a://')}/initial_files" if log.startswith("s3a://") else f"{log}/initial_files"
 
 
-def holds(context: Context, awaited: Transfer) -> bool:
+def holds(config: Config, awaited: Transfer) -> bool:
     """Whether what a slave waits for is there, so that nobody has to carry it."""
-    return awaited.url == f"{place(context)}/{awaited.name}"
+    return awaited.url == f"{place(config)}/{awaited.name}"
 
 
-def sweep(context: Context) -> None:
+def sweep(config: Config, store: Store) -> None:
     """Remove what nobody waits for any more, once nothing is written there."""
-    config = context.config
     used = any(one.off_line == "store" for one in config.slaves.values())
-    if "://" in place(context) and not used and not any(one.initial_files.versions for one in config.sources.values()):
+    if "://" in place(config) and not used and not any(one.initial_files.versions for one in config.sources.values()):
         return
     dumped = replication.join(initial_update, initial_update.c.id == replication.c.update_id)
     dumping = select(replication.c.slave).select_from(dumped)
-    dumping = dumping.where(replication.c.status == Status.INITIAL, initial_update.c.state != updates.PUT_OFF)
+    dumping = dumping.where(replication.c.status == Status.INITIAL, initial_update.c.state != UpdateState.PUT_OFF)
     try:
         # Before the store is asked: what is made later is nobody's yet.
-        there = Place(place(context)).directories()
-        with context.store.begin() as connection:
+        there = Directory(place(config)).directories()
+        with store.begin() as connection:
             written = connection.execute(dumping.limit(1)).first()
             named = set(connection.execute(select(transfer.c.name)).scalars())
         for name in [] if written else there:
             if name not in named:
-                Place(place(context)).within(name).remove_all()
+                Directory(place(config)).within(name).remove_all()
                 event("swept", directory=name)
     except TransientError as error:
         event("not swept", why=error.fact)

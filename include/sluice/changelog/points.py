@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,8 +18,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, func, select
 
 from sluice import shell
-from sluice.airflow_api import publish_runs
-from sluice.context import Context
 from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import Pair
@@ -33,7 +31,7 @@ _KEEP_UP_S = 15.0
 _LOOK_S = 0.1
 
 
-class Waiting:
+class PointWait:
     """Waiting for a slave that is on its way to a point of the stream.
 
     Args:
@@ -83,15 +81,19 @@ class Point:
 
 
 @contextmanager
-def held(context: Context, source: str, slaves: Sequence[str], patience_s: float) -> Iterator[Point]:
-    """A point at which these slaves stop, until they are let pass, or this ends. A publisher that lacks is asked for.
+def held(
+    store: Store, source: str, slaves: Sequence[str], patience_s: float, ask_publisher: Callable[[str], None]
+) -> Iterator[Point]:
+    """A point at which these slaves stop, until they are let pass, or this ends.
+
+    Args:
+        ask_publisher: has a publisher of the source begin, if none is at work.
 
     Raises:
         TransientError: SLC-094, no publisher answered.
     """
-    store = context.store
     number = ask(store, source, slaves)
-    publish_runs.ask(context, source)
+    ask_publisher(source)
     over = threading.Event()
 
     def keep() -> None:

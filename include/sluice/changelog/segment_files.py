@@ -8,14 +8,15 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sluice import paths
 from sluice.changelog.schema import CHANGES, LOGGED
-from sluice.config import configuration
 from sluice.errors import SluiceError, TransientError
+from sluice.storage.files import HashingFile, flush
 
 ROW_GROUP = 65_536
 # Values of rows seldom repeat, and nobody looks for them: a dictionary or their range is not worth its CPU.
@@ -35,7 +36,7 @@ def expect_place(url: str) -> Path:
         SluiceError: SLC-254, its disk is not mounted; SLC-065, nothing can be written there.
     """
     directory = Path(url)
-    if not (directory.parent.exists() or configuration.is_at_home(directory)):
+    if not (directory.parent.exists() or paths.is_at_home(directory)):
         raise SluiceError(
             254,
             f"there is no {directory.parent}, so the change log {directory} has no place",
@@ -97,7 +98,7 @@ class PlainDirectory:
         try:
             if new:
                 # Elsewhere a directory whose parent is not there is on a disk that is not mounted.
-                self._directory.mkdir(parents=configuration.is_at_home(self._directory), exist_ok=True)
+                self._directory.mkdir(parents=paths.is_at_home(self._directory), exist_ok=True)
             self._begun = self._identity()
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be reached: {error.strerror}") from None
@@ -112,7 +113,7 @@ class PlainDirectory:
             raise self._unwritable(name, error) from None
         try:
             with file:
-                hashing = Hashing(file)
+                hashing = HashingFile(file)
                 with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
                     for batch in batches:
                         writer.write_batch(batch, row_group_size=ROW_GROUP)
@@ -195,40 +196,3 @@ def absent(fact: str) -> TransientError:
         "no change is lost; mount the directory or mend the filesystem, the next run goes on. See the runbook if it is "
         "lost for good",
     )
-
-
-class Hashing:
-    """A file that hashes what passes through it on its way to the disk."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.digest = hashlib.sha256()
-        self.size = 0
-        self.closed = False
-
-    def write(self, data: bytes) -> int:
-        """Write and hash."""
-        self.digest.update(data)
-        self.size += len(data)
-        return self._file.write(data)
-
-    def flush(self) -> None:
-        """Hand buffers to the system."""
-        self._file.flush()
-
-    def tell(self) -> int:
-        """Bytes written so far."""
-        return self.size
-
-    def close(self) -> None:
-        """The underlying file stays open, to be fsynced."""
-        self.closed = True
-
-
-def flush(path: Path | str) -> None:
-    """Wait until a file, or a directory's list of names, is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

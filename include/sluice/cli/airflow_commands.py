@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi, detail
-from sluice.airflow_api.dags import Dags
 from sluice.cli.context import airflow_environment, connection_ids
 from sluice.cli.context import context as _context
 from sluice.config import configuration, fields
@@ -39,7 +38,7 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
         words: choices of its form, as NAME=VALUE.
         conf: more of them, as a JSON object.
     """
-    dags = Dags(_context())
+    dags = _context().dags()
     try:
         given = json.loads(conf or "{}")
     except ValueError:
@@ -73,7 +72,7 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
             f"name slaves of {source} ({', '.join(settings.slaves_of(source))}), or say --publish; nothing was changed",
         )
     pairs = [Pair(settings.replication(source, slave).source, slave) for slave in slaves]
-    dags = Dags(context)
+    dags = context.dags()
     for pair in pairs:
         dag = dags.switch("drain", source, pair.slave, paused=paused)
         print(_said(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))

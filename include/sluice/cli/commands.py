@@ -12,7 +12,7 @@ from sluice.capture.uninstall import cleanup
 from sluice.cli.context import context as _context
 from sluice.cli.context import from_airflow as _from_airflow
 from sluice.commands import export as exporting
-from sluice.commands import unblock
+from sluice.commands import retry_rejected, unblock
 from sluice.config import configuration
 from sluice.initial_update import column_losses
 from sluice.initial_update.cancel import cancel
@@ -20,9 +20,9 @@ from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
 from sluice.monitor import status
 from sluice.runtime.up import running
-from sluice.state.ddl_question import Answer
+from sluice.state.ddl_question import Decision
 from sluice.statements import issue
-from sluice.store import rejected_changes, replications, statement_results
+from sluice.store import allowed_losses, rejected_changes, replications, statement_results
 
 
 def show_check() -> int:
@@ -63,20 +63,20 @@ def show_statement(source: str, number: int, patience_s: float) -> int:
     return _answers(source, number, issue.shown(_context(), source, number, patience_s))
 
 
-def _answers(source: str, number: int, found: Sequence[statement_results.Answered]) -> int:
+def _answers(source: str, number: int, found: Sequence[statement_results.NodeAnswer]) -> int:
     print(f"statement {number}")
     for one in found:
         print("  ".join(filter(None, [one.slave or f"{source} (master)", one.status, one.detail])))
-        if one.answer.columns and one.status is not statement_results.Standing.WAITING:
+        if one.answer.columns and one.status is not statement_results.StatementStatus.WAITING:
             for row in (one.answer.columns, *one.answer.rows):
                 print("\t".join("NULL" if value is None else value for value in row))
         if (
             not one.detail
-            and one.status is statement_results.Standing.OK
+            and one.status is statement_results.StatementStatus.OK
             and (one.answer.count or not one.answer.columns)
         ):
             print(f"{one.answer.count} rows changed")
-    return 1 if any(one.status is statement_results.Standing.FAILED for one in found) else 0
+    return 1 if any(one.status is statement_results.StatementStatus.FAILED for one in found) else 0
 
 
 def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
@@ -107,7 +107,7 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
 
 def show_dispatcher(source: str, slave: str) -> int:
     """Print what keeps a slave from going on, and what it goes on without. 0 if there is neither."""
-    (one,) = status.standings(_context(), Pair(source, slave))
+    (one,) = status.statuses(_context(), Pair(source, slave))
     print(f"slave {slave} of {source}: {one.status}, {one.dispatcher}, at {one.position}")
     if one.why:
         print(one.why)
@@ -130,7 +130,7 @@ def skip(source: str, slave: str, table: str) -> int:
     return 0
 
 
-def decide(source: str, slave: str, key: int, said: Answer) -> int:
+def decide(source: str, slave: str, key: int, said: Decision) -> int:
     """Say what becomes of a command of the master that a slave waits in front of."""
     about = unblock.decide(_context(), pair := Pair(source, slave), key, said)
     print(f"{said}: {about}")
@@ -142,8 +142,8 @@ def show_losses(source: str, slave: str) -> int:
     """Print what columns of a slave would lose of the master's values. 0 if nobody has to decide about any of it."""
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
-    found, known = column_losses.found(context, pair), column_losses.allowed(context.store, pair)
-    left = [one for one in found if not column_losses.is_allowed(one, known)]
+    found, known = column_losses.found(context, pair), allowed_losses.allowed(context.store, pair)
+    left = [one for one in found if not allowed_losses.is_allowed(one, known)]
     for one in found:
         asked = "nobody allowed it" if one.cast else "nobody can allow it: alter the table"
         print(f"{one}: {asked if one in left else 'allowed'}")
@@ -181,7 +181,7 @@ def carry_out_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     """Write changes to a slave that it did not carry out."""
     context = _context()
     context.config.replication(source, slave)
-    done, odd = rejected_changes.carry_out(context, Pair(source, slave), numbers)
+    done, odd = retry_rejected.carry_out(context, Pair(source, slave), numbers)
     print(f"carried out {done} changes; {odd} rows were put right for it")
     return 0
 

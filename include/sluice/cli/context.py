@@ -8,13 +8,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from sluice import shell
+from sluice import paths, shell
 from sluice.config import configuration
 from sluice.config.configuration import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
-from sluice.runtime.paths import Layout
+from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.up import running
 
 
@@ -36,7 +36,7 @@ def from_airflow(settings: Config) -> Context:
     """
     if os.environ.get(SEALED_ENV):
         return Context(settings, opened())
-    os.environ.setdefault(KEY_FILE_ENV, str(Layout.of_environment().seal_key))
+    os.environ.setdefault(KEY_FILE_ENV, str(RuntimePaths.of_environment().seal_key))
     command = [sys.executable, "-m", "sluice_airflow.sealing", *connection_ids(settings)]
     asked = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True)
     if asked.returncode or not asked.stdout.strip():
@@ -65,8 +65,8 @@ def airflow_environment() -> dict[str, str]:
             "type: ./sluice up; or, for an Airflow of your own, run this where its environment is set (AIRFLOW_HOME, "
             "AIRFLOW__...)",
         )
-    paths = [str(configuration.PROJECT / part) for part in ("include", "plugins")]
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths, env.get("PYTHONPATH")]))
+    folders = [str(paths.PROJECT / part) for part in ("include", "plugins")]
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [*folders, env.get("PYTHONPATH")]))
     return env
 
 

@@ -284,13 +284,13 @@ def _rejected(options: argparse.Namespace) -> int:
 
 def _dispatcher(options: argparse.Namespace) -> int:
     from sluice.cli import commands
-    from sluice.state.ddl_question import Answer
+    from sluice.state.ddl_question import Decision
 
     if options.remove_first:
         return commands.remove_first(options.source, options.slave, options.remove_first)
     if options.skip:
         return commands.skip(options.source, options.slave, options.skip)
-    for answer in Answer:
+    for answer in Decision:
         if (key := getattr(options, answer)) is not None:
             return commands.decide(options.source, options.slave, key, answer)
     return commands.show_dispatcher(options.source, options.slave)

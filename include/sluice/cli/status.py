@@ -21,7 +21,7 @@ def show_status(*, as_json: bool, every_s: float | None = None) -> int:
     """
     context = _context()
     while True:
-        rows = status.standings(context)
+        rows = status.statuses(context)
         print(status.as_json(rows) if as_json else status.as_table(rows), flush=True)
         if every_s is None:
             return 0 if all(row.well for row in rows) else 1

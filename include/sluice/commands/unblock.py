@@ -11,7 +11,7 @@ from sluice.drain.run import drain_of
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen, split_table
-from sluice.state.ddl_question import Answer
+from sluice.state.ddl_question import Decision
 from sluice.store import blocked, ddl_questions, leases, rejected_changes, replications
 
 
@@ -67,7 +67,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
     return table
 
 
-def decide(context: Context, pair: Pair, key: int, said: Answer, who: str | None = None) -> str:
+def decide(context: Context, pair: Pair, key: int, said: Decision, who: str | None = None) -> str:
     """Say what becomes of a command that a slave waits in front of; what it is.
 
     Args:

@@ -22,9 +22,9 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import (
     HASH,
     Blocks,
-    Incoming,
+    IncomingFiles,
     Messages,
-    Outgoing,
+    OutgoingFiles,
     Part,
     Program,
     PublishSchedule,
@@ -40,29 +40,13 @@ from sluice.config.strict_yaml import StrictLoader, place, reason
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
-from sluice.model.replication_cycles import Arrow, echoing
+from sluice.model.replication_cycles import Link, echoing
 from sluice.model.watched import Pattern, chosen, distinct, split_pattern
+from sluice.paths import PROJECT, at_home
 
-PROJECT = Path(__file__).resolve().parents[3]
 CONFIG_ENV = "SLUICE_CONFIG"
-HOME_ENV = "SLUICE_HOME"
 
 _T = TypeVar("_T")
-
-
-def home() -> Path:
-    """Where everything that exists only at run time lives."""
-    return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
-
-
-def is_at_home(directory: Path) -> bool:
-    """Whether a directory is one of those below `home`."""
-    return home().resolve() in directory.resolve().parents
-
-
-def at_home(place: str) -> str:
-    """A URL as written, or an absolute path; what is relative begins at `home`."""
-    return place if "://" in place else str(home() / place)
 
 
 class Source(Part):
@@ -95,7 +79,7 @@ class Source(Part):
     statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
     segments: Segments = Segments()
     messages: Messages = Messages()
-    initial_files: Outgoing = Outgoing()
+    initial_files: OutgoingFiles = OutgoingFiles()
     initial_program: Program = Program()
     blocks: Blocks = Blocks()
 
@@ -141,7 +125,7 @@ class Slave(Part):
     stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
-    initial_files: Incoming = Incoming()
+    initial_files: IncomingFiles = IncomingFiles()
     off_line: Annotated[
         Literal["wait", "store"],
         Field(description="when it cannot be reached: its initial update waits, or is stored in the change log"),
@@ -234,14 +218,14 @@ class Config(Part):
             raise ValueError(arrow.fault)
         return self
 
-    def arrows(self, place: Callable[[str], str] = str) -> list[Arrow]:
+    def arrows(self, place: Callable[[str], str] = str) -> list[Link]:
         """The replications as arrows between databases, which `place` tells apart by their connections."""
         found = []
         for one in self.replications:
             source, slave = self.sources[one.source], self.slaves[one.slave]
             ends = place(source.connection), place(slave.connection)
             taken = tuple(consistency.brought(source.patterns, slave.mapper))
-            found.append(Arrow(one.source, one.slave, *ends, taken, slave.schemas, slave.mapper.moved, one.block_loop))
+            found.append(Link(one.source, one.slave, *ends, taken, slave.schemas, slave.mapper.moved, one.block_loop))
         return found
 
     def source(self, name: str) -> Source:
@@ -265,6 +249,21 @@ class Config(Part):
             f"{', '.join(slaves) or 'none'}",
             meant(slave, slaves, "add it under `replications`"),
         )
+
+    def parsed(self, said: str) -> Pair | None:
+        """A replication that is named as `source/slave`; none for a blank.
+
+        Raises:
+            ConfigError: SLC-003 or SLC-209, there is no such one.
+        """
+        said = said.strip()
+        if not said:
+            return None
+        source, slash, slave = said.partition("/")
+        if not slash:
+            raise ConfigError(209, f"{said!r} names no replication", "write `source/slave`; nothing was changed")
+        self.replication(source, slave)
+        return Pair(source, slave)
 
     def slaves_of(self, source: str) -> list[str]:
         """The slaves that this source feeds, in the file's order."""

@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sluice.apply.transform.stylesheet_file import Stylesheet
 from sluice.config.models import SlaveTable
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.names import TableName
+from sluice.model.stylesheet import Stylesheet
 from sluice.model.watched import Pattern, chosen, split_name
-from sluice.model.write_policy import Manner
+from sluice.model.write_policy import WritePolicy
 
 _PLAIN = SlaveTable()
 # What of an entry decides about rows and changes as a whole.
@@ -101,10 +101,10 @@ class Mapper:
         """What an initial update does about rows that the slave has of this table."""
         return self.entry(table).on_filled or self.on_filled
 
-    def manner(self, table: TableName) -> Manner:
+    def manner(self, table: TableName) -> WritePolicy:
         """How changes of this table of the master are carried out."""
         entry = self.entry(table)
-        return Manner(entry.on_missing, entry.on_duplicate, entry.before, entry.after)
+        return WritePolicy(entry.on_missing, entry.on_duplicate, entry.before, entry.after)
 
     def columns(self, table: TableName, columns: Iterable[str]) -> dict[str, str]:
         """The columns of this table that the slave gets, masked or not, in their order, and what they are called there.

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from sluice.config.fields import Actions, Identifier, Label, Location, TableAlias
 from sluice.model.action import Existing, Filled, Policies, Policy
-from sluice.model.row_conflict import Way
+from sluice.model.row_conflict import ConflictAction
 
 # Masks that are no constant.
 HASH, REDACT = "hash", "redact"
@@ -90,8 +90,12 @@ class SlaveTable(Part):
         None
     )
     veto: Annotated[str | None, Field(description="entry point of sluice.vetoes, or module:attribute")] = None
-    on_missing: Annotated[Way, Field(description="when a row that changes or goes is not there")] = Way.WARN
-    on_duplicate: Annotated[Way, Field(description="when a row that comes is there already")] = Way.WARN
+    on_missing: Annotated[ConflictAction, Field(description="when a row that changes or goes is not there")] = (
+        ConflictAction.WARN
+    )
+    on_duplicate: Annotated[ConflictAction, Field(description="when a row that comes is there already")] = (
+        ConflictAction.WARN
+    )
     on_filled: Annotated[Filled | None, Field(description="when it has rows before an initial update")] = None
     before: Annotated[
         dict[Action, Statement], Field(description="I, U, D: what is executed before each such change, beside it")
@@ -197,7 +201,7 @@ PublicKey = Annotated[
 ]
 
 
-class Outgoing(Part):
+class OutgoingFiles(Part):
     """Where a master's initial data is stored that is carried to slaves by hand."""
 
     location: Annotated[Location, Field(description="directory or URL; relative to SLUICE_HOME")] = "initial_files"
@@ -213,7 +217,7 @@ class Outgoing(Part):
     sign_with: PrivateKey = None
 
 
-class Incoming(Part):
+class IncomingFiles(Part):
     """Where a slave finds initial data that was carried to it by hand."""
 
     location: Annotated[

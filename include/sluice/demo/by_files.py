@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from sluice.airflow_api.dags import Dags
-from sluice.config.configuration import at_home
 from sluice.context import Context
 from sluice.model.names import Pair
+from sluice.paths import at_home
 from sluice.runtime.terminal import Progress
 from sluice.store import transfers
 

@@ -11,18 +11,17 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from sluice.airflow_api.dags import Dags
 from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.config import configuration
 from sluice.context import Context
 from sluice.demo import by_files
 from sluice.demo.data import load_flights
-from sluice.demo.writer import Writer
+from sluice.demo.writer import DemoWriter
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import TableName
 from sluice.monitor import status
-from sluice.monitor.status import Standing
+from sluice.monitor.status import ReplicationStatus
 from sluice.runtime.handle import Runtime
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.terminal import Progress
@@ -37,10 +36,10 @@ CATCH_UP_S = 180.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DemoResult:
     """What the demo proved."""
 
-    rows: list[Standing]
+    rows: list[ReplicationStatus]
 
     @property
     def proved(self) -> bool:
@@ -94,10 +93,10 @@ def _expect_own_configuration() -> None:
         )
 
 
-def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
+def _show(runtime: Runtime, progress: Progress, *, files: bool) -> DemoResult:
     context = Context(configuration.load(), runtime.connections())
     slaves = context.config.slaves_of(SOURCE)
-    dags = Dags(context)
+    dags = context.dags()
     with progress.step(f"installing on the master; a superuser runs what `./sluice grants {SOURCE}` prints"):
         bootstrap(context, SOURCE)
         with _master(runtime) as session:
@@ -106,7 +105,7 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
         names = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
         for one in [*names, *(("drain", SOURCE, slave) for slave in slaves)]:
             dags.let_run(*one)
-    writer = Writer(lambda: _master(runtime))
+    writer = DemoWriter(lambda: _master(runtime))
     writer.start()
     try:
         conf: dict[str, object] = {"source": SOURCE, "slaves": slaves}
@@ -127,7 +126,7 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> Outcome:
         _catch_up(context, runtime, step.update)
     with progress.step("verifying value by value at one point of the stream") as step:
         dags.wait("verify", dags.trigger("verify", conf), step.update, by_files.PATIENCE_S)
-    return Outcome(status.standings(context))
+    return DemoResult(status.statuses(context))
 
 
 def _master(runtime: Runtime) -> psycopg.Connection[tuple[Any, ...]]:
@@ -150,7 +149,7 @@ def _catch_up(context: Context, runtime: Runtime, tell: Callable[[str], None]) -
     with _master(runtime) as session:
         while True:
             (queued,) = session.execute(counted).fetchone() or (0,)
-            behind = sum(row.holdback for row in status.standings(context))
+            behind = sum(row.holdback for row in status.statuses(context))
             tell(f"{queued} in ITEMS, {behind} held back")
             if not queued and not behind:
                 return

@@ -32,7 +32,7 @@ class Counts(NamedTuple):
     rolled_back: int
 
 
-class Writer:
+class DemoWriter:
     """Changes the demo's tables until it is stopped. What each thread does follows from the seed alone.
 
     Args:

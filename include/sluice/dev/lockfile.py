@@ -11,10 +11,10 @@ import subprocess
 from pathlib import Path
 from urllib.parse import unquote
 
-from sluice.config import configuration
+from sluice import paths
 from sluice.errors import SluiceError
 
-LOCK = configuration.PROJECT / "uv.lock"
+LOCK = paths.PROJECT / "uv.lock"
 
 
 def update(*, upgrade: bool = False, file: Path = LOCK) -> int:
@@ -40,7 +40,7 @@ def without_addresses(text: str) -> str:
 
 def _uv() -> str:
     """The launcher's, or the machine's."""
-    boot = configuration.PROJECT / ".sluice" / "boot"
+    boot = paths.PROJECT / ".sluice" / "boot"
     for candidate in (boot / "venv" / "bin" / "uv", boot / "lib" / "bin" / "uv", shutil.which("uv")):
         if candidate and Path(candidate).exists():
             return str(candidate)

@@ -20,11 +20,11 @@ from pathlib import Path
 from threading import Lock
 from xml.etree import ElementTree
 
-from sluice.config import configuration
+from sluice import paths
 from sluice.dev import parallel_commands
 from sluice.errors import SluiceError
 from sluice.runtime.java import java_home
-from sluice.runtime.paths import BIN, Layout
+from sluice.runtime.paths import BIN, RuntimePaths
 
 LINT = "lint"
 RINGS = (
@@ -78,7 +78,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Piece:
+class RingPart:
     """What one process tests: a ring, or some files of it."""
 
     ring: str
@@ -94,7 +94,7 @@ def run(names: Sequence[str]) -> int:
     """
     if importlib.util.find_spec("pytest") is None:
         raise SluiceError(281, "the packages of the tests are not installed", "run ./sluice install, then this again")
-    there = [ring for ring in RINGS if ring == LINT or any((configuration.PROJECT / "tests" / ring).rglob("test_*.py"))]
+    there = [ring for ring in RINGS if ring == LINT or any((paths.PROJECT / "tests" / ring).rglob("test_*.py"))]
     if unknown := [name for name in names if name not in there]:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(there)}")
     started = time.monotonic()
@@ -117,19 +117,19 @@ def run(names: Sequence[str]) -> int:
     return _conclude(total, times)
 
 
-def cut(ring: str, parts: int) -> list[Piece]:
+def cut(ring: str, parts: int) -> list[RingPart]:
     """A ring in so many pieces of neighbouring test files; uncut if that are more than its files."""
-    files = sorted(f"tests/{ring}/{path.name}" for path in (configuration.PROJECT / "tests" / ring).glob("test_*.py"))
+    files = sorted(f"tests/{ring}/{path.name}" for path in (paths.PROJECT / "tests" / ring).glob("test_*.py"))
     if parts == 1 or len(files) < parts:
-        return [Piece(ring, ring, (f"tests/{ring}",))]
+        return [RingPart(ring, ring, (f"tests/{ring}",))]
     edges = [len(files) * part // parts for part in range(parts + 1)]
     return [
-        Piece(ring, f"{ring} {part}/{parts}", tuple(files[begin:end]))
+        RingPart(ring, f"{ring} {part}/{parts}", tuple(files[begin:end]))
         for part, (begin, end) in enumerate(pairwise(edges), 1)
     ]
 
 
-def _run(piece: Piece, *, beside: bool) -> tuple[float, Count]:
+def _run(piece: RingPart, *, beside: bool) -> tuple[float, Count]:
     """One piece; its seconds and what became of its tests."""
     parallel_commands.say(f"===== {piece.title}" + (" begins" if beside else ""))
     began = time.monotonic()
@@ -158,7 +158,7 @@ def _lint(*, beside: bool) -> Count:
     count = Count()
     for title, command in _LINTERS:
         words = [BIN / command[0], *command[1:]]
-        if parallel_commands.shown(LINT, words, configuration.PROJECT, os.environ, beside=beside):
+        if parallel_commands.shown(LINT, words, paths.PROJECT, os.environ, beside=beside):
             parallel_commands.say(f"{title}: failed")
             count.failed += 1
         else:
@@ -166,7 +166,7 @@ def _lint(*, beside: bool) -> Count:
     return count
 
 
-def _tests(piece: Piece, *, beside: bool) -> Count:
+def _tests(piece: RingPart, *, beside: bool) -> Count:
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
         command = [
@@ -178,7 +178,7 @@ def _tests(piece: Piece, *, beside: bool) -> Count:
             "--durations=3",
             "--no-header",
         ]
-        code = parallel_commands.shown(piece.title, command, configuration.PROJECT, _environment(), beside=beside)
+        code = parallel_commands.shown(piece.title, command, paths.PROJECT, _environment(), beside=beside)
         count = read_report(report)
     # An interrupted or broken run has no failed test, and is no success.
     if code not in (0, _NO_TESTS) and not count.failed:
@@ -188,7 +188,7 @@ def _tests(piece: Piece, *, beside: bool) -> Count:
 
 def _environment() -> dict[str, str]:
     """Ours, with a Java for the tests that start Spark themselves."""
-    layout = Layout.of_environment()
+    layout = RuntimePaths.of_environment()
     with _making:
         layout.make()
         java = java_home(layout.spark / "java")

@@ -18,7 +18,7 @@ from sluice.changelog.schema import are_commands
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.drain.batches import batches, newer
 from sluice.drain.plan import steps
-from sluice.drain.slave_view import Seeing, layouts_of
+from sluice.drain.slave_view import SlaveViews, layouts_of
 from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
@@ -59,7 +59,7 @@ def deliver(
         SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
             was trimmed.
     """
-    seeing = Seeing(slave.mapper, manifest, salt)
+    seeing = SlaveViews(slave.mapper, manifest, salt)
     count = 0
     segments = manifest.ahead(slave.pair.slave, overlap.begin, beyond=True)
     for changes, end in changes_of(manifest, files, segments, overlap, size):

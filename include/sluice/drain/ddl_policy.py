@@ -15,7 +15,7 @@ from sluice.arrow_rows import kept
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import APPLIED, Action, Command, Existing, Policies, Policy
-from sluice.model.ddl_question import Asking
+from sluice.model.ddl_question import DdlQuestion
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.table_definition import TableChange
@@ -28,10 +28,10 @@ def nobody(table: TableName) -> Sequence[str]:
     return ()
 
 
-class Undecided(SluiceError):
+class UndecidedDdl(SluiceError):
     """A command of the master waits for somebody's decision; with policy `ask`, people are asked for it."""
 
-    def __init__(self, pair: Pair, asking: Asking, policy: Policy, others: Sequence[str] = ()) -> None:
+    def __init__(self, pair: Pair, asking: DdlQuestion, policy: Policy, others: Sequence[str] = ()) -> None:
         also = f", and rows of others: {', '.join(others)}" if others else ""
         super().__init__(143, f"{asking}{also}. It waits for a decision", hints.of_question(pair, asking.key))
         self.asking = asking
@@ -39,7 +39,7 @@ class Undecided(SluiceError):
 
 
 @dataclass(frozen=True)
-class Permission:
+class DdlPermission:
     """What a slave does about commands of the master.
 
     Attributes:
@@ -69,7 +69,7 @@ class Permission:
         return changes, {number: one for number, one in layouts.items() if number not in taking}
 
 
-ALL = Permission()
+ALL = DdlPermission()
 
 
 def _change(command: Command) -> TableChange | None:
@@ -90,7 +90,7 @@ def _entering(pair: Pair, before: TableName, after: TableName) -> SluiceError:
     )
 
 
-def permitted(steps: Iterable[Step], pair: Pair, permission: Permission) -> Iterator[Step]:
+def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> Iterator[Step]:
     """The steps without the commands that are passed over; the others know what to do about a table that is there.
 
     Raises:
@@ -103,14 +103,14 @@ def permitted(steps: Iterable[Step], pair: Pair, permission: Permission) -> Iter
             change = _change(step)
             about = (change and (change.before or change.after)) if step.layout is None else step.layout
             table = str(about.name) if about else "a table"
-            asking = Asking(step.ordinal, step.key, step.action, table, step.text)
+            asking = DdlQuestion(step.ordinal, step.key, step.action, table, step.text)
             others = permission.others(step.layout.name) if step.layout else ()
             policy = permission.of(step, takes=bool(others and change and asking.lost))
             if policy is Policy.IGNORE:
                 event("passed over", command=step.action.name, table=table)
                 continue
             if policy is not Policy.APPLY:
-                raise Undecided(pair, asking, policy, others)
+                raise UndecidedDdl(pair, asking, policy, others)
             if change and change.before and change.after and permission.excludes(change.before.name):
                 raise _entering(pair, change.before.name, change.after.name)
             step = replace(step, existing=Existing.STOP if others else permission.policies.existing)

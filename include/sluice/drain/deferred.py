@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from sluice.apply.net.effects import Run, Step
 from sluice.changelog.schema import are, are_commands
 from sluice.drain.batches import MOST_BYTES
-from sluice.drain.deferred_changes import Waiting
+from sluice.drain.deferred_changes import DeferredChanges
 from sluice.drain.plan import steps
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -25,7 +25,7 @@ from sluice.model.names import TableName
 _FOUND = (Action.UPDATE, Action.DELETE)
 
 
-class Late:
+class Deferred:
     """What waits, while one batch after the other is prepared.
 
     Args:
@@ -36,7 +36,7 @@ class Late:
     def __init__(self, looked_through: Callable[[Layout], bool], *, all_wait: bool = False) -> None:
         self._looked_through = looked_through
         self._all_wait = all_wait
-        self._held = Waiting()
+        self._held = DeferredChanges()
         self._gathered: list[pa.Table] = []
         self._gathering: set[TableName] = set()
 
@@ -79,7 +79,7 @@ class Late:
         found = self._held.runs()
         if not self._all_wait:
             # These are read while others are put aside.
-            self._held = Waiting()
+            self._held = DeferredChanges()
         return found
 
     def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:

@@ -15,14 +15,14 @@ from sluice.apply.net.net_effect import Net, Numbers, net
 from sluice.apply.net.partition import divided, essential
 from sluice.arrow_rows import kept
 from sluice.drain.plan import Shape, by_table, cuts
-from sluice.drain.spill import MOST_BYTES, Spilled
+from sluice.drain.spill import MOST_BYTES, Spill
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 
 
 @dataclass
-class Waited:
+class DeferredEffect:
     """What waits of one table in one run. See `sluice.apply.net.effects.Effect`.
 
     Attributes:
@@ -31,7 +31,7 @@ class Waited:
 
     layout: Layout
     most: int
-    _kept: Spilled
+    _kept: Spill
     _label: tuple[int, TableName]
     emptied: bool = False
 
@@ -51,12 +51,12 @@ class Waited:
         """The changes in their order."""
         return self._kept.read(self._label)
 
-    def _parts(self, count: int) -> Spilled:
+    def _parts(self, count: int) -> Spill:
         """The changes by the hash of their keys."""
-        parts = Spilled()
+        parts = Spill()
         for changes in self.changes():
             for place in np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())[-1:].tolist():
-                parts = Spilled()
+                parts = Spill()
                 for number in range(count):
                     parts.add(number, changes.slice(place, 1))
                 changes = changes.slice(place + 1)
@@ -64,7 +64,7 @@ class Waited:
                 parts.add(number, part)
         return parts
 
-    def _together(self, parts: Spilled, number: int) -> pa.Table:
+    def _together(self, parts: Spill, number: int) -> pa.Table:
         """A part of the keys; of a key that changed very often only what says what becomes of it."""
         held: list[pa.Table] = []
         weight, limit = 0, 2 * self.most
@@ -78,12 +78,12 @@ class Waited:
         return pa.concat_tables(held) if held else pa.table([])
 
 
-class Waiting:
+class DeferredChanges:
     """Changes that wait, in their order."""
 
     def __init__(self) -> None:
-        self._kept = Spilled()
-        self._runs: list[dict[TableName, Waited]] = []
+        self._kept = Spill()
+        self._runs: list[dict[TableName, DeferredEffect]] = []
         self._begun = 0
         self._shapes: dict[TableName, Shape] = {}
 
@@ -92,7 +92,7 @@ class Waiting:
 
         Args:
             layouts: those that they were written under, and perhaps others.
-            most: see `Waited`, of some layouts; `MOST_BYTES` of the others.
+            most: see `DeferredEffect`, of some layouts; `MOST_BYTES` of the others.
         """
         changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
         if not len(changes):
@@ -121,7 +121,7 @@ class Waiting:
             one = run.get(name)
             if one is None:
                 at_once = most.get(same[0], MOST_BYTES)
-                one = run[name] = Waited(layouts[same[0]], at_once, self._kept, label)
+                one = run[name] = DeferredEffect(layouts[same[0]], at_once, self._kept, label)
             own = kept(changes, pc.is_in(changes["layout"], value_set=pa.array(same, pa.int64())))
             one.emptied = one.emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
             self._kept.add(label, own)

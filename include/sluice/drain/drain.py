@@ -17,19 +17,19 @@ from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.crash import CrashPoint, reached
 from sluice.drain.batches import MOST_BYTES, Batch, batches
-from sluice.drain.ddl_policy import ALL, Permission, permitted
-from sluice.drain.isolate_failure import Refusal, described, narrowed
-from sluice.drain.prepare import Preparing
-from sluice.drain.remove_transaction import Without, no_obstacle
-from sluice.drain.slave_view import Seeing
+from sluice.drain.ddl_policy import ALL, DdlPermission, permitted
+from sluice.drain.isolate_failure import FailingTransaction, described, narrowed
+from sluice.drain.prepare import BatchPreparation
+from sluice.drain.remove_transaction import WithoutTransaction, no_obstacle
+from sluice.drain.slave_view import SlaveViews
 from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
-from sluice.model.blocking_transaction import Stuck
+from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
-from sluice.model.row_conflict import Rejected, Tolerated
+from sluice.model.row_conflict import RejectedChange, Tolerated
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Outcome, Statement
-from sluice.model.write_policy import Manners
+from sluice.model.statement import NodeOutcome, Statement
+from sluice.model.write_policy import WritePolicies
 from sluice.vendors.protocol.slave import MOST_REPLAYED, SlaveDatabase
 
 # As many changes as there are.
@@ -70,11 +70,11 @@ class Drain:
         manifest: Manifest,
         files: SegmentFiles,
         size: int,
-        answered: Callable[[Statement, Outcome], None] | None = None,
+        answered: Callable[[Statement, NodeOutcome], None] | None = None,
         collected: int | None = None,
         salt: bytes = b"",
-        rejected: Callable[[Iterable[Rejected]], None] = lambda _: None,
-        permission: Permission = ALL,
+        rejected: Callable[[Iterable[RejectedChange]], None] = lambda _: None,
+        permission: DdlPermission = ALL,
         skipped: Collection[TableName] = (),
     ) -> None:
         self._slave = slave
@@ -84,16 +84,16 @@ class Drain:
         self._answered = answered
         self._collected = collected
         self._rejected = rejected
-        self._seeing = Seeing(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
+        self._seeing = SlaveViews(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
         self._skipped = skipped
-        self._manners = Manners(self._seeing.tables, rejected)
-        self._preparing = Preparing(self._seeing, slave.looks_through)
+        self._manners = WritePolicies(self._seeing.tables, rejected)
+        self._preparing = BatchPreparation(self._seeing, slave.looks_through)
         self._left: Batch | None = None
         self._tried: list[int] = []
         self._refused: list[int] = []
         self._permission = permission
         self.position = Position(0, 0)
-        self.stuck: Stuck | None = None
+        self.stuck: BlockingTransaction | None = None
         self._snapshot: Snapshot | None = None
 
     def begin(self, epoch: int, *, after_crash: bool = False) -> None:
@@ -191,7 +191,7 @@ class Drain:
             return self._batches(segments, _ANY, _ANY, until=ordinal)
 
         found = narrowed(rest, lambda ordinal: self._together(segments, parts(ordinal)))
-        if not isinstance(found, Refusal):
+        if not isinstance(found, FailingTransaction):
             return found
         all_ = (one.changes for one in parts(found.ordinal))
         failing = (kept(changes, pc.equal(changes["ordinal"], found.ordinal)) for changes in all_)
@@ -208,9 +208,9 @@ class Drain:
         inside = next((one.number for one in segments if one.first_ordinal <= ordinal <= one.last_ordinal), None)
         if inside is None or ordinal <= self.position.ordinal:
             raise no_obstacle(self._slave.pair, ordinal)
-        others = Without(self._seeing, self._manifest, ordinal)
+        others = WithoutTransaction(self._seeing, self._manifest, ordinal)
         ahead = self._batches(segments, _ANY, _ANY, until=ordinal)
-        piece = Preparing(others, self._slave.looks_through).together(ahead, [])
+        piece = BatchPreparation(others, self._slave.looks_through).together(ahead, [])
         end = Position(inside, ordinal)
         passed = chain(permitted(piece.steps, self._slave.pair, self._permission), self._told(others.removed()))
         tolerated = self._carried_out(passed, end, _sequences(segments, end))
@@ -288,7 +288,7 @@ class Drain:
         begin, self.position = self.position, end
         return Delivered(end, end.ordinal - begin.ordinal, changes, tolerated, skipped)
 
-    def _told(self, removed: Iterable[Rejected]) -> Iterator[Step]:
+    def _told(self, removed: Iterable[RejectedChange]) -> Iterator[Step]:
         """No step, but the place after all others at which it is told what is not carried out."""
         self._rejected(removed)
         yield from ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
-from sluice.changelog.points import Waiting
+from sluice.changelog.points import PointWait
 from sluice.context import Context
 from sluice.drain.run import drain_of
 from sluice.model.names import Pair, TableName
@@ -31,10 +31,10 @@ def reach(
     drain = drain_of(context, pair, slave, left_out=left_out)
     try:
         drain.begin(epoch)
-        waiting = Waiting(pair, place, patience_s)
+        waiting = PointWait(pair, place, patience_s)
         while not waiting.over(drain.position.ordinal):
             if delivered := drain.deliver():
-                waiting = Waiting(pair, place, patience_s)
+                waiting = PointWait(pair, place, patience_s)
                 odd += delivered.tolerated
             else:
                 # Somebody else compares it on its way.

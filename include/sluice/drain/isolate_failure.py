@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.errors import SluiceError, TransientError, Unready
 from sluice.model.action import Action
-from sluice.model.blocking_transaction import Stuck, Touched
+from sluice.model.blocking_transaction import BlockingTransaction, Touched
 from sluice.model.layout import Layout
 
 # A transaction that fails alone is tried with so many of those that follow it (R1).
@@ -23,14 +23,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Refusal:
+class FailingTransaction:
     """The ordinal of a transaction that does not go, and why."""
 
     ordinal: int
     error: SluiceError
 
 
-def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | Refusal:
+def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingTransaction:
     """Apply a part of what does not go as a whole. What remains is to be narrowed again.
 
     Args:
@@ -60,16 +60,16 @@ def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | Refusal:
         if done := tried(count):
             return done[0]
     if not isinstance(refused[1], Unready):
-        return Refusal(ordinals[0], refused[1])
+        return FailingTransaction(ordinals[0], refused[1])
     for count in range(2, min(len(ordinals), _FOLLOWING) + 1):
         if count not in refused and (done := tried(count)):
             return done[0]
         if not isinstance(refused[count], Unready):
-            return Refusal(ordinals[count - 1], refused[count])
-    return Refusal(ordinals[0], refused[1])
+            return FailingTransaction(ordinals[count - 1], refused[count])
+    return FailingTransaction(ordinals[0], refused[1])
 
 
-def described(parts: Iterable[pa.Table], layouts: Callable[[set[int]], Mapping[int, Layout]]) -> Stuck:
+def described(parts: Iterable[pa.Table], layouts: Callable[[set[int]], Mapping[int, Layout]]) -> BlockingTransaction:
     """A transaction without its values.
 
     Args:
@@ -91,4 +91,4 @@ def described(parts: Iterable[pa.Table], layouts: Callable[[set[int]], Mapping[i
             what = (str(layout.name), layout.key_names) if layout else ("", ())
             tables.setdefault(what, Counter())[action] += times
     touched = tuple(Touched(table, dict(actions), key) for (table, key), actions in tables.items())
-    return Stuck(ordinal, xid, min(keys), max(keys), touched)
+    return BlockingTransaction(ordinal, xid, min(keys), max(keys), touched)

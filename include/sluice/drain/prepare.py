@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from sluice.apply.net.effects import Step
 from sluice.drain.batches import Batch
-from sluice.drain.deferred import Late
-from sluice.drain.remove_transaction import Without
-from sluice.drain.slave_view import Seeing
+from sluice.drain.deferred import Deferred
+from sluice.drain.remove_transaction import WithoutTransaction
+from sluice.drain.slave_view import SlaveViews
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
@@ -21,7 +21,7 @@ from sluice.prefetch import ahead
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedSteps:
     """What is to be done about a batch, or about a part of one; `last` as in `Batch`."""
 
     steps: list[Step]
@@ -31,32 +31,32 @@ class Prepared:
     last: bool
 
 
-class Preparing:
+class BatchPreparation:
     """The batches of the log, one after the other, each as the steps that it takes."""
 
-    def __init__(self, seeing: Seeing | Without, looked_through: Callable[[Layout], bool]) -> None:
+    def __init__(self, seeing: SlaveViews | WithoutTransaction, looked_through: Callable[[Layout], bool]) -> None:
         self._seeing = seeing
         self._looked_through = looked_through
-        self._coming: Generator[Prepared] | None = None
+        self._coming: Generator[PreparedSteps] | None = None
 
-    def next(self, within: int, found: Callable[[], Iterator[Batch]]) -> Taken:
+    def next(self, within: int, found: Callable[[], Iterator[Batch]]) -> BatchInProgress:
         """The next batch, if it was prepared and ends within that ordinal; else the first one of those that are found
         now."""
         coming = self._coming
         first = next(coming, None) if coming else None
         if not coming or not first or first.end.ordinal > within:
             self.close()
-            coming = self._coming = ahead(map(partial(self._prepared, Late(self._looked_through)), found()))
+            coming = self._coming = ahead(map(partial(self._prepared, Deferred(self._looked_through)), found()))
             first = next(coming)
-        return Taken(first, coming)
+        return BatchInProgress(first, coming)
 
-    def together(self, parts: Iterator[Batch], ordinals: list[int]) -> Prepared:
+    def together(self, parts: Iterator[Batch], ordinals: list[int]) -> PreparedSteps:
         """The first of these batches as a whole: its changes wait for each other, where there is room for them.
 
         Args:
             ordinals: gets those of its transactions, also if it cannot be prepared.
         """
-        late = Late(self._looked_through, all_wait=True)
+        late = Deferred(self._looked_through, all_wait=True)
         steps: list[Step] = []
         changes, skipped = 0, Counter[TableName]()
         for batch in parts:
@@ -67,7 +67,7 @@ class Preparing:
             skipped += part.skipped
             if batch.last:
                 break
-        return Prepared(steps, batch.end, changes, skipped, last=True)
+        return PreparedSteps(steps, batch.end, changes, skipped, last=True)
 
     def close(self) -> None:
         """Forget what was prepared for batches to come."""
@@ -75,15 +75,15 @@ class Preparing:
             self._coming.close()
             self._coming = None
 
-    def _prepared(self, late: Late, batch: Batch) -> Prepared:
+    def _prepared(self, late: Deferred, batch: Batch) -> PreparedSteps:
         changes, _ = self._seeing.seen(batch.changes)
         left_out = self._seeing.left_out(batch.changes)
         layouts = self._seeing.layouts()
         steps = list(late.steps(changes, layouts, last=batch.last))
-        return Prepared(steps, batch.end, len(batch.changes), left_out, batch.last)
+        return PreparedSteps(steps, batch.end, len(batch.changes), left_out, batch.last)
 
 
-class Taken:
+class BatchInProgress:
     """One batch, which is prepared further while its first parts are carried out.
 
     Attributes:
@@ -91,7 +91,7 @@ class Taken:
         changes, skipped: how many there were, and how many of tables that the slave is not given; by the parts taken.
     """
 
-    def __init__(self, first: Prepared, others: Iterator[Prepared]) -> None:
+    def __init__(self, first: PreparedSteps, others: Iterator[PreparedSteps]) -> None:
         self.end = first.end
         self.changes = 0
         self.skipped: Counter[TableName] = Counter()

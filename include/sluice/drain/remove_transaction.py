@@ -11,30 +11,30 @@ import pyarrow.compute as pc
 from sluice import shell
 from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Manifest
-from sluice.drain.slave_view import Seeing, layouts_of
-from sluice.drain.spill import Spilled
+from sluice.drain.slave_view import SlaveViews, layouts_of
+from sluice.drain.spill import Spill
 from sluice.errors import SluiceError, TransientError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
-from sluice.model.row_conflict import Rejected
+from sluice.model.row_conflict import RejectedChange
 
 # So many are Python's objects at a time.
 _ROWS = 1000
 
 
-class Without:
+class WithoutTransaction:
     """What a slave sees of the other transactions; the one that is taken out is put aside, however large it is.
 
     Args:
         seeing: what it sees of all.
     """
 
-    def __init__(self, seeing: Seeing, manifest: Manifest, ordinal: int) -> None:
+    def __init__(self, seeing: SlaveViews, manifest: Manifest, ordinal: int) -> None:
         self._seeing = seeing
         self._manifest = manifest
         self._ordinal = ordinal
-        self._aside = Spilled()
+        self._aside = Spill()
         self._unseen = False
 
     def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
@@ -54,24 +54,24 @@ class Without:
         return kept(seen, pc.invert(gone)), layouts
 
     def left_out(self, changes: pa.Table) -> Counter[TableName]:
-        """See `Seeing`."""
+        """See `SlaveViews`."""
         return self._seeing.left_out(changes)
 
     def layouts(self) -> dict[int, Layout]:
-        """See `Seeing`."""
+        """See `SlaveViews`."""
         return self._seeing.layouts()
 
-    def removed(self) -> Iterator[Rejected]:
+    def removed(self) -> Iterator[RejectedChange]:
         """The one that is taken out, as the slave sees it; as the master wrote it, if it is seeing it that fails."""
         for changes in self._aside.read(self._unseen):
             layouts = self._manifest.layouts(layouts_of(changes)) if self._unseen else self.layouts()
             for some in changes.drop_columns("trans_key").to_batches(_ROWS):
                 yield from self._rejected(some, layouts)
 
-    def _rejected(self, changes: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Iterator[Rejected]:
+    def _rejected(self, changes: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Iterator[RejectedChange]:
         for row in changes.to_pylist():
             if row["action"] != Action.COMMIT:
-                yield Rejected(layouts.get(row.pop("layout")), None, **row, unseen=self._unseen)
+                yield RejectedChange(layouts.get(row.pop("layout")), None, **row, unseen=self._unseen)
 
 
 def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:

@@ -9,25 +9,23 @@ from dataclasses import dataclass
 from functools import partial
 
 from sluice import extensions, hints
+from sluice.airflow_api import outbox
 from sluice.config.models import DrainSchedule
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.drain import shared_tables
-from sluice.drain.ddl_policy import Permission, Undecided
+from sluice.drain import offline_slaves, shared_tables
+from sluice.drain.ddl_policy import DdlPermission, UndecidedDdl
 from sluice.drain.drain import Delivered, Drain
 from sluice.drain.gate import Gate
 from sluice.errors import FencedError, SluiceError, TransientError
-from sluice.initial_update import loss_approval, offline_slaves
 from sluice.log import event
 from sluice.model.names import Pair, TableName, drain_dag
-from sluice.model.row_conflict import Rejected, Tolerated
-from sluice.monitor import status
-from sluice.state.ddl_question import Question
+from sluice.model.row_conflict import RejectedChange, Tolerated
+from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
 from sluice.store import (
     blocked,
-    cascades,
     ddl_questions,
     leases,
     rejected_changes,
@@ -37,10 +35,10 @@ from sluice.store import (
 )
 from sluice.store.engine import Store
 from sluice.store.leases import Lease
-from sluice.store.notify import News
+from sluice.store.notify import SegmentListener
 from sluice.vendors.protocol.slave import SlaveDatabase
 
-Keep = Callable[[Store, Pair, Sequence[Rejected]], None]
+Keep = Callable[[Store, Pair, Sequence[RejectedChange]], None]
 
 _RENEW_S = 5.0
 _DURABLE_S = 3.0
@@ -48,8 +46,11 @@ _DURABLE_S = 3.0
 _NOTE_S = 15.0
 
 
-def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, object]:
+def drain(context: Context, pair: Pair, *, once: bool = False, describe: Callable[[], str] = str) -> dict[str, object]:
     """Deliver until nothing came for the schedule's linger time, the gate shuts, or all is delivered if `once`.
+
+    Args:
+        describe: says where the replication stands, for the note of the run.
 
     Returns:
         transactions, changes and tolerated rows delivered, and the position; `standby`, why the gate is shut, if it is;
@@ -62,17 +63,15 @@ def drain(context: Context, pair: Pair, *, once: bool = False) -> dict[str, obje
     gate = Gate(context.store, pair, context.switch(pair))
     total = Totals(pair.slave)
     shut = gate.begin()
-    ddl_questions.ask(context, pair)
-    cascades.call(context, pair)
-    loss_approval.ask_again(context, pair)
+    outbox.send(context.store, context.runs(), pair)
     if shut:
-        offline_slaves.call(context, pair)
+        offline_slaves.fill_if_reachable(context, pair)
     else:
-        shut = _deliver(context, pair, gate, total, _Times.once() if once else _Times.of_schedule(schedule))
+        shut = _deliver(context, pair, gate, total, _Times.once() if once else _Times.of_schedule(schedule), describe)
     if shut:
         event("standby", slave=pair.slave, why=shut)
     idle = "" if total.transactions else shut
-    return {**vars(total), "standby": shut, "idle": idle, "note": status.brief(context, pair)}
+    return {**vars(total), "standby": shut, "idle": idle, "note": describe()}
 
 
 def drain_of(
@@ -98,7 +97,7 @@ def drain_of(
         collected=settings.collected,
         salt=salt_of(context.connections, own.salt),
         rejected=partial(keep, context.store, pair),
-        permission=Permission(
+        permission=DdlPermission(
             settings.policies,
             ddl_questions.decided(context.store, pair),
             slave.mapper.excludes,
@@ -143,14 +142,16 @@ class _Times:
         return cls(0.0, float("inf"), 0.0)
 
 
-def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, times: _Times) -> str:
+def _deliver(
+    context: Context, pair: Pair, gate: Gate, total: Totals, times: _Times, describe: Callable[[], str]
+) -> str:
     """Deliver under a lease until nothing more comes or the gate shuts; why it did, if it did."""
     slave = context.slave(pair)
     drain_: Drain | None = None
     try:
         with leases.leased(context.store, f"drain {pair}") as held:
             drain_ = drain_of(context, pair, slave)
-            return _Run(context, gate, drain_, held, pair, total).until(times)
+            return _Run(context, gate, drain_, held, pair, total, describe).until(times)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.
         if shut := gate.shut():
@@ -167,11 +168,11 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, times: _Ti
         hints.of_drain(error, pair, stuck, updating=updating)
         if stuck:
             blocked.stand(context.store, pair, stuck)
-        if isinstance(error, Undecided):
-            state = Question.WAITING if error.asked else Question.STOPPED
+        if isinstance(error, UndecidedDdl):
+            state = QuestionState.WAITING if error.asked else QuestionState.STOPPED
             ddl_questions.put(context.store, pair, error.asking, state)
             if error.asked:
-                ddl_questions.ask(context, pair)
+                outbox.send(context.store, context.runs(), pair)
                 return gate.shut()
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
         # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
@@ -187,7 +188,16 @@ def _deliver(context: Context, pair: Pair, gate: Gate, total: Totals, times: _Ti
 class _Run:
     """One lease of a drain."""
 
-    def __init__(self, context: Context, gate: Gate, drain_: Drain, held: Lease, pair: Pair, total: Totals) -> None:
+    def __init__(
+        self,
+        context: Context,
+        gate: Gate,
+        drain_: Drain,
+        held: Lease,
+        pair: Pair,
+        total: Totals,
+        describe: Callable[[], str],
+    ) -> None:
         self._context = context
         self._store = store = context.store
         self._gate = gate
@@ -195,12 +205,13 @@ class _Run:
         self._held = held
         self._pair = pair
         self._total = total
+        self._describe = describe
         self._renewed = self._durable_at = self._noted = time.monotonic()
         drain_.begin(held.epoch, after_crash=held.after_crash)
         # What is told, not what the slave has: a drain that died may have come further than it said.
         self._durable = replications.get(store, pair).position
         self._tolerated = Tolerated()
-        self._news = News(store, pair.source)
+        self._news = SegmentListener(store, pair.source)
         self._skipped: Counter[TableName] = Counter()
 
     def until(self, times: _Times) -> str:
@@ -250,7 +261,7 @@ class _Run:
             self._record()
         if now - self._noted > _NOTE_S:
             self._noted = now
-            self._context.runs().note(updates.own_run(), status.brief(self._context, self._pair))
+            self._context.runs().note(updates.own_run(), self._describe())
 
     def _record(self) -> None:
         """Make the slave durable, then tell the store how far it is."""

@@ -9,17 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 
-from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
-
 from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import Pattern, chosen
-from sluice.store.engine import Store
-from sluice.store.tables import layout, watched
+from sluice.store.watched_tables import recorded
 from sluice.vendors.registry import vendor
 
 Known = Callable[[str], Collection[TableName]]
@@ -51,23 +47,6 @@ class _Feed:
         named = {called for name, called in self.mapper.moved.items() if chosen(self.patterns, name)}
         whole = {self.mapper.schema(one.schema) for one in self.patterns if not one.excluded}
         return schema in whole | {name.schema for name in named}
-
-
-def record(store: Store, source: str, tables: Iterable[TableName]) -> None:
-    """Know from now on that a source has these tables."""
-    rows = [{"source": source, "schema": name.schema, "table": name.table} for name in tables]
-    with store.begin() as connection:
-        if rows:
-            connection.execute(insert(watched).on_conflict_do_nothing(), rows)
-
-
-def recorded(store: Store, source: str) -> set[TableName]:
-    """The tables that a source has, or had: those that were recorded, and those that its change log speaks of."""
-    of_log = select(layout.c.body["schema"].astext, layout.c.body["table"].astext)
-    known = select(watched.c.schema, watched.c.table).where(watched.c.source == source)
-    with store.begin() as connection:
-        rows = connection.execute(known.union(of_log.where(layout.c.source == source)))
-        return {TableName(schema, table) for schema, table in rows}
 
 
 def others(context: Context, pair: Pair, there: TableName, known: Known | None = None) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.mapping.table_view import Sight, seen, view
+from sluice.apply.mapping.table_view import BoundView, as_seen, view
 from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Manifest
 from sluice.changelog.schema import NO_LAYOUT
@@ -17,10 +17,10 @@ from sluice.drain.excluded_tables import declined
 from sluice.drain.reorder_ddl import timely
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.model.write_policy import Manner
+from sluice.model.write_policy import WritePolicy
 
 
-class Seeing:
+class SlaveViews:
     """The views of one slave, kept while their layouts come again. Changes are as in `CHANGES`.
 
     Args:
@@ -46,9 +46,9 @@ class Seeing:
         self._salt = salt
         self._skipped = skipped
         self._lasting = lasting
-        self._sights: dict[int, Sight] = {}
+        self._sights: dict[int, BoundView] = {}
         self._excluded: set[int] = set()
-        self.tables: dict[TableName, Manner] = {}
+        self.tables: dict[TableName, WritePolicy] = {}
 
     def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
         """What the slave sees of changes, and of the layouts in them."""
@@ -59,14 +59,14 @@ class Seeing:
             given = unknown - self._excluded
             more = {number: view(self._mapper, layouts[number]) for number in given}
             self.tables |= {one.layout.name: self._mapper.manner(one.master.name) for one in more.values()}
-            self._sights |= {number: Sight(one, self._salt, lasting=self._lasting) for number, one in more.items()}
+            self._sights |= {number: BoundView(one, self._salt, lasting=self._lasting) for number, one in more.items()}
         if excluded := numbers & self._excluded:
             changes = declined(changes, excluded, self._gives)
         sights = {number: self._sights[number] for number in numbers - excluded}
         if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
             changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))
         changes = timely(changes, {number: one.view.master for number, one in sights.items()})
-        return seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
+        return as_seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
 
     def _gives(self, table: TableName) -> bool:
         return not (table in self._skipped or self._mapper.excludes(table))

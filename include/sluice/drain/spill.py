@@ -17,7 +17,7 @@ from sluice.errors import TransientError
 MOST_BYTES = 16 * 1024 * 1024
 
 
-class Spilled:
+class Spill:
     """Tables of changes by label, each read in the order in which it was put here. Columns as in `CHANGES`.
 
     Attributes:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sluice.expressions.bound import Bound, alike, all_of, cast, coerced, constant, number
 from sluice.expressions.operators import FORMS, call, choice
 from sluice.expressions.tree import Case, Cast, Fault, Field, Literal, Node, Number, Truth
-from sluice.expressions.value_types import Kind, Type, read
+from sluice.expressions.value_types import Type, TypeFamily, read
 from sluice.model.layout import Column
 
 
@@ -22,9 +22,9 @@ class Binder:
         if isinstance(node, Field):
             return self._field(node)
         if isinstance(node, Literal):
-            return Bound(Type.plain(Kind.UNKNOWN), all_of(Kind.UNKNOWN, node.text), constant=node)
+            return Bound(Type.plain(TypeFamily.UNKNOWN), all_of(TypeFamily.UNKNOWN, node.text), constant=node)
         if isinstance(node, Truth):
-            return constant(Kind.BOOLEAN, node.true)
+            return constant(TypeFamily.BOOLEAN, node.true)
         if isinstance(node, Number):
             return number(node)
         if isinstance(node, Cast):
@@ -41,6 +41,6 @@ class Binder:
         return Bound(type_, lambda rows: read(type_.kind, rows.texts(node.image, place)))
 
     def _case(self, node: Case) -> Bound:
-        conditions = [coerced(self.bound(met), Kind.BOOLEAN, "WHEN") for met, _ in node.branches]
+        conditions = [coerced(self.bound(met), TypeFamily.BOOLEAN, "WHEN") for met, _ in node.branches]
         values = alike([self.bound(one) for one in (*(then for _, then in node.branches), node.otherwise)], "CASE")
         return choice(conditions, values)

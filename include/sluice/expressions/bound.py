@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from sluice.expressions import casts, numbers
 from sluice.expressions.numbers import Failure
-from sluice.expressions.rows import Rows
+from sluice.expressions.rows import RowImages
 from sluice.expressions.tree import Fault, Literal, Number
-from sluice.expressions.value_types import Kind, Type, Values, packed, parse
+from sluice.expressions.value_types import Type, TypeFamily, Values, packed, parse
 
 
 @dataclass(frozen=True)
@@ -23,33 +23,33 @@ class Bound:
     """
 
     type: Type
-    run: Callable[[Rows], Values]
+    run: Callable[[RowImages], Values]
     risky: bool = False
     constant: Literal | None = None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TypeFamily:
         return self.type.kind
 
 
-def all_of(kind: Kind, value: object) -> Callable[[Rows], Values]:
+def all_of(kind: TypeFamily, value: object) -> Callable[[RowImages], Values]:
     return lambda rows: packed(kind, [value] * len(rows))
 
 
-def constant(kind: Kind, value: object) -> Bound:
+def constant(kind: TypeFamily, value: object) -> Bound:
     return Bound(Type.plain(kind), all_of(kind, value))
 
 
 def number(node: Number) -> Bound:
     try:
         if node.text.isdecimal() and len(node.text) < 20 and int(node.text) < 1 << 63:
-            return constant(Kind.INTEGER, int(node.text))
-        return constant(Kind.NUMERIC, numbers.numeric(node.text))
+            return constant(TypeFamily.INTEGER, int(node.text))
+        return constant(TypeFamily.NUMERIC, numbers.numeric(node.text))
     except Failure as failure:
         raise Fault(f"{node.text}: {failure}") from None
 
 
-def coerced(one: Bound, kind: Kind, place: str, name: str = "") -> Bound:
+def coerced(one: Bound, kind: TypeFamily, place: str, name: str = "") -> Bound:
     """The same as a value of that kind. Raises Fault if it does not become one by itself."""
     if one.constant:
         try:
@@ -69,27 +69,27 @@ def converted(one: Bound, to: Type) -> Bound:
     if way is None:
         raise Fault(f"{one.type.name} cannot be cast to {to.name}")
     run = one.run
-    return Bound(to, lambda rows: way(run(rows)), risky=one.risky or to.kind is not Kind.TEXT)
+    return Bound(to, lambda rows: way(run(rows)), risky=one.risky or to.kind is not TypeFamily.TEXT)
 
 
 def cast(one: Bound, to: str) -> Bound:
     if one.constant:
-        text = coerced(one, Kind.TEXT, "CAST")
-        if one.constant.text is None or to == Kind.TEXT:
+        text = coerced(one, TypeFamily.TEXT, "CAST")
+        if one.constant.text is None or to == TypeFamily.TEXT:
             return replace(coerced(one, Type.of(to).kind, "CAST"), type=Type.of(to))
         coerced(one, Type.of(to).kind, "CAST", to)
         return converted(text, Type.of(to))
     return converted(one, Type.of(to))
 
 
-def _named(kind: Kind) -> str:
-    return "a text" if kind is Kind.TEXT else kind.value
+def _named(kind: TypeFamily) -> str:
+    return "a text" if kind is TypeFamily.TEXT else kind.value
 
 
 def advice(one: Bound) -> str:
-    if one.kind is Kind.OTHER:
+    if one.kind is TypeFamily.OTHER:
         return "; values of this type can be tested for NULL, or cast to text: x::text"
-    if one.kind is Kind.REAL:
+    if one.kind is TypeFamily.REAL:
         return "; cast it: x::double precision"
     return ""
 
@@ -97,7 +97,7 @@ def advice(one: Bound) -> str:
 def alike(ones: Sequence[Bound], place: str) -> list[Bound]:
     """All of them as values of one kind. Raises Fault if there is none that holds them all."""
     known = [one for one in ones if one.constant is None]
-    kind = known[0].kind if known else Kind.TEXT
+    kind = known[0].kind if known else TypeFamily.TEXT
     for one in known[1:]:
         if one.kind is not kind and kind in casts.WIDER.get(one.kind, ()):
             continue
@@ -105,7 +105,7 @@ def alike(ones: Sequence[Bound], place: str) -> list[Bound]:
             raise Fault(f"{place}: {known[0].type.name} and {one.type.name} are not of one kind{advice(one)}")
         kind = one.kind
     types = {one.type.name for one in known}
-    if kind is Kind.OTHER and len(types) > 1:
+    if kind is TypeFamily.OTHER and len(types) > 1:
         raise Fault(f"{place}: {' and '.join(sorted(types))} are not of one kind")
     made = [coerced(one, kind, place, known[0].type.name if known else "") for one in ones]
     return [replace(one, type=known[0].type) for one in made] if len(types) == 1 else made

@@ -10,15 +10,15 @@ from typing import Any
 
 from sluice.expressions import datetimes, numbers
 from sluice.expressions.tree import Fault
-from sluice.expressions.value_types import Kind, Values, as_text, each, parse
+from sluice.expressions.value_types import TypeFamily, Values, as_text, each, parse
 
 # What happens by itself, because nothing is lost or because SQL does it: kind -> kinds.
-WIDER: dict[Kind, tuple[Kind, ...]] = {
-    Kind.INTEGER: (Kind.NUMERIC, Kind.DOUBLE),
-    Kind.NUMERIC: (Kind.DOUBLE,),
-    Kind.CHAR: (Kind.TEXT,),
-    Kind.DATE: (Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
-    Kind.TIMESTAMP: (Kind.TIMESTAMPTZ,),
+WIDER: dict[TypeFamily, tuple[TypeFamily, ...]] = {
+    TypeFamily.INTEGER: (TypeFamily.NUMERIC, TypeFamily.DOUBLE),
+    TypeFamily.NUMERIC: (TypeFamily.DOUBLE,),
+    TypeFamily.CHAR: (TypeFamily.TEXT,),
+    TypeFamily.DATE: (TypeFamily.TIMESTAMP, TypeFamily.TIMESTAMPTZ),
+    TypeFamily.TIMESTAMP: (TypeFamily.TIMESTAMPTZ,),
 }
 _BITS = {"smallint": 16, "integer": 32, "bigint": 64}
 
@@ -28,22 +28,22 @@ def _same(value: Any) -> Any:
 
 
 # Both directions of what a cast can do, but to and from texts.
-_CASTS: dict[tuple[Kind, Kind], Callable[[Any], Any]] = {
-    (Kind.INTEGER, Kind.NUMERIC): Decimal,
-    (Kind.INTEGER, Kind.DOUBLE): float,
-    (Kind.INTEGER, Kind.BOOLEAN): bool,
-    (Kind.INTEGER, Kind.INTEGER): _same,
-    (Kind.BOOLEAN, Kind.INTEGER): int,
-    (Kind.NUMERIC, Kind.DOUBLE): numbers.to_double,
-    (Kind.NUMERIC, Kind.INTEGER): numbers.to_integer,
-    (Kind.REAL, Kind.DOUBLE): _same,
-    (Kind.DOUBLE, Kind.INTEGER): numbers.to_integer,
-    (Kind.DATE, Kind.TIMESTAMP): datetimes.from_days,
-    (Kind.DATE, Kind.TIMESTAMPTZ): datetimes.from_days,
-    (Kind.TIMESTAMP, Kind.TIMESTAMPTZ): _same,
-    (Kind.TIMESTAMPTZ, Kind.TIMESTAMP): _same,
-    (Kind.TIMESTAMP, Kind.DATE): datetimes.to_day,
-    (Kind.TIMESTAMPTZ, Kind.DATE): datetimes.to_day,
+_CASTS: dict[tuple[TypeFamily, TypeFamily], Callable[[Any], Any]] = {
+    (TypeFamily.INTEGER, TypeFamily.NUMERIC): Decimal,
+    (TypeFamily.INTEGER, TypeFamily.DOUBLE): float,
+    (TypeFamily.INTEGER, TypeFamily.BOOLEAN): bool,
+    (TypeFamily.INTEGER, TypeFamily.INTEGER): _same,
+    (TypeFamily.BOOLEAN, TypeFamily.INTEGER): int,
+    (TypeFamily.NUMERIC, TypeFamily.DOUBLE): numbers.to_double,
+    (TypeFamily.NUMERIC, TypeFamily.INTEGER): numbers.to_integer,
+    (TypeFamily.REAL, TypeFamily.DOUBLE): _same,
+    (TypeFamily.DOUBLE, TypeFamily.INTEGER): numbers.to_integer,
+    (TypeFamily.DATE, TypeFamily.TIMESTAMP): datetimes.from_days,
+    (TypeFamily.DATE, TypeFamily.TIMESTAMPTZ): datetimes.from_days,
+    (TypeFamily.TIMESTAMP, TypeFamily.TIMESTAMPTZ): _same,
+    (TypeFamily.TIMESTAMPTZ, TypeFamily.TIMESTAMP): _same,
+    (TypeFamily.TIMESTAMP, TypeFamily.DATE): datetimes.to_day,
+    (TypeFamily.TIMESTAMPTZ, TypeFamily.DATE): datetimes.to_day,
 }
 
 
@@ -69,7 +69,7 @@ def _cut(type_: str) -> Callable[[Any], Any] | None:
     return lambda number: numbers.within(number, size, scale)
 
 
-def caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] | None:
+def caster(given: TypeFamily, wanted: TypeFamily, type_: str) -> Callable[[Values], Values] | None:
     """How values become those of a type, or None if there is no way. It raises Failure for a value that cannot."""
     way = _caster(given, wanted, type_)
     if way is None or (cut := _cut(type_)) is None:
@@ -77,10 +77,10 @@ def caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] 
     return lambda values: each(wanted, cut, way(values))
 
 
-def _caster(given: Kind, wanted: Kind, type_: str) -> Callable[[Values], Values] | None:
-    if wanted is Kind.TEXT:
+def _caster(given: TypeFamily, wanted: TypeFamily, type_: str) -> Callable[[Values], Values] | None:
+    if wanted is TypeFamily.TEXT:
         return lambda values: as_text(given, values)
-    if given in (Kind.TEXT, Kind.CHAR, Kind.OTHER):
+    if given in (TypeFamily.TEXT, TypeFamily.CHAR, TypeFamily.OTHER):
         way: Callable[[Any], Any] | None = partial(parse, wanted)
     else:
         way = _CASTS.get((given, wanted))

@@ -14,9 +14,9 @@ from sluice.errors import SluiceError
 from sluice.expressions.binder import Binder
 from sluice.expressions.bound import Bound
 from sluice.expressions.numbers import Failure
-from sluice.expressions.rows import Rows
+from sluice.expressions.rows import RowImages
 from sluice.expressions.tree import Cast, Fault, Field, Image, Node, fields
-from sluice.expressions.value_types import Kind, Type, packed, printed
+from sluice.expressions.value_types import Type, TypeFamily, packed, printed
 from sluice.expressions.value_types import parse as parsed
 from sluice.model.layout import Column
 
@@ -43,7 +43,7 @@ def constant(text: str, type_: str) -> str:
 
 def is_text(type_: str) -> bool:
     """Whether the values of a type are texts that somebody may read."""
-    return Type.of(type_).kind in (Kind.TEXT, Kind.CHAR)
+    return Type.of(type_).kind in (TypeFamily.TEXT, TypeFamily.CHAR)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Expression:
     def condition(self, columns: Sequence[Column]) -> Condition:
         """It as a condition on rows of these columns. Raises Fault if it is none."""
         bound = Binder(columns).bound(self.node)
-        if bound.constant is not None or bound.kind is not Kind.BOOLEAN:
+        if bound.constant is not None or bound.kind is not TypeFamily.BOOLEAN:
             raise Fault(f"{self.text!r} is no condition, but {bound.type.name}")
         return Condition(self, bound)
 
@@ -123,7 +123,7 @@ class Value:
     def texts(self, row: Any, *, new: Any = None, old: Any = None) -> pa.StringArray:
         """What comes out for each row, as the database prints it, null for NULL; arguments and errors as in `holds`."""
 
-        def run(rows: Rows) -> pa.StringArray:
+        def run(rows: RowImages) -> pa.StringArray:
             if self.place is not None and isinstance(field := self.expression.node, Field):
                 return rows.texts(field.image, self.place)
             return printed(self.bound.kind, self.bound.run(rows))
@@ -131,7 +131,7 @@ class Value:
         return _evaluated(self.expression, row, new, old, run)
 
 
-def _evaluated(expression: Expression, row: Any, new: Any, old: Any, run: Callable[[Rows], Any]) -> Any:
+def _evaluated(expression: Expression, row: Any, new: Any, old: Any, run: Callable[[RowImages], Any]) -> Any:
     given = {Image.ROW: row, Image.NEW: new, Image.OLD: old}
     images = {
         image: lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
@@ -139,7 +139,7 @@ def _evaluated(expression: Expression, row: Any, new: Any, old: Any, run: Callab
         if lists is not None
     }
     try:
-        return run(Rows(images, len(row)))
+        return run(RowImages(images, len(row)))
     except Failure as failure:
         why = str(failure)
     except pa.ArrowInvalid as error:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from sluice.expressions import numbers
 from sluice.expressions.numbers import Failure, ordered
-from sluice.expressions.value_types import Kind, Values, each
+from sluice.expressions.value_types import TypeFamily, Values, each
 
-_INT, _NUM, _DBL, _TEXT = Kind.INTEGER, Kind.NUMERIC, Kind.DOUBLE, Kind.TEXT
+_INT, _NUM, _DBL, _TEXT = TypeFamily.INTEGER, TypeFamily.NUMERIC, TypeFamily.DOUBLE, TypeFamily.TEXT
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Operation:
         risky: there are values with which it fails.
     """
 
-    takes: tuple[Kind, ...]
-    gives: Kind
+    takes: tuple[TypeFamily, ...]
+    gives: TypeFamily
     row: Callable[..., Any] | None = None
     column: Callable[..., Values] | None = None
     risky: bool = False
@@ -54,18 +54,18 @@ COMPARISONS: dict[str, tuple[Callable[..., Any], Callable[[Any, Any], bool]]] = 
 }
 
 
-def comparison(name: str, kind: Kind) -> Operation:
+def comparison(name: str, kind: TypeFamily) -> Operation:
     """How two values of a kind are compared: texts by code points, NaN as the largest number."""
     column, sign = COMPARISONS[name]
     if kind not in (_NUM, _DBL):
-        return Operation((kind, kind), Kind.BOOLEAN, column=column)
+        return Operation((kind, kind), TypeFamily.BOOLEAN, column=column)
 
     def numbers_(one: Values, other: Values) -> Values:
         if _has_nan(one) or _has_nan(other):
-            return each(Kind.BOOLEAN, lambda left, right: sign(ordered(left, right), 0), one, other)
-        return each(Kind.BOOLEAN, sign, one, other) if isinstance(one, list) else column(one, other)
+            return each(TypeFamily.BOOLEAN, lambda left, right: sign(ordered(left, right), 0), one, other)
+        return each(TypeFamily.BOOLEAN, sign, one, other) if isinstance(one, list) else column(one, other)
 
-    return Operation((kind, kind), Kind.BOOLEAN, column=numbers_)
+    return Operation((kind, kind), TypeFamily.BOOLEAN, column=numbers_)
 
 
 def _has_nan(values: Values) -> bool:
@@ -114,9 +114,11 @@ def _arithmetic(
 
 # In this order the first is taken that the arguments fit, without a loss.
 OPERATIONS: dict[str, tuple[Operation, ...]] = {
-    "not": (Operation((Kind.BOOLEAN,), Kind.BOOLEAN, column=pc.invert),),
-    "is true": (Operation((Kind.BOOLEAN,), Kind.BOOLEAN, column=lambda one: pc.fill_null(one, False)),),
-    "is false": (Operation((Kind.BOOLEAN,), Kind.BOOLEAN, column=lambda one: pc.fill_null(pc.invert(one), False)),),
+    "not": (Operation((TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=pc.invert),),
+    "is true": (Operation((TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=lambda one: pc.fill_null(one, False)),),
+    "is false": (
+        Operation((TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=lambda one: pc.fill_null(pc.invert(one), False)),
+    ),
     "+": _arithmetic(pc.add_checked, numbers.add, numbers.add_doubles),
     "-": _arithmetic(pc.subtract_checked, numbers.subtract, numbers.subtract_doubles),
     "*": _arithmetic(pc.multiply_checked, numbers.multiply, numbers.multiply_doubles),

@@ -12,16 +12,16 @@ import pyarrow.compute as pc
 from sluice.expressions import casts
 from sluice.expressions.bound import Bound, advice, alike, cast, coerced, converted
 from sluice.expressions.functions import COMPARISONS, OPERATIONS, Operation, comparison, lower
-from sluice.expressions.rows import Rows
+from sluice.expressions.rows import RowImages
 from sluice.expressions.tree import Call, Fault
-from sluice.expressions.value_types import Kind, Type, Values, listed, packed, printed
+from sluice.expressions.value_types import Type, TypeFamily, Values, listed, packed, printed
 
 
 def choice(conditions: Sequence[Bound], values: Sequence[Bound]) -> Bound:
     """The value that belongs to the first condition that is true; each is evaluated where it is asked for."""
     type_ = values[0].type
 
-    def run(rows: Rows) -> Values:
+    def run(rows: RowImages) -> Values:
         found: list[object] = [None] * len(rows)
         left, places = rows, pa.array(range(len(rows)), pa.int64())
         for number, value in enumerate(values):
@@ -41,10 +41,10 @@ def choice(conditions: Sequence[Bound], values: Sequence[Bound]) -> Bound:
 
 def _junction(node: Call, parts: Sequence[Bound]) -> Bound:
     """AND and OR: from left to right; what may fail is not evaluated where the outcome is known."""
-    tests = [coerced(one, Kind.BOOLEAN, node.name.upper()) for one in parts]
+    tests = [coerced(one, TypeFamily.BOOLEAN, node.name.upper()) for one in parts]
     join = pc.and_kleene if node.name == "and" else pc.or_kleene
 
-    def run(rows: Rows) -> Values:
+    def run(rows: RowImages) -> Values:
         known = tests[0].run(rows)
         for test in tests[1:]:
             if not test.risky:
@@ -55,23 +55,27 @@ def _junction(node: Call, parts: Sequence[Bound]) -> Bound:
             known = pc.replace_with_mask(known, open_, join(known.filter(open_), test.run(rows.where(open_))))
         return known
 
-    return Bound(Type.plain(Kind.BOOLEAN), run, risky=any(one.risky for one in tests))
+    return Bound(Type.plain(TypeFamily.BOOLEAN), run, risky=any(one.risky for one in tests))
 
 
 def _compared(node: Call, sides: Sequence[Bound]) -> Bound:
     one, other = sides
-    if Kind.REAL in (one.kind, other.kind) and not (one.constant or other.constant):
-        sides = [converted(side, Type.plain(Kind.DOUBLE)) if side.kind is Kind.REAL else side for side in sides]
-    if Kind.CHAR in (one.kind, other.kind) and any(side.type.name.startswith("character varying") for side in sides):
+    if TypeFamily.REAL in (one.kind, other.kind) and not (one.constant or other.constant):
+        sides = [
+            converted(side, Type.plain(TypeFamily.DOUBLE)) if side.kind is TypeFamily.REAL else side for side in sides
+        ]
+    if TypeFamily.CHAR in (one.kind, other.kind) and any(
+        side.type.name.startswith("character varying") for side in sides
+    ):
         raise Fault(f"{node.name}: {one.type.name} and {other.type.name} differ in their blanks; cast one: x::text")
     sides = alike(sides, node.name)
     kind = sides[0].kind
-    if kind is Kind.OTHER:
+    if kind is TypeFamily.OTHER:
         raise Fault(f"{node.name}: {sides[0].type.name} is not compared here{advice(sides[0])}")
-    if kind is Kind.REAL:
-        sides = [converted(side, Type.plain(Kind.DOUBLE)) for side in sides]
-    if kind is Kind.CHAR:
-        sides = [converted(side, Type.plain(Kind.TEXT)) for side in sides]
+    if kind is TypeFamily.REAL:
+        sides = [converted(side, Type.plain(TypeFamily.DOUBLE)) for side in sides]
+    if kind is TypeFamily.CHAR:
+        sides = [converted(side, Type.plain(TypeFamily.TEXT)) for side in sides]
     return _operated(comparison(node.name, sides[0].kind), sides)
 
 
@@ -79,21 +83,21 @@ def _distinct(node: Call, sides: Sequence[Bound]) -> Bound:
     differ = _compared(Call("<>", node.arguments), sides)
     nulls = [_null(node, [side]) for side in sides]
 
-    def run(rows: Rows) -> Values:
+    def run(rows: RowImages) -> Values:
         one, other = (null.run(rows) for null in nulls)
         return pc.coalesce(differ.run(rows), pc.xor(one, other))
 
-    return Bound(Type.plain(Kind.BOOLEAN), run, risky=differ.risky)
+    return Bound(Type.plain(TypeFamily.BOOLEAN), run, risky=differ.risky)
 
 
 def _null(node: Call, arguments: Sequence[Bound]) -> Bound:
     (of,) = arguments
 
-    def run(rows: Rows) -> Values:
+    def run(rows: RowImages) -> Values:
         values = of.run(rows)
         return pa.array([one is None for one in values]) if isinstance(values, list) else pc.is_null(values)
 
-    return Bound(Type.plain(Kind.BOOLEAN), run, risky=of.risky)
+    return Bound(Type.plain(TypeFamily.BOOLEAN), run, risky=of.risky)
 
 
 def _coalesce(node: Call, arguments: Sequence[Bound]) -> Bound:
@@ -104,20 +108,20 @@ def _coalesce(node: Call, arguments: Sequence[Bound]) -> Bound:
 
 def _concat(node: Call, arguments: Sequence[Bound]) -> Bound:
     """Everything as it is printed; NULL adds nothing."""
-    parts = [coerced(one, Kind.TEXT, "concat") if one.constant else one for one in arguments]
+    parts = [coerced(one, TypeFamily.TEXT, "concat") if one.constant else one for one in arguments]
 
-    def run(rows: Rows) -> Values:
+    def run(rows: RowImages) -> Values:
         texts = [pc.fill_null(printed(one.kind, one.run(rows)), "") for one in parts]
         return reduce(lambda one, other: pc.binary_join_element_wise(one, other, ""), texts)
 
-    return Bound(Type.plain(Kind.TEXT), run, risky=any(one.risky for one in parts))
+    return Bound(Type.plain(TypeFamily.TEXT), run, risky=any(one.risky for one in parts))
 
 
 def _joined(node: Call, arguments: Sequence[Bound]) -> Bound:
     """`||`: one side is a text, and the other becomes one."""
-    if not any(one.kind in (Kind.TEXT, Kind.CHAR, Kind.UNKNOWN) for one in arguments):
+    if not any(one.kind in (TypeFamily.TEXT, TypeFamily.CHAR, TypeFamily.UNKNOWN) for one in arguments):
         raise Fault(f"||: neither {' nor '.join(one.type.name for one in arguments)} is a text{advice(arguments[0])}")
-    if Kind.OTHER in [one.kind for one in arguments]:
+    if TypeFamily.OTHER in [one.kind for one in arguments]:
         raise Fault(f"||: {' and '.join(one.type.name for one in arguments)}: cast it to text first: x::text")
     return _operated(OPERATIONS["||"][0], [cast(one, "text") for one in arguments])
 
@@ -127,15 +131,16 @@ def _like(node: Call, arguments: Sequence[Bound]) -> Bound:
     of, pattern = arguments
     if pattern.constant is None or pattern.constant.text is None:
         raise Fault(f"{node.name.upper()}: the pattern is a text in quotes")
-    if of.kind is Kind.CHAR:
+    if of.kind is TypeFamily.CHAR:
         raise Fault(f"{node.name.upper()}: {of.type.name} ends in blanks; write x::text to do without them")
-    texts, known = coerced(of, Kind.TEXT, node.name.upper()), pattern.constant.text
+    texts, known = coerced(of, TypeFamily.TEXT, node.name.upper()), pattern.constant.text
     if node.name == "ilike":
         texts = _operated(OPERATIONS["lower"][0], [texts])
         known = lower(pa.array([known]))[0].as_py()
     fits = f"(?s)\\A{_expression(known)}\\z"
     return _operated(
-        Operation((Kind.TEXT,), Kind.BOOLEAN, column=lambda column: pc.match_substring_regex(column, fits)), [texts]
+        Operation((TypeFamily.TEXT,), TypeFamily.BOOLEAN, column=lambda column: pc.match_substring_regex(column, fits)),
+        [texts],
     )
 
 
@@ -161,7 +166,7 @@ def call(node: Call, arguments: Sequence[Bound]) -> Bound:
         raise Fault(f"{node.name}: nobody knows which type its arguments have; cast one")
     for operation in operations:
         if all(_fits(one, kind) for one, kind in zip(arguments, operation.takes, strict=True)):
-            if node.name == "round" and len(arguments) == 1 and arguments[0].kind is Kind.INTEGER:
+            if node.name == "round" and len(arguments) == 1 and arguments[0].kind is TypeFamily.INTEGER:
                 raise Fault("round: a whole number needs no rounding")
             sides = zip(arguments, operation.takes, strict=True)
             return _operated(operation, [coerced(one, kind, node.name) for one, kind in sides])
@@ -169,7 +174,7 @@ def call(node: Call, arguments: Sequence[Bound]) -> Bound:
     raise Fault(f"{node.name} cannot be used with {given}{''.join({advice(one) for one in arguments})}")
 
 
-def _fits(one: Bound, kind: Kind) -> bool:
+def _fits(one: Bound, kind: TypeFamily) -> bool:
     return one.constant is not None or one.kind is kind or kind in casts.WIDER.get(one.kind, ())
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from sluice.expressions.tree import Image
 
 
-class Rows:
+class RowImages:
     """Images of the same rows, all of them or some."""
 
     def __init__(self, images: Mapping[Image, pa.Array], count: int, places: pa.Array | None = None) -> None:
@@ -35,9 +35,9 @@ class Rows:
         texts = pc.list_element(self._images[image], position)
         return texts if self._places is None else texts.take(self._places)
 
-    def where(self, chosen: pa.BooleanArray) -> Rows:
+    def where(self, chosen: pa.BooleanArray) -> RowImages:
         """The rows for which it is true."""
         places = pc.indices_nonzero(chosen)
         if self._places is not None:
             places = self._places.take(places)
-        return Rows(self._images, len(places), places)
+        return RowImages(self._images, len(places), places)

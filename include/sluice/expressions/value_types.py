@@ -31,7 +31,7 @@ from sluice.expressions.numbers import Failure
 Values = Any  # pa.Array, or list[Decimal | None]
 
 
-class Kind(StrEnum):
+class TypeFamily(StrEnum):
     """What can be done with a value."""
 
     BOOLEAN = "boolean"
@@ -53,31 +53,36 @@ class Kind(StrEnum):
 class Type:
     """A kind, and the name of the type as the database writes it."""
 
-    kind: Kind
+    kind: TypeFamily
     name: str
 
     @classmethod
     def of(cls, name: str) -> Type:
         """The type of a column."""
-        return cls(_KINDS.get(re.sub(r"\([\d, -]+\)", "", name), Kind.OTHER), name)
+        return cls(_KINDS.get(re.sub(r"\([\d, -]+\)", "", name), TypeFamily.OTHER), name)
 
     @classmethod
-    def plain(cls, kind: Kind) -> Type:
+    def plain(cls, kind: TypeFamily) -> Type:
         """The type of what is computed."""
         return cls(kind, kind.value)
 
 
-_KINDS = {kind.value: kind for kind in Kind if kind not in (Kind.OTHER, Kind.UNKNOWN)}
-_KINDS |= {"smallint": Kind.INTEGER, "integer": Kind.INTEGER, "character varying": Kind.TEXT, "name": Kind.TEXT}
+_KINDS = {kind.value: kind for kind in TypeFamily if kind not in (TypeFamily.OTHER, TypeFamily.UNKNOWN)}
+_KINDS |= {
+    "smallint": TypeFamily.INTEGER,
+    "integer": TypeFamily.INTEGER,
+    "character varying": TypeFamily.TEXT,
+    "name": TypeFamily.TEXT,
+}
 
 _ARRAYS = {
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.INTEGER: pa.int64(),
-    Kind.REAL: pa.float64(),
-    Kind.DOUBLE: pa.float64(),
-    Kind.DATE: pa.int64(),
-    Kind.TIMESTAMP: pa.int64(),
-    Kind.TIMESTAMPTZ: pa.int64(),
+    TypeFamily.BOOLEAN: pa.bool_(),
+    TypeFamily.INTEGER: pa.int64(),
+    TypeFamily.REAL: pa.float64(),
+    TypeFamily.DOUBLE: pa.float64(),
+    TypeFamily.DATE: pa.int64(),
+    TypeFamily.TIMESTAMP: pa.int64(),
+    TypeFamily.TIMESTAMPTZ: pa.int64(),
 }
 
 
@@ -86,12 +91,12 @@ def listed(values: Values) -> list[Any]:
     return values if isinstance(values, list) else list(values.to_pylist())
 
 
-def packed(kind: Kind, values: Sequence[Any]) -> Values:
+def packed(kind: TypeFamily, values: Sequence[Any]) -> Values:
     """Values one by one -> values of a column."""
-    return list(values) if kind is Kind.NUMERIC else pa.array(values, _ARRAYS.get(kind, pa.string()))
+    return list(values) if kind is TypeFamily.NUMERIC else pa.array(values, _ARRAYS.get(kind, pa.string()))
 
 
-def each(kind: Kind, of: Callable[..., Any], *columns: Values) -> Values:
+def each(kind: TypeFamily, of: Callable[..., Any], *columns: Values) -> Values:
     """What a function makes of each row's values; of a row with a NULL it makes NULL."""
     if len(columns) == 1:
         return packed(kind, [None if one is None else of(one) for one in listed(columns[0])])
@@ -102,24 +107,24 @@ def each(kind: Kind, of: Callable[..., Any], *columns: Values) -> Values:
     return packed(kind, [None if any(one is None for one in row) else of(*row) for row in rows])
 
 
-def read(kind: Kind, texts: pa.StringArray) -> Values:
+def read(kind: TypeFamily, texts: pa.StringArray) -> Values:
     """What the database printed, as values."""
-    if kind is Kind.BOOLEAN:
+    if kind is TypeFamily.BOOLEAN:
         return pc.equal(texts, "t")
-    if kind is Kind.INTEGER:
+    if kind is TypeFamily.INTEGER:
         return pc.cast(texts, pa.int64())
-    if kind is Kind.DOUBLE:
+    if kind is TypeFamily.DOUBLE:
         return pc.cast(texts, pa.float64())
-    if kind is Kind.REAL:
+    if kind is TypeFamily.REAL:
         return pc.cast(pc.cast(texts, pa.float32()), pa.float64())
-    if kind is Kind.NUMERIC:
+    if kind is TypeFamily.NUMERIC:
         return each(kind, Decimal, texts)
     if kind in _MOMENTS:
         return _quickly(kind, texts)
     return texts
 
 
-def _quickly(kind: Kind, texts: pa.StringArray) -> pa.Array:
+def _quickly(kind: TypeFamily, texts: pa.StringArray) -> pa.Array:
     """Dates of our millennia are read all at once, others one by one."""
     as_type, unit, epoch = _MOMENTS[kind]
     try:
@@ -129,37 +134,37 @@ def _quickly(kind: Kind, texts: pa.StringArray) -> pa.Array:
 
 
 _MOMENTS = {
-    Kind.DATE: (pa.date32(), pa.int32(), datetimes.EPOCH_DAY),
-    Kind.TIMESTAMP: (pa.timestamp("us"), pa.int64(), datetimes.EPOCH_DAY * datetimes.DAY),
-    Kind.TIMESTAMPTZ: (pa.timestamp("us", "UTC"), pa.int64(), datetimes.EPOCH_DAY * datetimes.DAY),
+    TypeFamily.DATE: (pa.date32(), pa.int32(), datetimes.EPOCH_DAY),
+    TypeFamily.TIMESTAMP: (pa.timestamp("us"), pa.int64(), datetimes.EPOCH_DAY * datetimes.DAY),
+    TypeFamily.TIMESTAMPTZ: (pa.timestamp("us", "UTC"), pa.int64(), datetimes.EPOCH_DAY * datetimes.DAY),
 }
 
 
-def parse(kind: Kind, text: str) -> Any:
+def parse(kind: TypeFamily, text: str) -> Any:
     """A text that somebody wrote, as a value. Raises Failure if it is none of this kind."""
-    if kind in (Kind.TEXT, Kind.OTHER):
+    if kind in (TypeFamily.TEXT, TypeFamily.OTHER):
         return text
-    if kind is Kind.CHAR:
+    if kind is TypeFamily.CHAR:
         return text.rstrip(" ")
     return _PARSERS[kind](text.strip(" \t\n\r\f\v"))
 
 
-def printed(kind: Kind, values: Values) -> pa.StringArray:
+def printed(kind: TypeFamily, values: Values) -> pa.StringArray:
     """Values as the database prints them."""
-    if kind is Kind.BOOLEAN:
+    if kind is TypeFamily.BOOLEAN:
         return pc.if_else(values, "t", "f")
-    if kind is Kind.INTEGER:
+    if kind is TypeFamily.INTEGER:
         return pc.cast(values, pa.string())
     if kind in _PRINTERS:
-        return each(Kind.TEXT, _PRINTERS[kind], values)
+        return each(TypeFamily.TEXT, _PRINTERS[kind], values)
     return values
 
 
-def as_text(kind: Kind, values: Values) -> pa.StringArray:
+def as_text(kind: TypeFamily, values: Values) -> pa.StringArray:
     """What a cast to text makes of values: what is printed, but for booleans and for the blanks of char(n)."""
-    if kind is Kind.BOOLEAN:
+    if kind is TypeFamily.BOOLEAN:
         return pc.if_else(values, "true", "false")
-    return pc.utf8_rtrim(values, " ") if kind is Kind.CHAR else printed(kind, values)
+    return pc.utf8_rtrim(values, " ") if kind is TypeFamily.CHAR else printed(kind, values)
 
 
 def _truth(text: str) -> bool:
@@ -170,21 +175,21 @@ def _truth(text: str) -> bool:
     raise Failure("a text is no boolean")
 
 
-_PARSERS: dict[Kind, Callable[[str], Any]] = {
-    Kind.BOOLEAN: _truth,
-    Kind.INTEGER: numbers.integer,
-    Kind.NUMERIC: numbers.numeric,
-    Kind.REAL: numbers.real,
-    Kind.DOUBLE: numbers.double,
-    Kind.DATE: datetimes.date,
-    Kind.TIMESTAMP: datetimes.timestamp,
-    Kind.TIMESTAMPTZ: datetimes.timestamptz,
+_PARSERS: dict[TypeFamily, Callable[[str], Any]] = {
+    TypeFamily.BOOLEAN: _truth,
+    TypeFamily.INTEGER: numbers.integer,
+    TypeFamily.NUMERIC: numbers.numeric,
+    TypeFamily.REAL: numbers.real,
+    TypeFamily.DOUBLE: numbers.double,
+    TypeFamily.DATE: datetimes.date,
+    TypeFamily.TIMESTAMP: datetimes.timestamp,
+    TypeFamily.TIMESTAMPTZ: datetimes.timestamptz,
 }
-_PRINTERS: dict[Kind, Callable[[Any], str]] = {
-    Kind.NUMERIC: numbers.print_numeric,
-    Kind.REAL: numbers.print_real,
-    Kind.DOUBLE: numbers.print_double,
-    Kind.DATE: datetimes.print_date,
-    Kind.TIMESTAMP: datetimes.print_timestamp,
-    Kind.TIMESTAMPTZ: datetimes.print_timestamptz,
+_PRINTERS: dict[TypeFamily, Callable[[Any], str]] = {
+    TypeFamily.NUMERIC: numbers.print_numeric,
+    TypeFamily.REAL: numbers.print_real,
+    TypeFamily.DOUBLE: numbers.print_double,
+    TypeFamily.DATE: datetimes.print_date,
+    TypeFamily.TIMESTAMP: datetimes.print_timestamp,
+    TypeFamily.TIMESTAMPTZ: datetimes.print_timestamptz,
 }

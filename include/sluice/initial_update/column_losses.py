@@ -10,39 +10,22 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import shell
-from sluice.config.configuration import home
 from sluice.errors import Lossy, SluiceError
 from sluice.log import event
 from sluice.model.layout import Column
 from sluice.model.loss import Loss, page, report
-from sluice.model.names import Pair, TableName
+from sluice.model.names import APPROVE_LOSSES, Pair, TableName
+from sluice.paths import home
 from sluice.store import replications, updates
+from sluice.store.allowed_losses import allowed, is_allowed
 from sluice.store.engine import Store
-from sluice.store.tables import allowed_loss, of
+from sluice.store.tables import allowed_loss, for_pair
 
 if TYPE_CHECKING:
     from sluice.context import Context
-
-DAG = "approve_losses"
-
-
-def allowed(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
-    """The casts that somebody allowed: by table of the master and column of the slave."""
-    with store.begin() as connection:
-        rows = connection.execute(select(allowed_loss).where(of(allowed_loss, pair))).all()
-    found: dict[TableName, dict[str, str]] = {}
-    for row in rows:
-        found.setdefault(TableName(row.schema, row.table), {})[row.column] = row.cast
-    return found
-
-
-def is_allowed(loss: Loss, known: Mapping[TableName, Mapping[str, str]]) -> bool:
-    """Whether it is among what somebody `allowed`."""
-    return loss.cast is not None and known.get(loss.table, {}).get(loss.column) == loss.cast
 
 
 def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[Loss]:
@@ -125,7 +108,7 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
         )
     told = {"source": pair.source, "slave": pair.slave, "actor": who}
     with context.store.begin() as connection:
-        connection.execute(allowed_loss.delete().where(of(allowed_loss, pair)))
+        connection.execute(allowed_loss.delete().where(for_pair(allowed_loss, pair)))
         rows = [
             {**told, "schema": one.table.schema, "table": one.table.table, "column": one.column, "cast": one.cast}
             for one in losses
@@ -183,12 +166,12 @@ def _forget(store: Store, pair: Pair, losses: Sequence[Loss]) -> None:
     with store.begin() as connection:
         for table, column in gone:
             which = (columns.schema == table.schema, columns.table == table.table, columns.column == column)
-            connection.execute(allowed_loss.delete().where(of(allowed_loss, pair), *which))
+            connection.execute(allowed_loss.delete().where(for_pair(allowed_loss, pair), *which))
             replications.note(connection, pair, "forget", f"{table}.{column} was allowed to lose something else")
 
 
 def _trigger(pair: Pair) -> str:
-    return shell.trigger(DAG, source=pair.source, slave=pair.slave)
+    return shell.trigger(APPROVE_LOSSES, source=pair.source, slave=pair.slave)
 
 
 def _digest(losses: Sequence[Loss]) -> str:

@@ -18,26 +18,27 @@ from sluice.context import Context
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import loss_approval, pending_drops, start_stream
-from sluice.initial_update.blocks.plan import Later, replace_keys
-from sluice.initial_update.chunks.copy import Dumped, Load, Target, copy, each
-from sluice.initial_update.chunks.plan import Chunk, chunks
+from sluice.initial_update.blocks.plan import BlockPlan, replace_keys
+from sluice.initial_update.chunks.copy import DumpSource, Load, LoadTarget, copy, each
+from sluice.initial_update.chunks.plan import chunks
 from sluice.initial_update.chunks.resume import Resumption, began
-from sluice.initial_update.chunks.some_tables import Held, Partly
-from sluice.initial_update.files import versions
-from sluice.initial_update.files.kept_versions import hand_out, keep
+from sluice.initial_update.chunks.some_tables import HeldPoint, SomeTables
+from sluice.initial_update.files.versions import hand_out, keep
 from sluice.initial_update.options import EXTERNAL, MARKERS, SNAPSHOT, expect_together
 from sluice.initial_update.participants import Leased, apart, hold, unfit
-from sluice.initial_update.preflight import Choices
-from sluice.initial_update.programs.update import External
+from sluice.initial_update.preflight import UpdateChoices
+from sluice.initial_update.programs.update import ProgramUpdate
 from sluice.initial_update.targets import directories, slave_target
 from sluice.log import event
-from sluice.model.key_range import Between
+from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair, TableName
+from sluice.state.initial_update import UpdateEvent
 from sluice.state.replication import Event
-from sluice.store import leases, replications, updates
+from sluice.store import kept_versions, leases, replications, updates
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.load import DumpSnapshot
-from sluice.vendors.protocol.tasks import OfMaster
+from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.tasks import FromMaster
 
 
 def dump(
@@ -67,19 +68,19 @@ def dump(
         SluiceError: the source failed, or every slave did.
     """
     stages = _stages(context, source)
-    whole = "STORED" if store else updates.TO_LOAD if mode == MARKERS else "LOADED"
+    whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == MARKERS else UpdateEvent.LOADED
     with ExitStack() as stack:
         update, held = hold(context, source, slaves)
         ended = partial(_ended, context, source, update, dict(held))
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
         only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
-        older = versions.asked(context, source, version)
+        older = kept_versions.asked(context.config.source(source), version)
         expect_together(mode, some=bool(only), keys=bool(ranges), store=store, older=older)
         if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
-            state = "STORED" if len(failed) < len(held) else "FAILED"
-            return ended(state, _Filled(failed))
+            how = UpdateEvent.STORED if len(failed) < len(held) else UpdateEvent.FAIL
+            return ended(how, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_asked(context.store, update, asked.choices)
         there, held = start_stream.apart(context, update, held)
@@ -88,18 +89,18 @@ def dump(
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
         off_line = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
-            return ended(whole if there else updates.PUT_OFF, _Filled({}), off_line=off_line)
+            return ended(whole if there else UpdateEvent.PUT_OFF, _Filled({}), off_line=off_line)
         if ranges:
             failed = unfit(context, here)
             if fit := [one for one in here if one[0].slave not in failed]:
-                between = [Between.parsed(text) for text in ranges]
+                between = [KeyInterval.parsed(text) for text in ranges]
                 failed |= replace_keys(context, fit, update, between, resume=resume)
-            state = whole if len(failed) < len(here) else "FAILED"
+            how = whole if len(failed) < len(here) else UpdateEvent.FAIL
             again = {"mode": mode, "key_ranges": ranges}
-            return ended(state, _Filled(failed, choices=asked.choices), again, off_line)
+            return ended(how, _Filled(failed, choices=asked.choices), again, off_line)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
-    return ended(whole if filled.well or there else "FAILED", filled, choices, off_line)
+    return ended(whole if filled.well or there else UpdateEvent.FAIL, filled, choices, off_line)
 
 
 @dataclass(frozen=True)
@@ -124,12 +125,12 @@ class _Asked:
     @property
     def storable(self) -> bool:
         """Whether the rows can go into files, too: all of them, in chunks of one snapshot."""
-        return Choices(self.mode, self.only).storable
+        return UpdateChoices(self.mode, self.only).storable
 
     @property
     def choices(self) -> dict[str, object]:
         """What of this is a choice of the form, which another run is asked for with."""
-        return Choices(self.mode, store=self.store, resume=self.resume).as_asked
+        return UpdateChoices(self.mode, store=self.store, resume=self.resume).as_asked
 
     @cached_property
     def goes_on(self) -> bool:
@@ -180,7 +181,7 @@ def _copied(
     context, source, update, load = asked.context, asked.source, asked.update, asked.load
     stages = [[name for name in stage if name in asked.only or not asked.only] for stage in asked.stages]
     settings = context.config.source(source)
-    at = Held(context, [pair for pair, _ in here], stack) if asked.only and here else None
+    at = HeldPoint(context, [pair for pair, _ in here], stack) if asked.only and here else None
     database = context.source(source)
     stack.callback(database.close)
     snapshot = stack.enter_context(
@@ -189,15 +190,15 @@ def _copied(
     if not asked.only:
         snapshot.expect_complete()
     event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
-    dumped = Dumped(
+    dumped = DumpSource(
         snapshot.definitions(),
         database.sequences(),
         snapshot.snapshot,
         snapshot.position,
-        OfMaster(settings.vendor, settings.connection, snapshot.id),
+        FromMaster(settings.vendor, settings.connection, snapshot.id),
     )
     targets = [slave_target(context, pair, lease) for pair, lease in here]
-    log = None if asked.store else initial_data.place(context)
+    log = None if asked.store else initial_data.place(context.config)
     files, unmade = directories(
         context, update, [pair for pair, _ in away], dumped.definitions, log, resume=asked.goes_on
     )
@@ -208,19 +209,19 @@ def _copied(
         # The snapshot has one session, which is not for several slaves at once.
         queued = snapshot.dropped()
         targets = each(targets, lambda target: pending_drops.carry_out(context, target, queued, names), failed)
-    later = Later(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
-    going_on: list[Target] = []
+    later = BlockPlan(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
+    going_on: list[LoadTarget] = []
     if later:
         targets, going_on = later.apart(targets, update, failed, resume=asked.resume)
-    before: Resumption | External | Partly
+    before: Resumption | ProgramUpdate | SomeTables
     if at:
-        before = Partly(context, snapshot, asked.stages, update, asked.only, at)
+        before = SomeTables(context, snapshot, asked.stages, update, asked.only, at)
     elif asked.mode == EXTERNAL:
-        before = External(context, source, update, database, snapshot, dumped.definitions, dumped.sequences)
+        before = ProgramUpdate(context, source, update, database, snapshot, dumped.definitions, dumped.sequences)
     else:
         before = _resumption(asked, snapshot, dumped, later)
-    bring = before.load if isinstance(before, External) else load
-    kept = asked.storable and versions.wanted(context, source) is not None
+    bring = before.load if isinstance(before, ProgramUpdate) else load
+    kept = asked.storable and kept_versions.missing(context.store, source, context.config.source(source)) is not None
 
     def unread(tables: Collection[TableName], *, again: bool) -> None:
         # If the locks were lost, who reads a chunk sees whether its table was rewritten since.
@@ -246,7 +247,7 @@ def _copied(
     return _Filled(failed | unmade, bool(loaded or going_on), rows, count, asked.choices)
 
 
-def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: Dumped, later: Later | None) -> Resumption:
+def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: DumpSource, later: BlockPlan | None) -> Resumption:
     return Resumption(
         asked.context,
         asked.source,
@@ -264,7 +265,7 @@ def _ended(
     source: str,
     update: int,
     held: Mapping[Pair, Lease],
-    state: str,
+    how: UpdateEvent,
     filled: _Filled,
     again: Mapping[str, object] = {},
     off_line: Sequence[str] = (),
@@ -286,8 +287,8 @@ def _ended(
         # It may belong to another update by now.
         if replications.happened(context.store, pair, Event.FAIL, error.said, update_id=update, also=still):
             loss_approval.ask(context, pair, update, error, filled.choices)
-    updates.finish(context.store, update, state)
-    if state == "FAILED":
+    updates.finish(context.store, update, how)
+    if how is UpdateEvent.FAIL:
         facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())
         causes = "; ".join(f"{slave}: {hints.of_update(error)}" for slave, error in failed.items())
         raise SluiceError(

@@ -7,22 +7,22 @@ from contextlib import ExitStack
 
 from sluice import shell
 from sluice.airflow_api import standby
+from sluice.capture.unwatched import expect_present
 from sluice.context import Context
 from sluice.errors import ConfigError, Lossy, SluiceError
 from sluice.initial_update import loss_approval
 from sluice.initial_update.blocks.throttle import active
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.fence import fence_out
-from sluice.initial_update.files import versions
 from sluice.initial_update.options import MARKERS, SNAPSHOT, expect_together
 from sluice.initial_update.participants import restart
-from sluice.initial_update.preflight import Choices, Refused, expect_possible
+from sluice.initial_update.preflight import UpdateChoices, UpdateRefused, expect_possible
 from sluice.log import event
-from sluice.model.key_range import Between
+from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair, TableName
-from sluice.monitor.unwatched import expect_present
+from sluice.state.initial_update import UpdateState
 from sluice.state.replication import UNDER_WAY, Status
-from sluice.store import blocked, cascades, leases, loaded_slaves, replications, transfers, updates
+from sluice.store import blocked, cascades, kept_versions, leases, loaded_slaves, replications, transfers, updates
 
 
 def inhibit(
@@ -75,9 +75,9 @@ def inhibit(
         active(context, source)
     present = context.present(source)
     only = _some(context, source, present, [*tables, *(one.table for one in between)], whole=not keys)
-    older = versions.asked(context, source, version)
+    older = kept_versions.asked(context.config.source(source), version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
-    following = cascades.parsed(context, cascade)
+    following = None if cascade.strip() == cascades.NONE else context.config.parsed(cascade)
     number, there = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in there]
     for pair in wanted:
@@ -89,7 +89,7 @@ def inhibit(
             _refuse_inexact(context, pair, only, whole=not keys)
     if wanted:
         newest = older == context.config.source(source).messages.version
-        choices = Choices(mode, only, between, store, resume, "" if newest else older)
+        choices = UpdateChoices(mode, only, between, store, resume, "" if newest else older)
         _refuse_impossible(context, wanted, choices, keys)
     if under_way := [pair.slave for pair in wanted if replications.get(context.store, pair).status in UNDER_WAY]:
         cancel(context, source, under_way, why="another initial update was asked for")
@@ -136,27 +136,27 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
         )
 
 
-def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: Choices, keys: Sequence[str]) -> None:
+def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: UpdateChoices, keys: Sequence[str]) -> None:
     """Whatever would stop the update later, and can be known now. People are asked about what they can allow."""
     try:
         expect_possible(context, pairs, choices)
-    except Refused as refused:
+    except UpdateRefused as refused:
         for pair, error in refused.why.items():
             if isinstance(error, Lossy) and error.allowable:
-                number = updates.new(context.store, pair.source, choices.tables, keys, updates.REFUSED)
+                number = updates.new(context.store, pair.source, choices.tables, keys, UpdateState.REFUSED)
                 loss_approval.ask(context, pair, number, error, choices.as_asked)
         # HINTs say by now who is asked.
-        raise Refused(refused.why) from None
+        raise UpdateRefused(refused.why) from None
 
 
-def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[Between]:
+def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[KeyInterval]:
     """The ranges of keys that are named."""
     try:
         if keys and mode != MARKERS:
             raise ValueError(f"the mode is {mode}, and not {MARKERS}")
         if keys and tables:
             raise ValueError("`tables` are named as well")
-        return [Between.parsed(text) for text in keys]
+        return [KeyInterval.parsed(text) for text in keys]
     except ValueError as error:
         raise SluiceError(
             225,

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sluice import shell
-from sluice.airflow_api.runs import UPDATING
+from sluice.airflow_api import outbox
 from sluice.context import Context
 from sluice.errors import Lossy, SluiceError
 from sluice.initial_update import column_losses
-from sluice.model.names import Pair
+from sluice.model.names import APPROVE_LOSSES, INITIAL_UPDATE, Pair
 from sluice.state.replication import Status
-from sluice.store import replications, updates
+from sluice.store import pending_runs, replications, updates
+from sluice.store.pending_runs import PendingRun
 
 
 def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: Mapping[str, object]) -> None:
@@ -25,23 +26,16 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
     if not isinstance(error, Lossy) or not error.allowable:
         return
     updates.keep_asked(context.store, update, chosen)
-    updates.to_ask(context.store, update, pair.slave, still=True)
-    if _asked(context, pair, update):
-        dag = context.config.dag_id(column_losses.DAG)
+    conf = {"source": pair.source, "slave": pair.slave, "refused": update}
+    wanted = PendingRun(APPROVE_LOSSES, _run(pair, update), conf)
+    with context.store.begin() as connection:
+        pending_runs.put(connection, pair, wanted)
+    if wanted.run in outbox.send(context.store, context.runs(), pair):
+        dag = context.config.dag_id(APPROVE_LOSSES)
         error.hint = (
             f"people are asked in Airflow (Required actions of {dag}), and if they approve, the update runs again by "
             f"itself. Or: {error.hint}"
         )
-
-
-def ask_again(context: Context, pair: Pair) -> None:
-    """Have people asked about the update that a slave had last, or was refused, if Airflow did not answer then; once.
-
-    Without an answer of Airflow the next run of its drain tries again.
-    """
-    update = updates.to_ask_about(context.store, replications.get(context.store, pair))
-    if update is not None:
-        _asked(context, pair, update)
 
 
 def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
@@ -65,17 +59,9 @@ def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -
     done = column_losses.allow(context, pair, asked, who, partly=_partly(context, update))
     if update and _waits(context, pair, update):
         conf = {"source": pair.source, "slaves": [pair.slave], **updates.asked(context.store, update)}
-        if context.runs().ask_for(UPDATING, _run(pair, update), conf):
-            return {**done, "next": f"{context.config.dag_id(UPDATING)}/{_run(pair, update)}"}
+        if context.runs().ask_for(INITIAL_UPDATE, _run(pair, update), conf):
+            return {**done, "next": f"{context.config.dag_id(INITIAL_UPDATE)}/{_run(pair, update)}"}
     return {**done, "next": shell.update(pair.source, [pair.slave])}
-
-
-def _asked(context: Context, pair: Pair, update: int) -> bool:
-    conf = {"source": pair.source, "slave": pair.slave, "refused": update}
-    if not context.runs().ask_for(column_losses.DAG, _run(pair, update), conf):
-        return False
-    updates.to_ask(context.store, update, pair.slave, still=False)
-    return True
 
 
 def _waits(context: Context, pair: Pair, update: int) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sluice import shell
 from sluice.context import Context
+from sluice.drain import offline_slaves
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update import column_losses, offline_slaves
+from sluice.initial_update import column_losses
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.position import Position

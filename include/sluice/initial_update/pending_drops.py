@@ -12,7 +12,7 @@ from sluice.changelog.schema import CHANGES
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.copy import Target
+from sluice.initial_update.chunks.copy import LoadTarget
 from sluice.log import event
 from sluice.model.action import Action, Command, Policy
 from sluice.model.names import TableName
@@ -22,7 +22,7 @@ from sluice.model.table_definition import TableChange
 _ACTIONS = pa.schema([CHANGES.field(name) for name in ("ordinal", "action")])
 
 
-def carry_out(context: Context, target: Target, queued: Sequence[str], dumped: Collection[TableName]) -> None:
+def carry_out(context: Context, target: LoadTarget, queued: Sequence[str], dumped: Collection[TableName]) -> None:
     """Carry out the DROPs between a slave's position and the snapshot of its dump. The table stays if the slave is not
     to carry them out, or asks first, or if it has rows of others.
 

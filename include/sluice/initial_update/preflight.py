@@ -11,36 +11,37 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 
-from sluice.apply.mapping.table_view import Sight, view
+from sluice.apply.mapping.table_view import BoundView, view
 from sluice.changelog import initial_data
 from sluice.changelog.segment_files import expect_place
-from sluice.config.configuration import at_home
 from sluice.config.mapper import Mapper
-from sluice.config.models import Outgoing
+from sluice.config.models import OutgoingFiles
 from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import column_losses
-from sluice.initial_update.blocks.plan import Later, planned
+from sluice.initial_update.blocks.plan import BlockPlan, planned
 from sluice.initial_update.chunks.copy import given
 from sluice.initial_update.files.encoding import encryption_key
-from sluice.initial_update.files.kept_versions import kept_for
 from sluice.initial_update.files.signature import private_key
+from sluice.initial_update.files.versions import kept_for
 from sluice.initial_update.options import EXTERNAL, MARKERS, SNAPSHOT
 from sluice.initial_update.programs.update import expect_exportable, expect_importable
 from sluice.log import event
-from sluice.model.key_range import Between
+from sluice.model.key_range import KeyInterval
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import spelled_alike
-from sluice.storage.directory import Place
+from sluice.paths import at_home
+from sluice.storage.directory import Directory
+from sluice.store import watched_tables
 from sluice.vendors.protocol.load import TableDefinition
 from sluice.vendors.protocol.slave import SlaveDatabase
 
 
 @dataclass(frozen=True)
-class Choices:
+class UpdateChoices:
     """How slaves are to be filled, as somebody chose it; see `sluice.initial_update.inhibit`.
 
     Attributes:
@@ -50,7 +51,7 @@ class Choices:
 
     mode: str = SNAPSHOT
     tables: frozenset[TableName] = frozenset()
-    keys: Sequence[Between] = ()
+    keys: Sequence[KeyInterval] = ()
     store: bool = False
     resume: bool = False
     version: str = ""
@@ -96,7 +97,7 @@ class MasterTables:
             )
 
 
-class Refused(SluiceError):
+class UpdateRefused(SluiceError):
     """An initial update that cannot be, for some of the slaves that it was asked for.
 
     Attributes:
@@ -119,7 +120,7 @@ def _unchanged(hint: str) -> str:
     return hint if "nothing was changed" in hint else f"nothing was changed; {hint}"
 
 
-def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -> None:
+def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoices) -> None:
     """See that slaves of one source can be filled. One that cannot be reached is not asked: it waits, or its rows do.
 
     Raises:
@@ -143,14 +144,14 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: Choices) -
             kept = {pair: kept_for(context, pair, choices.version)[2] for pair in pairs if choices.version}
             found = _asked(pairs, partial(_ask, context, master, choices, later, kept))
         if refused := {pair: one for pair, one in found.items() if one and not isinstance(one, TransientError)}:
-            raise Refused(refused)
+            raise UpdateRefused(refused)
         away = [context.config.slave(pair.slave) for pair, one in found.items() if one]
         if choices.store:
             _expect_place(context.config.source(source).initial_files)
         elif choices.storable and any(one.off_line == "store" for one in away):
             if "://" not in context.config.change_log_url:
                 expect_place(context.config.change_log_url)
-            _expect_place(Outgoing(location=initial_data.place(context)))
+            _expect_place(OutgoingFiles(location=initial_data.place(context.config)))
     except SluiceError as error:
         error.hint = _unchanged(error.hint)
         raise
@@ -160,8 +161,8 @@ def look(
     context: Context,
     slave: SlaveDatabase,
     master: MasterTables,
-    choices: Choices = Choices(),
-    later: Later | None = None,
+    choices: UpdateChoices = UpdateChoices(),
+    later: BlockPlan | None = None,
 ) -> list[str]:
     """See that a slave can be filled so; what is worth knowing.
 
@@ -179,7 +180,7 @@ def look(
     mapper.keep_apart(columns)
     salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
     for layout in (one for one in master.without_old if one.name in columns):
-        sight = Sight(view(mapper, layout), salt, lasting=slave.lasting)
+        sight = BoundView(view(mapper, layout), salt, lasting=slave.lasting)
         sight.expect_old("the table has `old_images: key`, so no change says it")
     warnings += shared_tables.expect_kept(context, pair, some or columns, partial(_had, context))
     column_losses.expect_none(context, pair, columns, partly=bool(some))
@@ -205,8 +206,8 @@ def _misspelt(mapper: Mapper, master: MasterTables) -> Iterator[str]:
 def _ask(
     context: Context,
     master: MasterTables,
-    choices: Choices,
-    later: Later | None,
+    choices: UpdateChoices,
+    later: BlockPlan | None,
     kept: Mapping[Pair, Sequence[TableDefinition]],
     pair: Pair,
 ) -> SluiceError | None:
@@ -237,12 +238,12 @@ def _asked(pairs: Sequence[Pair], ask: Callable[[Pair], SluiceError | None]) -> 
         return dict(zip(pairs, pool.map(ask, pairs), strict=True))
 
 
-def _expect_place(settings: Outgoing) -> None:
+def _expect_place(settings: OutgoingFiles) -> None:
     """See that initial data can be stored. Raises TransientError SLC-180, ConfigError SLC-193, SLC-241, SLC-243."""
     for read, file in ((private_key, settings.sign_with), (encryption_key, settings.key_file)):
         if file:
             read(file)
-    Place(at_home(settings.location)).expect_writable(settings.max_bytes)
+    Directory(at_home(settings.location)).expect_writable(settings.max_bytes)
 
 
 def _had(context: Context, source: str) -> set[TableName]:
@@ -250,7 +251,7 @@ def _had(context: Context, source: str) -> set[TableName]:
     found = set()
     # What is wrong with these is told beside them.
     with suppress(SluiceError):
-        found |= shared_tables.recorded(context.store, source)
+        found |= watched_tables.recorded(context.store, source)
     with suppress(SluiceError):
         found |= context.watched(source).keys()
     return found

@@ -11,13 +11,13 @@ from types import TracebackType
 from typing import NamedTuple
 
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import BLOCK_BYTES, Chunk
 from sluice.log import event
 from sluice.model.names import TableName
-from sluice.model.progress import Progress
+from sluice.model.progress import LoadProgress
 from sluice.store import updates
 from sluice.store.engine import Store
 from sluice.vendors.protocol.load import SlaveTables
+from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk
 
 SECONDS = 3.0
 
@@ -25,7 +25,7 @@ SECONDS = 3.0
 Unread = Callable[[Collection[TableName]], None]
 
 
-class Far(NamedTuple):
+class Done(NamedTuple):
     """What is in: bytes, chunks and rows. Where there are no chunks, nobody counts rows."""
 
     bytes: int = 0
@@ -38,10 +38,10 @@ class Far(NamedTuple):
         return self.bytes + self.chunks * BLOCK_BYTES
 
 
-def progress(all_: Far, first: Far, now: Far, seconds: float) -> Progress:
+def progress(all_: Done, first: Done, now: Done, seconds: float) -> LoadProgress:
     """How far a load is that began with what earlier ones had brought, this many seconds ago."""
     done, left = now.work - first.work, all_.work - now.work
-    return Progress(
+    return LoadProgress(
         chunks=all_.chunks,
         chunks_done=now.chunks,
         rows=now.rows,
@@ -52,7 +52,7 @@ def progress(all_: Far, first: Far, now: Far, seconds: float) -> Progress:
     )
 
 
-class Reporting:
+class ProgressReporter:
     """Reports while its block runs, and once at the end.
 
     Args:
@@ -65,8 +65,8 @@ class Reporting:
         self,
         store: Store,
         update: int,
-        all_: Far,
-        looks: Sequence[Callable[[], Far]],
+        all_: Done,
+        looks: Sequence[Callable[[], Done]],
         after: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
@@ -74,12 +74,12 @@ class Reporting:
         self._all = all_
         self._looks = looks
         self._after = after
-        self._first: list[Far] = []
+        self._first: list[Done] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._report, name="progress", daemon=True)
         self._began = time.monotonic()
 
-    def __enter__(self) -> Reporting:
+    def __enter__(self) -> ProgressReporter:
         self._look()
         self._thread.start()
         return self
@@ -100,7 +100,7 @@ class Reporting:
             now = [look() for look in self._looks]
             self._after()
             self._first = self._first or now
-            slowest, first = min(zip(now, self._first, strict=True), default=(Far(), Far()))
+            slowest, first = min(zip(now, self._first, strict=True), default=(Done(), Done()))
             found = progress(self._all, first, slowest, time.monotonic() - self._began)
             if ended and found.seconds_left:
                 # It broke off.
@@ -117,19 +117,19 @@ class Reporting:
 
 def of_chunks(
     store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk], unread: Unread
-) -> Reporting:
+) -> ProgressReporter:
     """Reports what slaves have committed of these chunks, and tells which tables have chunks that one of them lacks."""
     sizes = {chunk.number: chunk.bytes for chunk in chunks}
     lacking = [set(sizes) for _ in slaves]
 
-    def far(place: int) -> Far:
+    def far(place: int) -> Done:
         done = slaves[place].progress()
         lacking[place] = sizes.keys() - done.keys()
-        return Far(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
+        return Done(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
 
     def tell() -> None:
         left = set().union(*lacking)
         unread({chunk.leaf.table for chunk in chunks if chunk.number in left})
 
     looks = [partial(far, place) for place in range(len(slaves))]
-    return Reporting(store, update, Far(sum(sizes.values()), len(chunks)), looks, tell)
+    return ProgressReporter(store, update, Done(sum(sizes.values()), len(chunks)), looks, tell)

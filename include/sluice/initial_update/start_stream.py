@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from sluice.context import Context
 from sluice.errors import ConfigError
-from sluice.initial_update.blocks.plan import Later, seen
-from sluice.initial_update.chunks.copy import Target
+from sluice.initial_update.blocks.plan import BlockPlan, seen
+from sluice.initial_update.chunks.copy import LoadTarget
 from sluice.initial_update.files.target import StoredTables
 from sluice.initial_update.participants import Leased, restart
 from sluice.log import event
@@ -21,10 +21,10 @@ from sluice.vendors.protocol.load import DumpSnapshot
 
 def join(
     context: Context,
-    target: Target,
+    target: LoadTarget,
     update: int,
     shown: DumpSnapshot,
-    later: Later | None,
+    later: BlockPlan | None,
     held: Mapping[Pair, Lease],
 ) -> None:
     """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""

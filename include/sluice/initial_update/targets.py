@@ -7,30 +7,32 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from sluice.apply.mapping.table_view import view
-from sluice.config.configuration import at_home
-from sluice.config.models import Outgoing
+from sluice.config.models import OutgoingFiles
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.chunks.copy import Target, given
-from sluice.initial_update.files.journal import Left, left
+from sluice.initial_update.chunks.copy import LoadTarget, given
+from sluice.initial_update.files.journal import InterruptedDump, left
 from sluice.initial_update.files.manifest import fingerprints
 from sluice.initial_update.files.target import Destination, StoredTables, packing_of
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.storage.directory import Place
+from sluice.paths import at_home
+from sluice.storage.directory import Directory
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.load import TableDefinition
 from sluice.vendors.protocol.tasks import SlaveLoad
 
 
-def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None = None) -> Target:
+def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None = None) -> LoadTarget:
     """A slave under the fence of a lease.
 
     Args:
         earlier: the epoch under which loading the same began, if it is to go on.
     """
     wanted = context.wiped(pair)
-    return Target((pair,), context.slave(pair).loading(held.epoch, earlier, wanted), plan_of(context, pair, held.epoch))
+    return LoadTarget(
+        (pair,), context.slave(pair).loading(held.epoch, earlier, wanted), plan_of(context, pair, held.epoch)
+    )
 
 
 def directories(
@@ -42,7 +44,7 @@ def directories(
     label: str = "",
     *,
     resume: bool = False,
-) -> tuple[list[Target], dict[str, SluiceError]]:
+) -> tuple[list[LoadTarget], dict[str, SluiceError]]:
     """Directories for what these slaves are to get: slaves that get the same rows share one.
 
     Args:
@@ -67,29 +69,31 @@ def directories(
         same.append(destination)
     if not shared:
         return [], failed
-    settings = context.config.source(pairs[0].source).initial_files if log is None else Outgoing(location=log)
+    settings = context.config.source(pairs[0].source).initial_files if log is None else OutgoingFiles(location=log)
     found = {} if label else _left(settings, pairs, shared, resume=resume)
     now = datetime.now(UTC)
-    made: list[Target] = []
+    made: list[LoadTarget] = []
     for number, group in enumerate(shared):
         goes_on = found.get(group[0].pair.slave)
         moment = f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}"
         name = goes_on.name if goes_on else f"{label}-{moment}" if label else moment
-        place = Place(at_home(settings.location)).within(name)
+        place = Directory(at_home(settings.location)).within(name)
         stored = StoredTables(place, name, settings, update, group, tables, goes_on, lasting=not label)
         # Who is late finds in a directory that was gone on with that he is.
-        made.append(Target(tuple(one.pair for one in group), stored, plan_of(context, group[0].pair, 0, stored)))
+        made.append(LoadTarget(tuple(one.pair for one in group), stored, plan_of(context, group[0].pair, 0, stored)))
     return made, failed
 
 
 def _left(
-    settings: Outgoing, pairs: Sequence[Pair], shared: Sequence[Sequence[Destination]], *, resume: bool
-) -> dict[str, Left]:
+    settings: OutgoingFiles, pairs: Sequence[Pair], shared: Sequence[Sequence[Destination]], *, resume: bool
+) -> dict[str, InterruptedDump]:
     """What dumps for these slaves have left, by the first slave that it is for; what nobody goes on with is removed."""
-    found: dict[str, Left] = {}
+    found: dict[str, InterruptedDump] = {}
     firsts, packing = {group[0].pair.slave for group in shared}, packing_of(settings)
     try:
-        for one in left(Place(at_home(settings.location)), pairs[0].source, [pair.slave for pair in pairs], packing):
+        for one in left(
+            Directory(at_home(settings.location)), pairs[0].source, [pair.slave for pair in pairs], packing
+        ):
             first = one.plan.slaves[0]
             if resume and first in firsts - found.keys() and one.plan.form == packing.form:
                 found[first] = one

@@ -29,7 +29,7 @@ class Touched:
 
 
 @dataclass(frozen=True)
-class Stuck:
+class BlockingTransaction:
     """One transaction: its ordinal, its xid on the source, the range of its keys, and what it does."""
 
     ordinal: int
@@ -45,7 +45,7 @@ class Stuck:
         return f"transaction {self.ordinal} ({where}: {done}{more})"
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Stuck:
+    def from_json(cls, plain: Mapping[str, Any]) -> BlockingTransaction:
         """From what `asdict` makes of it."""
         touched = (Touched(one["table"], one["actions"], tuple(one["key"])) for one in plain["touched"])
         return cls(**{**plain, "touched": tuple(touched)})

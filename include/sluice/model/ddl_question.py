@@ -10,7 +10,7 @@ from sluice.model.table_definition import TableChange
 
 
 @dataclass(frozen=True)
-class Asking:
+class DdlQuestion:
     """A command at its place in the stream: ordinal of its transaction, REPL_KEY, and the text that it carries."""
 
     ordinal: int

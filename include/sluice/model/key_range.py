@@ -16,7 +16,7 @@ _BOUND = re.compile(r"v(?:,v)*|\(v(?:,v)*\)|")
 
 
 @dataclass(frozen=True)
-class Between:
+class KeyInterval:
     """The rows of a table whose keys are between two, which are both among them.
 
     Attributes:
@@ -28,7 +28,7 @@ class Between:
     until: Bound | None
 
     @classmethod
-    def parsed(cls, text: str) -> Between:
+    def parsed(cls, text: str) -> KeyInterval:
         """What somebody wrote: a table, a colon, and two bounds with `..` between them, each of which may be missing.
 
         A bound is a value for each column of the key, or for the first of them, with commas between; texts are in

@@ -96,16 +96,20 @@ def dag_id(prefix: str, *names: str) -> str:
     return prefix + "__".join(names)
 
 
+INITIAL_UPDATE = "initial_update"
+RECEIVE_INITIAL_FILES = "receive_initial_files"
+APPROVE_LOSSES = "approve_losses"
+DECIDE = "decide"
 # The DAGs that every configuration has, by their names; those of sources and replications come on top.
 COMMON_DAGS = (
     "administer",
-    "approve_losses",
+    APPROVE_LOSSES,
     "bootstrap",
     "cancel_update",
-    "decide",
+    DECIDE,
     "housekeeping",
-    "initial_update",
-    "receive_initial_files",
+    INITIAL_UPDATE,
+    RECEIVE_INITIAL_FILES,
     "verify",
 )
 

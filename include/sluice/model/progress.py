@@ -7,7 +7,7 @@ from datetime import timedelta
 
 
 @dataclass(frozen=True)
-class Progress:
+class LoadProgress:
     """How far it is on the slave that is furthest behind.
 
     Attributes:

@@ -10,7 +10,7 @@ from sluice.model.watched import Pattern, chosen
 
 
 @dataclass(frozen=True)
-class Arrow:
+class Link:
     """One replication, between two databases.
 
     Attributes:
@@ -51,7 +51,7 @@ class Arrow:
                 yield Pattern(self.moved[name].schema, self.moved[name].table)
 
 
-def echoing(arrows: Sequence[Arrow]) -> list[Arrow]:
+def echoing(arrows: Sequence[Link]) -> list[Link]:
     """Those whose changes come back to tables that they were taken from, if nothing keeps them from it."""
     return [
         arrow
@@ -60,7 +60,7 @@ def echoing(arrows: Sequence[Arrow]) -> list[Arrow]:
     ]
 
 
-def _returning(start: Arrow, arrows: Sequence[Arrow]) -> Iterable[frozenset[Pattern]]:
+def _returning(start: Link, arrows: Sequence[Link]) -> Iterable[frozenset[Pattern]]:
     """What arrives where the arrow begins, of what it sends."""
     todo = [(start.ends, start.brings(one for one in start.patterns if not one.excluded))]
     seen = set()

@@ -10,7 +10,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 
 
-class Oddity(StrEnum):
+class RowConflict(StrEnum):
     """How a row was found: not there, although it changes or goes; there, although it comes."""
 
     MISSING = "missing"
@@ -18,16 +18,16 @@ class Oddity(StrEnum):
 
 
 # How many rows of each of the slave's tables.
-Tolerated = Counter[tuple[TableName, Oddity]]
+Tolerated = Counter[tuple[TableName, RowConflict]]
 
 
 def oddities(table: TableName, missing: int = 0, duplicate: int = 0) -> Tolerated:
     """The count of one table; fewer than none missing are so many too many."""
-    found = {Oddity.MISSING: max(missing, 0), Oddity.DUPLICATE: duplicate + max(-missing, 0)}
+    found = {RowConflict.MISSING: max(missing, 0), RowConflict.DUPLICATE: duplicate + max(-missing, 0)}
     return Counter({(table, oddity): rows for oddity, rows in found.items() if rows})
 
 
-class Way(StrEnum):
+class ConflictAction(StrEnum):
     """What is done about such a row."""
 
     WARN = "warn"
@@ -41,7 +41,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True)
-class Rejected:
+class RejectedChange:
     """A change that was not carried out. Images as in a segment, under the slave's names.
 
     Attributes:
@@ -51,7 +51,7 @@ class Rejected:
     """
 
     layout: Layout | None
-    oddity: Oddity | None
+    oddity: RowConflict | None
     action: str
     ordinal: int
     repl_key: int

@@ -42,7 +42,7 @@ class SequenceValue:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SequenceState:
     """Where a sequence of a slave stands, and by which steps it goes on."""
 
     last: int
@@ -52,7 +52,7 @@ class Standing:
     high: int
 
 
-def moved(own: Standing, master: SequenceValue) -> int | None:
+def moved(own: SequenceState, master: SequenceValue) -> int | None:
     """The value that a slave's sequence is to have given out last; None if it is far enough.
 
     Never back, whichever way it counts, and in steps of its own: a slave that counts the even numbers goes on with an

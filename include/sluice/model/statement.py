@@ -69,7 +69,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NodeOutcome:
     """What became of a statement on a slave: whether it did what it did on the master, and if not, why."""
 
     good: bool
@@ -81,7 +81,7 @@ _KINDS = {"id": int, "sql": str, "schema": str, "reads": bool, "max_rows": int}
 
 
 @dataclass(frozen=True)
-class Issued:
+class IssuedStatement:
     """What is kept of a statement apart from the stream, to know it again there."""
 
     trans_key: str | None
@@ -89,7 +89,7 @@ class Issued:
     schema: str
 
 
-class Fate(StrEnum):
+class TransactionOutcome(StrEnum):
     """What became of the transaction of a statement on the master."""
 
     COMMITTED = "COMMITTED"
@@ -100,7 +100,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True)
-class Traced:
+class TransactionRef:
     """By what the transaction of a statement is found again.
 
     Attributes:
@@ -114,15 +114,15 @@ class Traced:
     incarnation: str | None = None
 
 
-def compared(master: Answer, slave: Answer) -> Outcome:
+def compared(master: Answer, slave: Answer) -> NodeOutcome:
     """A slave's answer beside the master's. The order of rows is nobody's promise, unless both were cut short."""
     if slave.count != master.count:
-        return Outcome(False, f"{slave.count} rows changed, {master.count} on the master", slave)
+        return NodeOutcome(False, f"{slave.count} rows changed, {master.count} on the master", slave)
     if slave.columns != master.columns:
-        return Outcome(False, "other columns than on the master", slave)
+        return NodeOutcome(False, "other columns than on the master", slave)
     if slave.more != master.more or _sorted(slave.rows) != _sorted(master.rows):
-        return Outcome(False, "other rows than on the master", slave)
-    return Outcome(True, "only the first rows were compared" if slave.more else "", slave)
+        return NodeOutcome(False, "other rows than on the master", slave)
+    return NodeOutcome(True, "only the first rows were compared" if slave.more else "", slave)
 
 
 def _sorted(rows: tuple[Row, ...]) -> list[Row]:
@@ -130,4 +130,4 @@ def _sorted(rows: tuple[Row, ...]) -> list[Row]:
 
 
 # Told what became of a statement.
-Answered = Callable[[Statement, Outcome], None]
+Answered = Callable[[Statement, NodeOutcome], None]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.model.names import TableName
-from sluice.model.row_conflict import Oddity, Rejected, Tolerated, Way
+from sluice.model.row_conflict import ConflictAction, RejectedChange, RowConflict, Tolerated
 
 
 @dataclass(frozen=True)
-class Manner:
+class WritePolicy:
     """How changes of one table are carried out.
 
     Attributes:
@@ -21,19 +21,19 @@ class Manner:
         after: the same, after it.
     """
 
-    missing: Way = Way.WARN
-    duplicate: Way = Way.WARN
+    missing: ConflictAction = ConflictAction.WARN
+    duplicate: ConflictAction = ConflictAction.WARN
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
-    def way(self, oddity: Oddity) -> Way:
+    def way(self, oddity: RowConflict) -> ConflictAction:
         """What is done about one of them."""
-        return self.missing if oddity is Oddity.MISSING else self.duplicate
+        return self.missing if oddity is RowConflict.MISSING else self.duplicate
 
     @property
     def strict(self) -> bool:
         """Whether each change has to be looked at by itself."""
-        return not {self.missing, self.duplicate} <= {Way.WARN, Way.UPSERT}
+        return not {self.missing, self.duplicate} <= {ConflictAction.WARN, ConflictAction.UPSERT}
 
     @property
     def by_row(self) -> bool:
@@ -42,7 +42,7 @@ class Manner:
 
 
 @dataclass(frozen=True)
-class Manners:
+class WritePolicies:
     """How a slave carries out changes.
 
     Attributes:
@@ -50,16 +50,18 @@ class Manners:
         rejected: told what was not carried out, before the transaction ends; again if it is rolled back and repeated.
     """
 
-    tables: Mapping[TableName, Manner] = field(default_factory=dict)
-    rejected: Callable[[Sequence[Rejected]], None] = lambda _: None
+    tables: Mapping[TableName, WritePolicy] = field(default_factory=dict)
+    rejected: Callable[[Sequence[RejectedChange]], None] = lambda _: None
 
-    def of(self, table: TableName) -> Manner:
+    def of(self, table: TableName) -> WritePolicy:
         """How changes of a table are carried out."""
-        return self.tables.get(table, Manner())
+        return self.tables.get(table, WritePolicy())
 
     def counted(self, found: Tolerated) -> Tolerated:
         """Those of them that are worth a warning."""
-        return Counter({key: rows for key, rows in found.items() if self.of(key[0]).way(key[1]) is not Way.UPSERT})
+        return Counter(
+            {key: rows for key, rows in found.items() if self.of(key[0]).way(key[1]) is not ConflictAction.UPSERT}
+        )
 
 
-EASY = Manners()
+DEFAULT_POLICIES = WritePolicies()

@@ -10,23 +10,23 @@ from sqlalchemy import func, select
 
 from sluice import shell
 from sluice.airflow_api.pause import Paused
-from sluice.airflow_api.runs import RECEIVING, UPDATING
+from sluice.capture import unwatched
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
-from sluice.model.names import Pair, TableName
-from sluice.model.row_conflict import Oddity, Tolerated
-from sluice.monitor import unwatched
+from sluice.model.names import INITIAL_UPDATE, RECEIVE_INITIAL_FILES, Pair, TableName
+from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
+from sluice.state.initial_update import IN_BLOCKS, RESUMABLE, UpdateState
 from sluice.state.replication import Event, Status
 from sluice.store import leases, replications, updates
-from sluice.store.blocked import Skipped
+from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
 from sluice.store.replications import HoldNote
 from sluice.store.tables import audit, initial_update, lease
 from sluice.store.transfers import Transfer
 
 _BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
-_ODD = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
+_ODD = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
 # So long after a run should have begun nobody needs to know that none did.
 _SILENCE = timedelta(minutes=2)
@@ -51,7 +51,7 @@ def of_loaded(loaded: Transfer) -> str:
 
 
 def _receive(pair: Pair) -> str:
-    return shell.trigger(RECEIVING, source=pair.source, slave=pair.slave)
+    return shell.trigger(RECEIVE_INITIAL_FILES, source=pair.source, slave=pair.slave)
 
 
 def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
@@ -61,10 +61,10 @@ def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) 
         awaited: what is stored for it in the change log; None if its update is still to begin.
         choices: of the form of that.
     """
-    said, by = "it could not be reached when it was to be filled; nothing was read for it yet", UPDATING
+    said, by = "it could not be reached when it was to be filled; nothing was read for it yet", INITIAL_UPDATE
     anew = shell.update(pair.source, [pair.slave], **choices)
     if awaited:
-        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVING
+        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVE_INITIAL_FILES
         anew = _receive(pair)
     return (
         f"{said}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
@@ -132,8 +132,8 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     known = select(initial_update.c.state).where(initial_update.c.id == number, initial_update.c.snapshot.is_not(None))
     with store.begin() as connection:
         state = connection.execute(known).scalar()
-    in_blocks = state in (*updates.IN_BLOCKS, updates.LOADING_CANCELLED)
-    if not (in_blocks or state in ("DUMPING", "FAILED", updates.CANCELLED)):
+    in_blocks = state in (*IN_BLOCKS, UpdateState.CANCELLED_IN_BLOCKS)
+    if state not in RESUMABLE:
         return ""
     choices = updates.asked(store, number) | ({"mode": "markers"} if in_blocks else {})
     choices.pop("resume", None)
@@ -173,7 +173,7 @@ def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:
         )
 
 
-def of_tables(pair: Pair, skipped: Mapping[TableName, Skipped]) -> Iterator[str]:
+def of_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) -> Iterator[str]:
     """Which tables of the master a slave is not given."""
     for table, one in skipped.items():
         yield (

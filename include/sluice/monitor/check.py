@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
+from sluice.capture import unwatched
 from sluice.changelog.segment_files import expect_place
-from sluice.config.configuration import at_home
-from sluice.config.models import Outgoing
+from sluice.config.models import OutgoingFiles
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -24,9 +24,9 @@ from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
 from sluice.model.names import Pair
 from sluice.model.replication_cycles import echoing
-from sluice.monitor import unwatched
+from sluice.paths import at_home
 from sluice.publish.transformer import load
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 from sluice.tls import is_far
 from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
 
@@ -193,9 +193,9 @@ def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> 
         yield _try(subject, lambda: text if all(read(file) for read, file in named) else "")
 
 
-def _place(settings: Outgoing) -> str:
+def _place(settings: OutgoingFiles) -> str:
     place = at_home(settings.location)
-    Place(place).expect_writable(settings.max_bytes)
+    Directory(place).expect_writable(settings.max_bytes)
     return f"can be written to {place} on this machine"
 
 

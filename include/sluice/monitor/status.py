@@ -9,26 +9,26 @@ from dataclasses import asdict, dataclass, field
 from sqlalchemy import Connection, func, select
 
 from sluice.changelog import initial_data
-from sluice.config.configuration import at_home
 from sluice.context import Context
+from sluice.drain import offline_slaves
 from sluice.errors import TransientError
-from sluice.initial_update import offline_slaves
-from sluice.model.blocking_transaction import Stuck
+from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import Pair
-from sluice.model.progress import Progress
+from sluice.model.progress import LoadProgress
 from sluice.model.row_conflict import Tolerated
 from sluice.monitor import advice
+from sluice.paths import at_home
 from sluice.state.dispatcher import Dispatcher, Hold, shown
+from sluice.state.initial_update import UpdateState
 from sluice.state.replication import DELIVERING, Status
 from sluice.store import blocked, replications, transfers, updates
-from sluice.store.engine import Store
-from sluice.store.replications import Replication
-from sluice.store.tables import comparison, initial_update, of, segment
+from sluice.store.replications import ReplicationState, behind
+from sluice.store.tables import comparison, for_pair, initial_update
 from sluice.store.transfers import Transfer
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReplicationStatus:
     """One replication. `holdback` counts transactions; `lag_s` is the age of the oldest of them in the log.
 
     Attributes:
@@ -63,8 +63,8 @@ class Standing:
     unwatched: Sequence[str] = ()
     complete: bool = True
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    stuck: Stuck | None = None
-    loading: Progress | None = None
+    stuck: BlockingTransaction | None = None
+    loading: LoadProgress | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     excluded: Sequence[str] = ()
     answers: bool = True
@@ -78,7 +78,7 @@ class Standing:
         return active and self.answers and self.complete and not lacking
 
 
-def standings(context: Context, *pairs: Pair) -> list[Standing]:
+def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     """These replications; every configured one, in the file's order, if none is named."""
     for pair in pairs:
         context.config.replication(pair.source, pair.slave)
@@ -95,12 +95,12 @@ def brief(context: Context, pair: Pair) -> str:
     return "\n".join(filter(None, [head, row.why]))
 
 
-def as_json(rows: Sequence[Standing]) -> str:
+def as_json(rows: Sequence[ReplicationStatus]) -> str:
     """The same for programs."""
     return json.dumps([asdict(row) for row in rows], indent=2)
 
 
-def as_table(rows: Sequence[Standing]) -> str:
+def as_table(rows: Sequence[ReplicationStatus]) -> str:
     """The same for people."""
     several = len({row.source for row in rows}) > 1
     head = ("SLAVE", "STATUS", "DISPATCHER", "POSITION", "HOLDBACK", "LAG", "ROWS COMPARED", "ROWS DIFFERENT")
@@ -127,7 +127,9 @@ def as_table(rows: Sequence[Standing]) -> str:
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
 
 
-def _standing(context: Context, pair: Pair, source: advice.SourceNotes, absent: TransientError | None) -> Standing:
+def _standing(
+    context: Context, pair: Pair, source: advice.SourceNotes, absent: TransientError | None
+) -> ReplicationStatus:
     known = replications.get(context.store, pair)
     held = replications.holds(context.store, pair)
     odd = replications.odd(context.store, pair)
@@ -142,7 +144,7 @@ def _standing(context: Context, pair: Pair, source: advice.SourceNotes, absent: 
         compared, different = _compared(connection, pair)
         loaded, loading = _loaded(connection, known, awaited)
     stored = at_home(context.config.source(pair.source).initial_files.location)
-    return Standing(
+    return ReplicationStatus(
         source=pair.source,
         slave=pair.slave,
         status=known.status,
@@ -177,11 +179,11 @@ def _standing(context: Context, pair: Pair, source: advice.SourceNotes, absent: 
     )
 
 
-def _awaited(context: Context, known: Replication, carried: Transfer | None) -> str | None:
+def _awaited(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:
     """What is waited for before the gate of a slave opens, if nobody is at work on that."""
     if carried and carried.is_in:
         return advice.of_loaded(carried)
-    if updates.is_put_off(context.store, known) or (carried and initial_data.holds(context, carried)):
+    if updates.is_put_off(context.store, known) or (carried and initial_data.holds(context.config, carried)):
         return advice.of_log(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
     return advice.of_transfer(carried, location) if carried else None
@@ -194,25 +196,8 @@ def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
     return found
 
 
-def behind(store: Store, pair: Pair) -> tuple[int, float]:
-    """How many transactions of the log a slave lacks, and the age of the oldest of them in seconds."""
-    ordinal = replications.get(store, pair).position.ordinal
-    ahead = (
-        select(
-            func.coalesce(func.max(segment.c.last_ordinal), ordinal),
-            # Not below 0, if the clock was set back since.
-            func.greatest(func.extract("epoch", func.clock_timestamp() - func.min(segment.c.published_at)), 0),
-        )
-        .where(segment.c.source == pair.source, segment.c.last_ordinal > ordinal)
-        .select_from(segment)
-    )
-    with store.begin() as connection:
-        last, age = connection.execute(ahead).one()
-    return int(last) - ordinal, float(age or 0)
-
-
 def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | None]:
-    ours = of(comparison, pair)
+    ours = for_pair(comparison, pair)
     newest = select(func.max(comparison.c.point)).where(ours).scalar_subquery()
     sums = select(func.sum(comparison.c.compared), func.sum(comparison.c.different)).where(
         ours, comparison.c.point == newest
@@ -221,14 +206,16 @@ def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | Non
     return (None, None) if compared is None else (int(compared), int(different))
 
 
-def _loaded(connection: Connection, known: Replication, awaited: Transfer | None) -> tuple[str, Progress | None]:
+def _loaded(
+    connection: Connection, known: ReplicationState, awaited: Transfer | None
+) -> tuple[str, LoadProgress | None]:
     """How far the load of a slave is, if it has begun: of blocks; of chunks, or of files that had been carried; or by
     programs."""
     row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
     if row is None or not (row.chunks or row.bytes_planned):
         return "", None
     found = updates.progress(row)
-    if row.state == updates.LOADING and known.status is Status.TRANSITION:
+    if row.state == UpdateState.LOADING_BLOCKS and known.status is Status.TRANSITION:
         return f"{found.rows:,} rows in blocks", found
     if known.status is Status.INITIAL or (awaited and awaited.epoch is not None):
         return f"{found.chunks_done}/{found.chunks} chunks" if found.chunks else "by programs", found

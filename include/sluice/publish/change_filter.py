@@ -25,7 +25,7 @@ SENT = pa.schema([*SWEPT, *(LOGGED.field(name) for name in ("attributes", "descr
 
 
 @dataclass(frozen=True)
-class Outgoing:
+class PublishFilter:
     """What a source's configuration lets through.
 
     Attributes:
@@ -51,7 +51,7 @@ class Outgoing:
         return pa.RecordBatch.from_arrays([*_marked(batch, keep), *said], schema=SENT)
 
 
-EVERYTHING = Outgoing()
+EVERYTHING = PublishFilter()
 
 
 def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

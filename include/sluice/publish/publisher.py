@@ -22,8 +22,8 @@ from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
-from sluice.publish.change_filter import EVERYTHING, Outgoing
-from sluice.publish.queue_guard import Genuine
+from sluice.publish.change_filter import EVERYTHING, PublishFilter
+from sluice.publish.queue_guard import QueueGuard
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.slave import SourceDatabase
 from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
@@ -43,7 +43,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PointRequest:
     """A request for a point (R10), and the snapshot that was exported for it: its id, and its text."""
 
     request: int
@@ -77,8 +77,8 @@ class Publisher:
         manifest: Manifest,
         files: SegmentFiles,
         held: Lease,
-        outgoing: Outgoing = EVERYTHING,
-        genuine: Genuine | None = None,
+        outgoing: PublishFilter = EVERYTHING,
+        genuine: QueueGuard | None = None,
     ) -> None:
         self._source = source
         self._database = database
@@ -105,7 +105,7 @@ class Publisher:
             if name not in listed and _epoch(name, self._source) < self._held.epoch:
                 self._files.remove(name)
 
-    def publish(self, max_changes: int | None, asked: Asked | None = None) -> Published:
+    def publish(self, max_changes: int | None, asked: PointRequest | None = None) -> Published:
         """One sweep.
 
         Args:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from sluice.changelog.schema import are, are_commands
 from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
-from sluice.model.statement import Issued, Statement
+from sluice.model.statement import IssuedStatement, Statement
 from sluice.model.table_definition import TableChange
 from sluice.vendors.protocol.sweep import Sweep
 
@@ -24,14 +24,14 @@ _WITH_NEW = COMMANDS | {Action.INSERT, Action.UPDATE}
 
 
 @dataclass(frozen=True)
-class Genuine:
+class QueueGuard:
     """Knows what may be in the queue of one source.
 
     Attributes:
         issued: what is known of a statement of that number, if it was issued.
     """
 
-    issued: Callable[[int], Issued | None]
+    issued: Callable[[int], IssuedStatement | None]
 
     def expect(self, batch: pa.RecordBatch, sweep: Sweep) -> None:
         """Look at a batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
@@ -61,7 +61,7 @@ class Genuine:
             sent = Statement.from_json(text)
         except ValueError as error:
             return str(error)
-        known = Issued(batch.column("trans_key")[place].as_py(), sent.sql, sent.schema)
+        known = IssuedStatement(batch.column("trans_key")[place].as_py(), sent.sql, sent.schema)
         return "" if self.issued(sent.id) == known else f"nobody issued it as statement {sent.id}"
 
 

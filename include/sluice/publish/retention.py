@@ -6,12 +6,11 @@ from datetime import timedelta
 
 from sluice.changelog import initial_data
 from sluice.context import Context
-from sluice.initial_update.files import versions
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
-from sluice.store import replications, updates
-from sluice.store.replications import Replication
+from sluice.store import kept_versions, replications, updates
+from sluice.store.replications import ReplicationState
 
 _RECEIVING = {Status.NORMAL, Status.TRANSITION, Status.INITIAL}
 
@@ -26,8 +25,8 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     known = [replications.get(context.store, Pair(source, slave)) for slave in context.config.slaves_of(source)]
     following = [one for one in known if one.status in _RECEIVING and not _begins_anew(context, one)]
     needed = [one.position.ordinal for one in following]
-    needed += versions.needed(context, source)
-    initial_data.sweep(context)
+    needed += kept_versions.needed(context.store, source, context.config.source(source))
+    initial_data.sweep(context.config, context.store)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:
         manifest.mark_trimmed(old)
@@ -46,5 +45,5 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     return len(old)
 
 
-def _begins_anew(context: Context, known: Replication) -> bool:
+def _begins_anew(context: Context, known: ReplicationState) -> bool:
     return updates.is_put_off(context.store, known) and not updates.tables(context.store, known.update_id)

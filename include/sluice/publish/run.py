@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 
-from sluice.airflow_api.drain_runs import DrainRuns
+from sluice.capture import unwatched
 from sluice.capture.reconcile import heal, make_inconsistent, reconcile
 from sluice.changelog import points
 from sluice.config.models import Messages
@@ -15,10 +15,10 @@ from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.unwatched import Unwatched
-from sluice.monitor import unwatched
-from sluice.publish.change_filter import Outgoing
-from sluice.publish.publisher import Asked, Published, Publisher
-from sluice.publish.queue_guard import Genuine
+from sluice.publish.change_filter import PublishFilter
+from sluice.publish.drain_runs import DrainRuns
+from sluice.publish.publisher import PointRequest, Published, Publisher
+from sluice.publish.queue_guard import QueueGuard
 from sluice.publish.retention import trim
 from sluice.publish.transformer import load
 from sluice.state.replication import Status
@@ -47,7 +47,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     """
     settings = context.config.source(source)
     outgoing = _outgoing(settings.messages, source)
-    genuine = Genuine(partial(statement_results.issued, context.store, source))
+    genuine = QueueGuard(partial(statement_results.issued, context.store, source))
     database = context.source(source)
     if not database.is_installed():
         context.store.migrate()
@@ -144,7 +144,7 @@ class _Run:
         try:
             more = True
             while more:
-                published = self._publisher.publish(bound, Asked(request, *exported))
+                published = self._publisher.publish(bound, PointRequest(request, *exported))
                 self._count(published)
                 self._keep_up()
                 more = published.more
@@ -209,6 +209,6 @@ class _Run:
             )
 
 
-def _outgoing(settings: Messages, source: str) -> Outgoing:
+def _outgoing(settings: Messages, source: str) -> PublishFilter:
     transformer = load(settings.transformer, source) if settings.transformer else None
-    return Outgoing(settings.send_unchanged_updates, transformer)
+    return PublishFilter(settings.send_unchanged_updates, transformer)

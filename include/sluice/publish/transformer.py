@@ -56,7 +56,7 @@ def load(named: str, source: str) -> Transformer:
     """The transformer of that name, for this source. Raises ConfigError SLC-055 if there is none."""
     try:
         made = extensions.made(GROUP, named, source)
-    except extensions.Unusable as error:
+    except extensions.UnusableExtension as error:
         raise _unusable(named, str(error)) from error
     if not isinstance(made, Transformer):
         raise _unusable(named, "what it makes has no method `transform`")

@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from sluice import paths
 from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice.runtime import ports, processes
-from sluice.runtime.paths import BIN, Layout, write_private
+from sluice.runtime.paths import BIN, RuntimePaths, write_private
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Step
 
@@ -41,13 +42,13 @@ SERVICES: dict[str, tuple[str, ...]] = {
 }
 
 
-def environment(layout: Layout, shared: Mapping[str, str], port: int, metadata: str) -> dict[str, str]:
+def environment(layout: RuntimePaths, shared: Mapping[str, str], port: int, metadata: str) -> dict[str, str]:
     """The environment of Airflow's processes; `metadata` is the SQLAlchemy address of its database."""
     return {
         **shared,
         "AIRFLOW_HOME": str(layout.airflow),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(configuration.PROJECT / "dags"),
-        "AIRFLOW__CORE__PLUGINS_FOLDER": str(configuration.PROJECT / "plugins"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(paths.PROJECT / "dags"),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(paths.PROJECT / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
         "AIRFLOW__CORE__PARALLELISM": str(workers(configuration.load())),
@@ -84,7 +85,7 @@ def address(port: int) -> str:
     return f"http://{ports.LOOPBACK}:{port}"
 
 
-def make_secrets(layout: Layout) -> None:
+def make_secrets(layout: RuntimePaths) -> None:
     """Airflow's own secrets and the password of the UI's user, once for a home."""
     settings = layout.airflow_settings
     if not settings.exists():
@@ -99,12 +100,12 @@ def make_secrets(layout: Layout) -> None:
         write_private(layout.airflow_users, json.dumps({LOGIN: secrets.token_urlsafe(12)}))
 
 
-def password(layout: Layout) -> str:
+def password(layout: RuntimePaths) -> str:
     """The password of the UI's user."""
     return str(json.loads(layout.airflow_users.read_text())[LOGIN])
 
 
-def prepare(layout: Layout, env: Mapping[str, str], connections: Sequence[Mapping[str, Any]]) -> None:
+def prepare(layout: RuntimePaths, env: Mapping[str, str], connections: Sequence[Mapping[str, Any]]) -> None:
     """Make or migrate Airflow's database; set the connections and pools; end what a killed scheduler left.
 
     The connections travel on standard input: not a command line, not a file.
@@ -131,7 +132,7 @@ def prepare(layout: Layout, env: Mapping[str, str], connections: Sequence[Mappin
         )
 
 
-def start(layout: Layout, name: str, env: Mapping[str, str]) -> Service:
+def start(layout: RuntimePaths, name: str, env: Mapping[str, str]) -> Service:
     """Start one of the services."""
     return processes.start(
         name, [BIN / "airflow", *SERVICES[name]], home=layout.home, env=env, log=layout.log(name), cwd=layout.airflow

@@ -9,7 +9,7 @@ from cryptography.fernet import Fernet
 
 from sluice.connections import ConnectionInfo
 from sluice.runtime import airflow
-from sluice.runtime.paths import Layout
+from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.postgres import Cluster
 
 # airflow.models.Connection; the version of Airflow is pinned.
@@ -18,7 +18,7 @@ SELECT conn_id, conn_type, host, port, schema, login, password, is_encrypted, ex
 """
 
 
-def connections(layout: Layout, cluster: Cluster) -> dict[str, ConnectionInfo]:
+def connections(layout: RuntimePaths, cluster: Cluster) -> dict[str, ConnectionInfo]:
     """All of them, by id."""
     settings = configparser.ConfigParser(interpolation=None)
     settings.read_string(layout.airflow_settings.read_text())

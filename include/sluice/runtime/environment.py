@@ -5,28 +5,28 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sluice import connections, shell
+from sluice import connections, paths, shell
 from sluice.config import configuration
-from sluice.runtime.paths import BIN, Layout
+from sluice.runtime.paths import BIN, RuntimePaths
 
 # Without bytecode each of Airflow's processes would compile thousands of files, at every start.
 _NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHON", "SLUICE_CONNECTIONS", "SLUICE_CRASH")
 
 
-def shared(layout: Layout, java: Path) -> dict[str, str]:
+def shared(layout: RuntimePaths, java: Path) -> dict[str, str]:
     """Ours, without what would lead to another Airflow or Spark, and with this home's paths."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
     return {
         **kept,
         # bin/spark-submit finds Spark through the first python3 on the path.
         "PATH": os.pathsep.join([str(BIN), str(java / "bin"), kept.get("PATH", os.defpath)]),
-        "PYTHONPATH": os.pathsep.join(str(configuration.PROJECT / part) for part in ("include", "plugins")),
+        "PYTHONPATH": os.pathsep.join(str(paths.PROJECT / part) for part in ("include", "plugins")),
         "PYTHONUNBUFFERED": "1",
         "JAVA_HOME": str(java),
         "PYSPARK_PYTHON": str(BIN / "python"),
         "PYSPARK_DRIVER_PYTHON": str(BIN / "python"),
         shell.CLI_ENV: shell.CLI,
-        configuration.HOME_ENV: str(layout.home),
+        paths.HOME_ENV: str(layout.home),
         configuration.CONFIG_ENV: str(configuration.path().resolve()),
         connections.KEY_FILE_ENV: str(layout.seal_key),
     }

@@ -16,7 +16,7 @@ from sluice.errors import SluiceError
 from sluice.runtime import airflow, airflow_connections, environment
 from sluice.runtime.databases import socket_connections
 from sluice.runtime.java import java_home
-from sluice.runtime.paths import Layout
+from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.ports import LOOPBACK
 from sluice.runtime.postgres import Cluster
 
@@ -25,7 +25,7 @@ from sluice.runtime.postgres import Cluster
 class Runtime:
     """Everything of one home, up and running. Secrets are read when they are asked for, and never shown."""
 
-    layout: Layout
+    layout: RuntimePaths
     cluster: Cluster
     postgres_port: int
     api_port: int

@@ -7,21 +7,21 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from sluice.config import configuration
+from sluice import paths
 
-BIN = configuration.PROJECT / ".venv" / "bin"
+BIN = paths.PROJECT / ".venv" / "bin"
 
 
 @dataclass(frozen=True)
-class Layout:
+class RuntimePaths:
     """The paths of one home directory. Two homes never share a path, a port or a process."""
 
     home: Path
 
     @classmethod
-    def of_environment(cls) -> Layout:
+    def of_environment(cls) -> RuntimePaths:
         """SLUICE_HOME, or .sluice in the checkout."""
-        return cls(configuration.home().resolve())
+        return cls(paths.home().resolve())
 
     @property
     def logs(self) -> Path:

@@ -58,7 +58,7 @@ class Cluster:
     def __init__(self, directory: Path, log: Path | None = None, taken: frozenset[int] = frozenset()) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._owner = postgres_dirs.server_user()
-        self._place = postgres_dirs.Place.of(directory, self._owner)
+        self._place = postgres_dirs.ServerDirectories.of(directory, self._owner)
         self._data = self._place.base / "data"
         self._log = log or directory / "postgres.log"
         self._taken = taken

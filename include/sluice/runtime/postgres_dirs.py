@@ -24,7 +24,7 @@ LONGEST_SOCKET_DIRECTORY = 85
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerDirectories:
     """The directories of one server."""
 
     directory: Path
@@ -35,7 +35,7 @@ class Place:
     owner: pwd.struct_passwd | None
 
     @classmethod
-    def of(cls, directory: Path, owner: pwd.struct_passwd | None) -> Place:
+    def of(cls, directory: Path, owner: pwd.struct_passwd | None) -> ServerDirectories:
         """Where a server for `directory` has its files."""
         directory = directory.resolve()
         name = f"sluice-{os.geteuid()}-{hashlib.sha256(os.fsencode(directory)).hexdigest()[:12]}"

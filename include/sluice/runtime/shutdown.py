@@ -12,14 +12,14 @@ import signal
 import psutil
 
 from sluice.runtime import airflow, processes, spark_connect
-from sluice.runtime.paths import Layout
+from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.state import State
 from sluice.runtime.terminal import Progress
 
 GRACE_S = 10.0
 
 
-def end_all(layout: Layout, state: State, progress: Progress) -> None:
+def end_all(layout: RuntimePaths, state: State, progress: Progress) -> None:
     """End Airflow, jobs and Spark of this home, and what an earlier start may have left; PostgreSQL stays."""
     spark = processes.family(filter(None, [state.running(spark_connect.NAME)]))
     services = filter(None, map(state.running, airflow.SERVICES))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from sluice.errors import SluiceError
 from sluice.runtime import ports, processes
-from sluice.runtime.paths import BIN, Layout, write_private
+from sluice.runtime.paths import BIN, RuntimePaths, write_private
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Step
 
@@ -23,12 +23,12 @@ READY_S = 120
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
-def make_token(layout: Layout) -> None:
+def make_token(layout: RuntimePaths) -> None:
     """A new token, for the next start of the server and for its clients."""
     write_private(layout.spark_token, secrets.token_urlsafe(32))
 
 
-def start(layout: Layout, port: int, env: Mapping[str, str]) -> Service:
+def start(layout: RuntimePaths, port: int, env: Mapping[str, str]) -> Service:
     """Start the server; it does not accept connections yet."""
     temporary = layout.spark / "tmp"
     # A server that was killed left its files there.
@@ -52,7 +52,7 @@ def start(layout: Layout, port: int, env: Mapping[str, str]) -> Service:
     )
 
 
-def warm_up(layout: Layout, service: Service, port: int, env: Mapping[str, str], step: Step) -> None:
+def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str, str], step: Step) -> None:
     """Wait for the server and run one small job: the first one of a server costs seconds.
 
     Raises:
@@ -78,12 +78,12 @@ def warm_up(layout: Layout, service: Service, port: int, env: Mapping[str, str],
         )
 
 
-def client_environment(layout: Layout, port: int) -> dict[str, str]:
+def client_environment(layout: RuntimePaths, port: int) -> dict[str, str]:
     """What a client needs to reach the server. PySpark sends a token without TLS to the name localhost only."""
     return {"SPARK_REMOTE": f"sc://localhost:{port}", TOKEN_ENV: layout.spark_token.read_text()}
 
 
-def _properties(layout: Layout, port: int) -> dict[str, str]:
+def _properties(layout: RuntimePaths, port: int) -> dict[str, str]:
     return {
         "spark.app.name": "sluice",
         "spark.master": "local[2]",

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from sluice.runtime.paths import Layout, write_private
+from sluice.runtime.paths import RuntimePaths, write_private
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Progress
 
@@ -18,7 +18,7 @@ from sluice.runtime.terminal import Progress
 class State:
     """What the file says. Every change is written at once: we may be killed at any time."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: RuntimePaths) -> None:
         self._file = layout.state_file
         self._lock = threading.Lock()
         self.services: dict[str, Service] = {}
@@ -68,7 +68,7 @@ class State:
 
 
 @contextmanager
-def alone(layout: Layout, progress: Progress) -> Iterator[None]:
+def alone(layout: RuntimePaths, progress: Progress) -> Iterator[None]:
     """Only one `up` or `down` of a home at a time; another waits."""
     with layout.lock_file.open("w") as file:
         try:

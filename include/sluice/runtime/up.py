@@ -18,7 +18,7 @@ from sluice.runtime import airflow, environment, ports, shutdown, spark_connect
 from sluice.runtime.databases import DATABASES, socket_connections, tcp_connections
 from sluice.runtime.handle import Runtime
 from sluice.runtime.java import java_home
-from sluice.runtime.paths import Layout
+from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
 from sluice.runtime.state import State, alone
 from sluice.runtime.terminal import Progress
@@ -38,7 +38,7 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
         SluiceError: SLC-9xx, a part cannot be started; then nothing of it is left running but PostgreSQL.
     """
     progress = progress or Progress()
-    layout = Layout.of_environment()
+    layout = RuntimePaths.of_environment()
     layout.make()
     if not layout.seal_key.exists():
         connections.new_key_file(layout.seal_key)
@@ -57,7 +57,7 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
 
 def running() -> Runtime | None:
     """The runtime of this home if all of it is up. Starts nothing."""
-    layout = Layout.of_environment()
+    layout = RuntimePaths.of_environment()
     if not layout.state_file.exists():
         return None
     state = State(layout)
@@ -68,7 +68,7 @@ def running() -> Runtime | None:
 def down(progress: Progress | None = None) -> None:
     """End every process of this home; all data stay."""
     progress = progress or Progress()
-    layout = Layout.of_environment()
+    layout = RuntimePaths.of_environment()
     if not layout.home.exists():
         progress.note(f"nothing runs; there is no {layout.home}")
         return
@@ -83,7 +83,7 @@ def down(progress: Progress | None = None) -> None:
                 cluster.stop()
 
 
-def _cluster(layout: Layout) -> Cluster:
+def _cluster(layout: RuntimePaths) -> Cluster:
     return Cluster(layout.postgres, layout.log("postgres"))
 
 
@@ -102,7 +102,11 @@ def _verify(state: State, progress: Progress) -> None:
 
 
 def _start(
-    layout: Layout, state: State, cluster: Cluster, before_airflow: Callable[[Cluster], None] | None, progress: Progress
+    layout: RuntimePaths,
+    state: State,
+    cluster: Cluster,
+    before_airflow: Callable[[Cluster], None] | None,
+    progress: Progress,
 ) -> None:
     state.set_configuration(configuration.path().resolve())
     _choose_ports(state, cluster, progress)
@@ -149,7 +153,7 @@ def _choose_ports(state: State, cluster: Cluster, progress: Progress) -> None:
             progress.note(f"port {first} is taken: {name} gets {chosen[name]}")
 
 
-def _start_spark(layout: Layout, state: State, shared: Mapping[str, str], progress: Progress) -> None:
+def _start_spark(layout: RuntimePaths, state: State, shared: Mapping[str, str], progress: Progress) -> None:
     port = state.ports[spark_connect.NAME]
     with progress.step("Spark Connect server") as step:
         service = state.record(spark_connect.start(layout, port, shared))
@@ -174,13 +178,13 @@ def _migrate_store(cluster: Cluster, progress: Progress) -> None:
         Store(socket_connections(cluster)["sluice_control"]).migrate()
 
 
-def _start_airflow(layout: Layout, state: State, env: Mapping[str, str], progress: Progress) -> None:
+def _start_airflow(layout: RuntimePaths, state: State, env: Mapping[str, str], progress: Progress) -> None:
     with progress.step("Airflow") as step:
         services = {name: state.record(airflow.start(layout, name, env)) for name in airflow.SERVICES}
         airflow.wait_until_healthy(state.ports[airflow.API_SERVER], services, step)
 
 
-def _runtime(layout: Layout, state: State, cluster: Cluster) -> Runtime:
+def _runtime(layout: RuntimePaths, state: State, cluster: Cluster) -> Runtime:
     return Runtime(
         layout=layout,
         cluster=cluster,
@@ -191,7 +195,7 @@ def _runtime(layout: Layout, state: State, cluster: Cluster) -> Runtime:
     )
 
 
-def _connections(layout: Layout, state: State, passwords: Mapping[str, str]) -> list[dict[str, Any]]:
+def _connections(layout: RuntimePaths, state: State, passwords: Mapping[str, str]) -> list[dict[str, Any]]:
     """The Airflow connections of the embedded runtime."""
     return [
         *tcp_connections(state.ports["postgres"], passwords),

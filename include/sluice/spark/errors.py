@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sluice.errors import ConfigError, FencedError, KeyConflict, SluiceError, TransientError, Unfit
+from sluice.errors import ConfigError, FencedError, KeyConflict, SluiceError, TransientError, UnfitTable
 
-_KINDS = {kind.__name__: kind for kind in (SluiceError, TransientError, FencedError, KeyConflict, Unfit, ConfigError)}
+_KINDS = {
+    kind.__name__: kind for kind in (SluiceError, TransientError, FencedError, KeyConflict, UnfitTable, ConfigError)
+}
 
 
 def as_text(error: SluiceError) -> str:

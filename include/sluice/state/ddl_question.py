@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Question(StrEnum):
+class QuestionState(StrEnum):
     """How far it is. WAITING: people are asked, and the gate is shut. STOPPED: it ended the drain as an error does."""
 
     WAITING = "WAITING"
@@ -14,13 +14,13 @@ class Question(StrEnum):
     REJECTED = "REJECTED"
 
 
-class Answer(StrEnum):
+class Decision(StrEnum):
     """What somebody says. What is rejected is passed over, and kept."""
 
     APPROVE = "approve"
     REJECT = "reject"
 
 
-_OPEN = (Question.WAITING, Question.STOPPED)
-_AFTER = {Answer.APPROVE: Question.APPROVED, Answer.REJECT: Question.REJECTED}
+_OPEN = (QuestionState.WAITING, QuestionState.STOPPED)
+_AFTER = {Decision.APPROVE: QuestionState.APPROVED, Decision.REJECT: QuestionState.REJECTED}
 TRANSITIONS = {(state, answer): after for state in _OPEN for answer, after in _AFTER.items()}

@@ -11,9 +11,9 @@ from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.model.statement import Fate, Statement, Traced
+from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.store import statement_results
-from sluice.store.statement_results import Answered, Standing
+from sluice.store.statement_results import NodeAnswer, StatementStatus
 
 # So long the master may take to come back before the question is left open.
 PATIENCE_S = 30.0
@@ -64,9 +64,9 @@ class _Attempt:
         self._source = source
         self._number = number
         self._done: Statement | None = None
-        self._traced = Traced(number)
+        self._traced = TransactionRef(number)
 
-    def commits(self, done: Statement, traced: Traced) -> None:
+    def commits(self, done: Statement, traced: TransactionRef) -> None:
         """Nothing but the commit is missing; until here an error rolls back for sure."""
         statement_results.committing(self._context.store, done, traced)
         self._done, self._traced = done, traced
@@ -85,15 +85,15 @@ class _Attempt:
         if self._done is None and not isinstance(error, TransientError):
             statement_results.refused(self._context.store, self._number, error.fact)
             raise error
-        fate = Fate.ROLLED_BACK if self._done is None else self._found_out(error)
+        fate = TransactionOutcome.ROLLED_BACK if self._done is None else self._found_out(error)
         # Without the control store it is the next one who asks that settles it.
         with suppress(TransientError):
             statement_results.settle(self._context.store, self._number, fate, error.fact)
-        if fate is Fate.ROLLED_BACK:
+        if fate is TransactionOutcome.ROLLED_BACK:
             raise (
                 error if error.code == ROLLED_BACK else statement_results.rolled_back(self._number, error.fact)
             ) from error
-        if fate is Fate.UNKNOWN:
+        if fate is TransactionOutcome.UNKNOWN:
             raise SluiceError(
                 110,
                 f"nobody can tell whether statement {self._number} was executed: while it was committed, another "
@@ -101,15 +101,15 @@ class _Attempt:
                 "look at the master's data before you issue it again; see A restored source in the runbook",
             ) from error
 
-    def _found_out(self, error: SluiceError) -> Fate:
+    def _found_out(self, error: SluiceError) -> TransactionOutcome:
         """What became of a commit that was asked for; the master may need a moment to answer again."""
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
                 fate = self._context.source(self._source).fate(self._traced, end=True)
             except SluiceError:
-                fate = Fate.RUNNING
-            if fate is not Fate.RUNNING:
+                fate = TransactionOutcome.RUNNING
+            if fate is not TransactionOutcome.RUNNING:
                 return fate
             if time.monotonic() >= end:
                 raise self._open(error.fact) from error
@@ -135,7 +135,7 @@ def settle(context: Context, source: str) -> None:
             event("statement settled", source=source, id=traced.id, fate=fate)
 
 
-def shown(context: Context, source: str, number: int, patience_s: float) -> Sequence[Answered]:
+def shown(context: Context, source: str, number: int, patience_s: float) -> Sequence[NodeAnswer]:
     """What every node answered to a statement that was issued before, the master first.
 
     Raises:
@@ -152,12 +152,12 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
     return awaited(context, number, patience_s)
 
 
-def awaited(context: Context, number: int, patience_s: float) -> Sequence[Answered]:
+def awaited(context: Context, number: int, patience_s: float) -> Sequence[NodeAnswer]:
     """What every node answered, the master first; waits for all of them, so long and no longer."""
     end = time.monotonic() + patience_s
     while True:
         found = statement_results.answers(context.store, number)
-        if time.monotonic() >= end or all(one.status is not Standing.WAITING for one in found):
+        if time.monotonic() >= end or all(one.status is not StatementStatus.WAITING for one in found):
             return found
         time.sleep(_LOOK_S)
 

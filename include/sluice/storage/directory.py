@@ -12,20 +12,20 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import fs
 
-from sluice.changelog.segment_files import Hashing, flush
 from sluice.errors import TransientError
+from sluice.storage.files import HashingFile, flush
 
 
-class Place:
+class Directory:
     """One directory; nothing is looked at or made until it is needed."""
 
     def __init__(self, url: str) -> None:
         self.url = url
 
-    def within(self, name: str) -> Place:
+    def within(self, name: str) -> Directory:
         """A directory in this one."""
         path, mark, options = self.url.partition("?")
-        return Place(f"{path.rstrip('/')}/{name}{mark}{options}")
+        return Directory(f"{path.rstrip('/')}/{name}{mark}{options}")
 
     def expect_writable(self, size: int) -> None:
         """See that a file of so many bytes can be written to the directory, made before if it has to be; nothing is
@@ -80,10 +80,10 @@ class Place:
         return sorted(one.base_name for one in found if one.type == fs.FileType.Directory)
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[Hashing]:
+    def writing(self, name: str) -> Iterator[HashingFile]:
         """A new file, which is hashed as it is written."""
         with self.reachable("written to"), self._files.open_output_stream(self._at(name), compression=None) as stream:
-            yield Hashing(stream)
+            yield HashingFile(stream)
 
     def flush(self, names: list[str]) -> None:
         """Wait until files, and that they are there, are on the disk. An object store does so by itself."""

@@ -10,15 +10,15 @@ from datetime import datetime
 from sqlalchemy import and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.model.blocking_transaction import Stuck
+from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import Pair, TableName
 from sluice.store import replications
 from sluice.store.engine import Store
-from sluice.store.tables import of, skipped, stuck
+from sluice.store.tables import for_pair, skipped, stuck
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedTable:
     """Who had a table left out, since when, and how many changes of it the slave was not given."""
 
     actor: str
@@ -26,7 +26,7 @@ class Skipped:
     changes: int
 
 
-def stand(store: Store, pair: Pair, found: Stuck) -> None:
+def stand(store: Store, pair: Pair, found: BlockingTransaction) -> None:
     """Keep which transaction a slave stands in front of."""
     values = {"source": pair.source, "slave": pair.slave, "ordinal": found.ordinal, "body": asdict(found)}
     again = {"ordinal": found.ordinal, "body": asdict(found), "since": func.clock_timestamp()}
@@ -35,11 +35,11 @@ def stand(store: Store, pair: Pair, found: Stuck) -> None:
         connection.execute(kept.on_conflict_do_update(index_elements=["source", "slave"], set_=again))
 
 
-def standing(store: Store, pair: Pair) -> Stuck | None:
+def standing(store: Store, pair: Pair) -> BlockingTransaction | None:
     """The transaction that a slave stands in front of; None if it goes on."""
     with store.begin() as connection:
-        row = connection.execute(select(stuck.c.body).where(of(stuck, pair))).one_or_none()
-    return Stuck.from_json(row.body) if row else None
+        row = connection.execute(select(stuck.c.body).where(for_pair(stuck, pair))).one_or_none()
+    return BlockingTransaction.from_json(row.body) if row else None
 
 
 def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
@@ -50,16 +50,16 @@ def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
             replications.note(connection, pair, "skip", str(table), who)
 
 
-def left_out(store: Store, pair: Pair) -> Mapping[TableName, Skipped]:
+def left_out(store: Store, pair: Pair) -> Mapping[TableName, SkippedTable]:
     """The tables of the master that a slave is not given."""
     with store.begin() as connection:
-        rows = connection.execute(select(skipped).where(of(skipped, pair)).order_by("schema", "table")).all()
-    return {TableName(row.schema, row.table): Skipped(row.actor, row.since, row.changes) for row in rows}
+        rows = connection.execute(select(skipped).where(for_pair(skipped, pair)).order_by("schema", "table")).all()
+    return {TableName(row.schema, row.table): SkippedTable(row.actor, row.since, row.changes) for row in rows}
 
 
 def count(store: Store, pair: Pair, changes: Mapping[TableName, int]) -> None:
     """Count changes that a slave was not given, once they are behind it."""
     with store.begin() as connection:
         for table, number in changes.items():
-            which = and_(of(skipped, pair), skipped.c.schema == table.schema, skipped.c.table == table.table)
+            which = and_(for_pair(skipped, pair), skipped.c.schema == table.schema, skipped.c.table == table.table)
             connection.execute(skipped.update().where(which).values(changes=skipped.c.changes + number))

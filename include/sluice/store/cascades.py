@@ -1,5 +1,4 @@
-"""What is to be filled once a replication has been (guide: "The Advanced / Cascaded Modus"): remembered, and asked of
-Airflow when that one is NORMAL."""
+"""The replication that is filled once another one is NORMAL (guide: "The Advanced / Cascaded Modus")."""
 
 from __future__ import annotations
 
@@ -8,30 +7,15 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.airflow_api.runs import UPDATING
-from sluice.context import Context
-from sluice.errors import ConfigError
 from sluice.log import event
-from sluice.model.names import Pair
-from sluice.store import replications
+from sluice.model.names import INITIAL_UPDATE, Pair
+from sluice.store import pending_runs, replications
 from sluice.store.engine import Store
-from sluice.store.tables import cascade, of
+from sluice.store.pending_runs import PendingRun
+from sluice.store.tables import cascade, for_pair
 
 # What is said instead of a replication to forget it.
 NONE = "none"
-
-
-def parsed(context: Context, said: str) -> Pair | None:
-    """The replication that is named as `source/slave`; none for a blank. Raises ConfigError SLC-003 or SLC-209 if there
-    is no such one."""
-    said = said.strip()
-    if said in ("", NONE):
-        return None
-    source, slash, slave = said.partition("/")
-    if not slash:
-        raise ConfigError(209, f"{said!r} names no replication", "write `source/slave`; nothing was changed")
-    context.config.replication(source, slave)
-    return Pair(source, slave)
 
 
 def remember(store: Store, pair: Pair, said: str, following: Pair | None, after: Sequence[str]) -> None:
@@ -44,42 +28,31 @@ def remember(store: Store, pair: Pair, said: str, following: Pair | None, after:
     """
     with store.begin() as connection:
         if said.strip() == NONE:
-            connection.execute(cascade.delete().where(of(cascade, pair)))
+            connection.execute(cascade.delete().where(for_pair(cascade, pair)))
             return
-        told: dict[str, object] = {"after": list(after), "due": None}
+        told: dict[str, object] = {"after": list(after)}
         if following:
             told |= {"next_source": following.source, "next_slave": following.slave}
             row = insert(cascade).values(source=pair.source, slave=pair.slave, **told)
             connection.execute(row.on_conflict_do_update(index_elements=["source", "slave"], set_=told))
         else:
-            connection.execute(cascade.update().where(of(cascade, pair)).values(told))
+            connection.execute(cascade.update().where(for_pair(cascade, pair)).values(told))
 
 
-def begin(context: Context, pair: Pair, update: int | None) -> None:
-    """An update has ended well: have filled what follows, if something does."""
-    with context.store.begin() as connection:
-        connection.execute(cascade.update().where(of(cascade, pair)).values(due=update))
-    call(context, pair)
-
-
-def call(context: Context, pair: Pair) -> None:
-    """Ask Airflow for the update that is due, once; without its answer the next run of the slave's drain tries again.
+def follow(store: Store, pair: Pair, update: int | None) -> None:
+    """An update has ended well: want the one that follows, if there is one.
 
     What led to this one is not filled again: both directions would fill each other for ever.
     """
-    with context.store.begin() as connection:
-        row = connection.execute(select(cascade).where(of(cascade, pair), cascade.c.due.is_not(None))).one_or_none()
-    if row is None:
-        return
-    following, after = Pair(row.next_source, row.next_slave), [*row.after, str(pair)]
-    if str(following) in after:
-        event("cascade ends", source=pair.source, slave=pair.slave, next=following)
-    else:
-        conf = {"source": following.source, "slaves": [following.slave], "after": after}
-        run = f"after__{pair.source}__{pair.slave}__{row.due}"
-        if not context.runs().ask_for(UPDATING, run, conf):
+    with store.begin() as connection:
+        row = connection.execute(select(cascade).where(for_pair(cascade, pair))).one_or_none()
+        if row is None:
             return
-    with context.store.begin() as connection:
-        done = cascade.update().where(of(cascade, pair), cascade.c.due == row.due).values(due=None)
-        if connection.execute(done).rowcount:
-            replications.note(connection, following, "cascade", f"follows {pair}")
+        following, after = Pair(row.next_source, row.next_slave), [*row.after, str(pair)]
+        if str(following) in after:
+            event("cascade ends", source=pair.source, slave=pair.slave, next=following)
+            return
+        conf = {"source": following.source, "slaves": [following.slave], "after": after}
+        run = f"after__{pair.source}__{pair.slave}__{update}"
+        pending_runs.put(connection, pair, PendingRun(INITIAL_UPDATE, run, conf))
+        replications.note(connection, following, "cascade", f"follows {pair}")

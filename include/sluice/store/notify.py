@@ -22,7 +22,7 @@ def tell(connection: Connection, source: str) -> None:
     connection.execute(select(func.pg_notify(_CHANNEL, source)))
 
 
-class News:
+class SegmentListener:
     """Waits for segments of one source, in a session of its own."""
 
     def __init__(self, store: Store, source: str) -> None:

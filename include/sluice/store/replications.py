@@ -13,15 +13,27 @@ from sqlalchemy.dialects.postgresql import insert
 from sluice import hints, log, shell
 from sluice.errors import SluiceError, TransientError
 from sluice.model.action import Action
-from sluice.model.ddl_question import Asking
-from sluice.model.names import Pair, TableName
+from sluice.model.ddl_question import DdlQuestion
+from sluice.model.names import APPROVE_LOSSES, Pair, TableName
 from sluice.model.position import Position
 from sluice.model.row_conflict import Tolerated, oddities
-from sluice.state.ddl_question import Question
+from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
+from sluice.store import pending_runs
 from sluice.store.engine import Store
-from sluice.store.tables import audit, hold, of, question, rejected, replication, skipped, stuck, tolerated
+from sluice.store.tables import (
+    audit,
+    for_pair,
+    hold,
+    question,
+    rejected,
+    replication,
+    segment,
+    skipped,
+    stuck,
+    tolerated,
+)
 
 _SHOWN = f"`{shell.status()}` says where it stands"
 _OVER = f"the update was given up, or another took its place; {_SHOWN}"
@@ -37,7 +49,7 @@ _HINTS = {
 
 
 @dataclass(frozen=True)
-class Replication:
+class ReplicationState:
     """A replication as the store knows it."""
 
     pair: Pair
@@ -62,13 +74,15 @@ def actor() -> str:
     return os.environ.get("SLUICE_RUN") or os.environ.get("USER") or "sluice"
 
 
-def get(store: Store, pair: Pair) -> Replication:
+def get(store: Store, pair: Pair) -> ReplicationState:
     """The replication; UNCONFIGURED if nothing was ever done with it."""
     with store.begin() as connection:
-        row = connection.execute(select(replication).where(of(replication, pair))).one_or_none()
+        row = connection.execute(select(replication).where(for_pair(replication, pair))).one_or_none()
     if row is None:
-        return Replication(pair, Status.UNCONFIGURED, Position(0, 0), None, None)
-    return Replication(pair, Status(row.status), Position(row.segment, row.ordinal), row.delivered_at, row.update_id)
+        return ReplicationState(pair, Status.UNCONFIGURED, Position(0, 0), None, None)
+    return ReplicationState(
+        pair, Status(row.status), Position(row.segment, row.ordinal), row.delivered_at, row.update_id
+    )
 
 
 def happen(
@@ -120,6 +134,8 @@ def request(store: Store, pairs: Sequence[Pair], update_id: int) -> None:
         for pair in pairs:
             _happen(connection, pair, Event.REQUEST, "", update_id, None)
             _shut(connection, pair, Hold.INITIAL, f"initial update {update_id}")
+            # Nobody asks any more about the columns that refused an earlier one.
+            pending_runs.withdraw(connection, pair, APPROVE_LOSSES)
 
 
 def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
@@ -137,7 +153,7 @@ def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
 def open_gate(store: Store, pair: Pair, update_id: int | None, reason: str) -> bool:
     """Let an update hold the gate no longer; False if it is over, and another one may."""
     with store.begin() as connection:
-        row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+        row = connection.execute(select(replication).where(for_pair(replication, pair)).with_for_update()).one()
         ours = row.status in UNDER_WAY and row.update_id == update_id
         if ours:
             _lift(connection, pair, Hold.INITIAL, reason)
@@ -146,9 +162,9 @@ def open_gate(store: Store, pair: Pair, update_id: int | None, reason: str) -> b
 
 def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     """Every reason for which the gate is shut."""
-    undecided = (of(question, pair), question.c.state == Question.WAITING)
+    undecided = (for_pair(question, pair), question.c.state == QuestionState.WAITING)
     with store.begin() as connection:
-        rows = connection.execute(select(hold).where(of(hold, pair))).all()
+        rows = connection.execute(select(hold).where(for_pair(hold, pair))).all()
         waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
     found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
@@ -157,9 +173,9 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     return found
 
 
-def asked(row: Row[tuple[object, ...]]) -> Asking:
+def asked(row: Row[tuple[object, ...]]) -> DdlQuestion:
     """What a row of `question` asks."""
-    return Asking(row.ordinal, row.key, Action(row.action), row.table, row.text)
+    return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text)
 
 
 def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:
@@ -171,7 +187,7 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
     with store.begin() as connection:
         connection.execute(
             replication.update()
-            .where(of(replication, pair), replication.c.ordinal <= position.ordinal)
+            .where(for_pair(replication, pair), replication.c.ordinal <= position.ordinal)
             .values(
                 segment=position.segment,
                 ordinal=position.ordinal,
@@ -179,7 +195,7 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
             )
         )
         for behind in (stuck, question):
-            connection.execute(behind.delete().where(of(behind, pair), behind.c.ordinal <= position.ordinal))
+            connection.execute(behind.delete().where(for_pair(behind, pair), behind.c.ordinal <= position.ordinal))
         for (table, oddity), rows in (odd or Tolerated()).items():
             key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
             counted = insert(tolerated).values({**key, oddity: rows})
@@ -190,7 +206,7 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
 def odd(store: Store, pair: Pair) -> Tolerated:
     """Rows of the slave that were not as expected, since it was filled."""
     with store.begin() as connection:
-        rows = connection.execute(select(tolerated).where(of(tolerated, pair))).all()
+        rows = connection.execute(select(tolerated).where(for_pair(tolerated, pair))).all()
     found = Tolerated()
     for row in rows:
         found += oddities(TableName(row.schema, row.table), row.missing, row.duplicate)
@@ -211,13 +227,13 @@ def restart_at(
     with store.begin() as connection:
         _held_by(connection, pair, update_id)
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
-        connection.execute(replication.update().where(of(replication, pair)).values(values))
+        connection.execute(replication.update().where(for_pair(replication, pair)).values(values))
         # Its rows are those of the master again.
         for name in only:
-            which = (of(skipped, pair), skipped.c.schema == name.schema, skipped.c.table == name.table)
+            which = (for_pair(skipped, pair), skipped.c.schema == name.schema, skipped.c.table == name.table)
             connection.execute(skipped.delete().where(*which))
         for table in () if only else (tolerated, rejected, stuck, question, skipped):
-            connection.execute(table.delete().where(of(table, pair)))
+            connection.execute(table.delete().where(for_pair(table, pair)))
 
 
 def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) -> None:
@@ -227,7 +243,7 @@ def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) ->
         SluiceError: SLC-021 if it is over.
     """
     _held_by(connection, pair, update_id)
-    connection.execute(replication.update().where(of(replication, pair)).values(update_id=other))
+    connection.execute(replication.update().where(for_pair(replication, pair)).values(update_id=other))
     note(connection, pair, "put off", f"update {update_id} -> {other}: the slave cannot be reached")
 
 
@@ -242,7 +258,7 @@ def _happen(
 ) -> tuple[Status, Status]:
     unknown = insert(replication).values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
     connection.execute(unknown.on_conflict_do_nothing())
-    row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+    row = connection.execute(select(replication).where(for_pair(replication, pair)).with_for_update()).one()
     before = Status(row.status)
     status = _after(pair, before, event)
     values: dict[str, object] = {"status": status}
@@ -250,11 +266,11 @@ def _happen(
         values["update_id"] = update_id
     elif update_id is not None:
         _current(pair, row.update_id, update_id)
-    connection.execute(replication.update().where(of(replication, pair)).values(values))
+    connection.execute(replication.update().where(for_pair(replication, pair)).values(values))
     note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}", who)
     if event is Event.VERIFIED:
         # It equals its master: what was missing while it was loaded in blocks is there.
-        connection.execute(tolerated.delete().where(of(tolerated, pair)))
+        connection.execute(tolerated.delete().where(for_pair(tolerated, pair)))
     if status is Status.INCONSISTENT:
         _lift(connection, pair, Hold.INITIAL, "the update has ended")
     return before, status
@@ -262,7 +278,7 @@ def _happen(
 
 def _held_by(connection: Connection, pair: Pair, update_id: int) -> None:
     """Lock the replication; the update named has to be under way."""
-    row = connection.execute(select(replication).where(of(replication, pair)).with_for_update()).one()
+    row = connection.execute(select(replication).where(for_pair(replication, pair)).with_for_update()).one()
     _current(pair, row.update_id if row.status in UNDER_WAY else None, update_id)
 
 
@@ -278,7 +294,7 @@ def _shut(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str 
 
 
 def _lift(connection: Connection, pair: Pair, kind: Hold, reason: str) -> bool:
-    gone = connection.execute(hold.delete().where(of(hold, pair), hold.c.kind == kind))
+    gone = connection.execute(hold.delete().where(for_pair(hold, pair), hold.c.kind == kind))
     if gone.rowcount:
         note(connection, pair, "activate", f"{kind}: {reason}")
     return bool(gone.rowcount)
@@ -289,3 +305,20 @@ def _after(pair: Pair, before: Status, event: Event) -> Status:
         return after(before, event)
     except IllegalEvent as error:
         raise SluiceError(20, f"{pair}: {error}", _HINTS[event]) from None
+
+
+def behind(store: Store, pair: Pair) -> tuple[int, float]:
+    """How many transactions of the log a slave lacks, and the age of the oldest of them in seconds."""
+    ordinal = get(store, pair).position.ordinal
+    ahead = (
+        select(
+            func.coalesce(func.max(segment.c.last_ordinal), ordinal),
+            # Not below 0, if the clock was set back since.
+            func.greatest(func.extract("epoch", func.clock_timestamp() - func.min(segment.c.published_at)), 0),
+        )
+        .where(segment.c.source == pair.source, segment.c.last_ordinal > ordinal)
+        .select_from(segment)
+    )
+    with store.begin() as connection:
+        last, age = connection.execute(ahead).one()
+    return int(last) - ordinal, float(age or 0)

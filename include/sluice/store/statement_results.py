@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sluice.errors import TransientError
 from sluice.model.names import Pair
 from sluice.model.position import Snapshot
-from sluice.model.statement import Answer, Fate, Issued, Outcome, Statement, Traced
+from sluice.model.statement import Answer, IssuedStatement, NodeOutcome, Statement, TransactionOutcome, TransactionRef
 from sluice.store import replications
 from sluice.store.engine import Store
 from sluice.store.tables import answer, audit, statement
@@ -23,7 +23,7 @@ from sluice.store.tables import answer, audit, statement
 MASTER = ""
 
 
-class Standing(StrEnum):
+class StatementStatus(StrEnum):
     """How far a statement is on a node."""
 
     WAITING = "WAITING"
@@ -32,11 +32,11 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answered:
+class NodeAnswer:
     """What one node said; `slave` is empty for the master."""
 
     slave: str
-    status: Standing
+    status: StatementStatus
     detail: str
     answer: Answer
 
@@ -46,21 +46,23 @@ def begin(store: Store, source: str, slaves: list[str], text: str, schema: str) 
     with store.begin() as connection:
         values = {"source": source, "actor": replications.actor(), "sql": text, "schema": schema}
         number = int(connection.execute(statement.insert().values(values).returning(statement.c.id)).scalar_one())
-        nodes = [{"statement": number, "slave": slave, "status": Standing.WAITING} for slave in (MASTER, *slaves)]
+        nodes = [
+            {"statement": number, "slave": slave, "status": StatementStatus.WAITING} for slave in (MASTER, *slaves)
+        ]
         connection.execute(answer.insert(), nodes)
         note = {"source": source, "actor": replications.actor(), "event": "statement", "detail": f"{number}: {text}"}
         connection.execute(audit.insert().values(note))
     return number
 
 
-def committing(store: Store, done: Statement, traced: Traced) -> None:
+def committing(store: Store, done: Statement, traced: TransactionRef) -> None:
     """The master has executed it, and nothing but its commit is missing.
 
     Raises:
         TransientError: SLC-108, somebody found its session gone meanwhile: it must not be committed.
     """
     with store.begin() as connection:
-        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == Standing.WAITING)
+        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == StatementStatus.WAITING)
         if not connection.execute(open_.values(body=asdict(done.answer))).rowcount:
             raise rolled_back(done.id, "its session was taken for lost")
         values = {"trans_key": traced.trans_key, "incarnation": traced.incarnation}
@@ -70,15 +72,15 @@ def committing(store: Store, done: Statement, traced: Traced) -> None:
 def executed(store: Store, number: int) -> None:
     """The master has committed it; the slaves follow."""
     with store.begin() as connection:
-        open_ = answer.update().where(_is(number, MASTER), answer.c.status == Standing.WAITING)
-        connection.execute(open_.values(status=Standing.OK, at=func.clock_timestamp()))
+        open_ = answer.update().where(_is(number, MASTER), answer.c.status == StatementStatus.WAITING)
+        connection.execute(open_.values(status=StatementStatus.OK, at=func.clock_timestamp()))
 
 
 def refused(store: Store, number: int, why: str) -> None:
     """It failed on the master, so that no slave will see it."""
     with store.begin() as connection:
         connection.execute(answer.delete().where(answer.c.statement == number, answer.c.slave != MASTER))
-    _record(store, number, MASTER, Outcome(False, why))
+    _record(store, number, MASTER, NodeOutcome(False, why))
 
 
 def rolled_back(number: int, why: str) -> TransientError:
@@ -90,33 +92,35 @@ def rolled_back(number: int, why: str) -> TransientError:
     )
 
 
-def settle(store: Store, number: int, fate: Fate, why: str = "its session was lost before its commit") -> None:
+def settle(
+    store: Store, number: int, fate: TransactionOutcome, why: str = "its session was lost before its commit"
+) -> None:
     """It was found out what became of it on the master."""
-    if fate is Fate.COMMITTED:
+    if fate is TransactionOutcome.COMMITTED:
         executed(store, number)
-    elif fate is Fate.ROLLED_BACK:
+    elif fate is TransactionOutcome.ROLLED_BACK:
         refused(store, number, f"rolled back, nothing of it happened: {why}; issue it again")
-    elif fate is Fate.UNKNOWN:
+    elif fate is TransactionOutcome.UNKNOWN:
         detail = (
             "nobody can tell whether it was executed: the master was restored, or another took its place; look at its "
             "data before you issue it again"
         )
         with store.begin() as connection:
-            open_ = answer.update().where(answer.c.statement == number, answer.c.status == Standing.WAITING)
-            connection.execute(open_.values(status=Standing.FAILED, detail=detail, at=func.clock_timestamp()))
+            open_ = answer.update().where(answer.c.statement == number, answer.c.status == StatementStatus.WAITING)
+            connection.execute(open_.values(status=StatementStatus.FAILED, detail=detail, at=func.clock_timestamp()))
 
 
-def unsettled(store: Store, source: str) -> list[Traced]:
+def unsettled(store: Store, source: str) -> list[TransactionRef]:
     """Statements of which nobody knows yet whether the master has executed them."""
     columns = (statement.c.id, statement.c.trans_key, statement.c.incarnation)
-    waiting = (answer.c.slave == MASTER, answer.c.status == Standing.WAITING)
+    waiting = (answer.c.slave == MASTER, answer.c.status == StatementStatus.WAITING)
     wanted = select(*columns).join(answer, answer.c.statement == statement.c.id)
     with store.begin() as connection:
         rows = connection.execute(wanted.where(statement.c.source == source, *waiting).order_by(statement.c.id)).all()
-    return [Traced(*row) for row in rows]
+    return [TransactionRef(*row) for row in rows]
 
 
-def issued(store: Store, source: str, number: int) -> Issued | None:
+def issued(store: Store, source: str, number: int) -> IssuedStatement | None:
     """What was issued for this source under this number, if anything was."""
     if not 0 < number < 2**63:
         return None
@@ -124,15 +128,15 @@ def issued(store: Store, source: str, number: int) -> Issued | None:
     wanted = select(*columns).where(statement.c.id == number, statement.c.source == source)
     with store.begin() as connection:
         row = connection.execute(wanted).one_or_none()
-    return Issued(*row) if row else None
+    return IssuedStatement(*row) if row else None
 
 
-def answered(store: Store, pair: Pair, done: Statement, outcome: Outcome) -> None:
+def answered(store: Store, pair: Pair, done: Statement, outcome: NodeOutcome) -> None:
     """What became of it on a slave. A statement that the store does not know any more is nobody's question."""
     with store.begin() as connection:
         # It is in the stream, so the master has committed it.
-        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == Standing.WAITING)
-        connection.execute(open_.values(status=Standing.OK, body=asdict(done.answer), at=func.clock_timestamp()))
+        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == StatementStatus.WAITING)
+        connection.execute(open_.values(status=StatementStatus.OK, body=asdict(done.answer), at=func.clock_timestamp()))
     _record(store, done.id, pair.slave, outcome)
 
 
@@ -141,21 +145,25 @@ def covered(store: Store, pair: Pair, snapshot: Snapshot) -> None:
     waiting = (
         select(statement.c.id, statement.c.trans_key)
         .join(answer, answer.c.statement == statement.c.id)
-        .where(statement.c.source == pair.source, answer.c.slave == pair.slave, answer.c.status == Standing.WAITING)
+        .where(
+            statement.c.source == pair.source, answer.c.slave == pair.slave, answer.c.status == StatementStatus.WAITING
+        )
     )
     with store.begin() as connection:
         rows = connection.execute(waiting).all()
     for number, trans_key in rows:
         if trans_key and snapshot.shows(trans_key):
-            _record(store, number, pair.slave, Outcome(True, "the initial data have it"))
+            _record(store, number, pair.slave, NodeOutcome(True, "the initial data have it"))
 
 
-def answers(store: Store, number: int) -> list[Answered]:
+def answers(store: Store, number: int) -> list[NodeAnswer]:
     """What every node said so far, the master first; nothing of a statement that was never issued."""
     with store.begin() as connection:
         rows = connection.execute(select(answer).where(answer.c.statement == number).order_by(answer.c.slave)).all()
     return [
-        Answered(row.slave, Standing(row.status), row.detail, Answer.from_body(row.body) if row.body else Answer())
+        NodeAnswer(
+            row.slave, StatementStatus(row.status), row.detail, Answer.from_body(row.body) if row.body else Answer()
+        )
         for row in rows
     ]
 
@@ -164,11 +172,11 @@ def _is(number: int, slave: str) -> ColumnElement[bool]:
     return and_(answer.c.statement == number, answer.c.slave == slave)
 
 
-def _record(store: Store, number: int, slave: str, outcome: Outcome) -> None:
+def _record(store: Store, number: int, slave: str, outcome: NodeOutcome) -> None:
     values = {
         "statement": number,
         "slave": slave,
-        "status": Standing.OK if outcome.good else Standing.FAILED,
+        "status": StatementStatus.OK if outcome.good else StatementStatus.FAILED,
         "detail": outcome.detail,
         "body": asdict(outcome.answer),
         "at": func.clock_timestamp(),

@@ -158,10 +158,9 @@ question = Table(
     Column("text", Text, nullable=False),
     Column("state", Text, nullable=False),
     _moment("since", required=True),
-    Column("run", Text),
 )
 
-# What is filled once a replication has been; `after`: what led to that, `due`: the update that has ended, until it is.
+# What is filled once a replication has been; `after`: what led to that.
 cascade = Table(
     "cascade",
     metadata,
@@ -169,7 +168,16 @@ cascade = Table(
     Column("next_source", Text, nullable=False),
     Column("next_slave", Text, nullable=False),
     Column("after", JSONB, nullable=False),
-    Column("due", BigInteger),
+)
+
+# Runs that Airflow is still to be asked for, and the replication that wants each.
+pending_run = Table(
+    "pending_run",
+    metadata,
+    *_key("dag", "run"),
+    Column("source", Text, nullable=False),
+    Column("slave", Text, nullable=False),
+    Column("conf", JSONB, nullable=False),
 )
 
 # What a column of a slave's table may lose, by the cast that makes what is left.
@@ -223,7 +231,7 @@ initial_update = Table(
     Column("rows", BigInteger, nullable=False, server_default="0"),
     *(Column(name, BigInteger) for name in ("bytes", "bytes_planned", "rows_per_s", "seconds_left")),
     Column("waits", Text),
-    *(Column(name, JSONB, nullable=False, server_default="[]") for name in ("cancelled", "unasked")),
+    Column("cancelled", JSONB, nullable=False, server_default="[]"),
     *(Column(name, JSONB) for name in ("tables", "keys", "asked", "joined")),
 )
 
@@ -304,6 +312,6 @@ comparison = Table(
 )
 
 
-def of(table: Table, pair: Pair) -> ColumnElement[bool]:
+def for_pair(table: Table, pair: Pair) -> ColumnElement[bool]:
     """The rows of one replication."""
     return and_(table.c.source == pair.source, table.c.slave == pair.slave)

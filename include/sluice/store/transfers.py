@@ -14,7 +14,7 @@ from sluice.model.position import Position
 from sluice.state.replication import UNDER_WAY
 from sluice.store import replications
 from sluice.store.engine import Store
-from sluice.store.tables import of, replication, transfer
+from sluice.store.tables import for_pair, replication, transfer
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def loaded(store: Store, pair: Pair) -> Transfer | None:
 def pending(store: Store, pair: Pair) -> Transfer | None:
     """What is to come, or in already, before the gate of a slave opens: see `awaited`, `loaded`."""
     with store.begin() as connection:
-        row = connection.execute(select(transfer).where(of(transfer, pair))).one_or_none()
+        row = connection.execute(select(transfer).where(for_pair(transfer, pair))).one_or_none()
     known = replications.get(store, pair)
     if row is None or known.update_id != row.update_id or known.status not in UNDER_WAY:
         return None
@@ -103,14 +103,14 @@ def kept(store: Store, source: str) -> list[Transfer]:
 
 def loading(store: Store, loaded: Transfer, epoch: int) -> None:
     """A load began, whose chunks another one may go on with."""
-    this = (of(transfer, loaded.pair), transfer.c.update_id == loaded.update)
+    this = (for_pair(transfer, loaded.pair), transfer.c.update_id == loaded.update)
     with store.begin() as connection:
         connection.execute(transfer.update().where(*this).values(epoch=epoch))
 
 
 def load_ended_in(connection: Connection, ended: Transfer, rows: int) -> None:
     """All of it is in: the slave waits for its gate alone. In the caller's transaction."""
-    which = (of(transfer, ended.pair), transfer.c.update_id == ended.update)
+    which = (for_pair(transfer, ended.pair), transfer.c.update_id == ended.update)
     connection.execute(transfer.update().where(*which).values(rows=rows))
 
 
@@ -122,7 +122,7 @@ def end(store: Store, pair: Pair, update: int) -> None:
 
 def end_in(connection: Connection, pair: Pair, update: int) -> None:
     """The same, in the caller's transaction."""
-    connection.execute(transfer.delete().where(of(transfer, pair), transfer.c.update_id == update))
+    connection.execute(transfer.delete().where(for_pair(transfer, pair), transfer.c.update_id == update))
 
 
 def others(store: Store, ended: Transfer) -> bool:

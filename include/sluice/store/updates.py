@@ -6,31 +6,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, case, func, null, or_, select
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import Connection, Row, Select, func, null, select
 
 from sluice import shell
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
-from sluice.model.progress import Progress
+from sluice.model.progress import LoadProgress
+from sluice.state.initial_update import CANCELLED, IN_BLOCKS, UpdateEvent, UpdateState, after
 from sluice.state.replication import UNDER_WAY, Event, Status
 from sluice.store import transfers
 from sluice.store.engine import Store
-from sluice.store.replications import Replication, actor, hand_over, happened
+from sluice.store.replications import ReplicationState, actor, hand_over, happened
 from sluice.store.tables import initial_update, replication
 
-CANCELLED = "CANCELLED"
-# In blocks, while the stream goes on: they are to come, and they do.
-TO_LOAD = "TO LOAD BLOCKS"
-LOADING = "LOADING BLOCKS"
-LOADING_CANCELLED = "CANCELLED IN BLOCKS"
-IN_BLOCKS = (TO_LOAD, LOADING)
-PUT_OFF = "PUT OFF"
-# Before anything was changed for it.
-REFUSED = "REFUSED"
-# The data are in, or in files: whoever gives up what follows does not undo that.
-_WHOLE = ("LOADED", "STORED")
+_ENDING = {UpdateEvent.LOADED, UpdateEvent.STORED, UpdateEvent.MADE_TABLES, UpdateEvent.FAIL, UpdateEvent.PUT_OFF}
 
 
 def new(
@@ -38,7 +28,7 @@ def new(
     source: str,
     tables: Collection[TableName] = (),
     keys: Sequence[str] = (),
-    state: str = "REQUESTED",
+    state: UpdateState = UpdateState.REQUESTED,
 ) -> int:
     """The number of a new update, begun by the DAG run that this task belongs to.
 
@@ -104,7 +94,7 @@ def run_of(store: Store, number: int | None) -> str:
         return connection.execute(known).scalar() or ""
 
 
-def ours(store: Store, known: Replication) -> bool:
+def ours(store: Store, known: ReplicationState) -> bool:
     """Whether the update of a replication was begun by the run that this task belongs to. Nobody else's is touched."""
     return known.update_id is not None and run_of(store, known.update_id) == own_run()
 
@@ -117,21 +107,20 @@ def cancelled(store: Store) -> set[str]:
         return {slave for slaves in found for slave in slaves} if "/" in run else set()
 
 
-def cancel(store: Store, known: Replication, why: str, who: str | None) -> bool:
+def cancel(store: Store, known: ReplicationState, why: str, who: str | None) -> bool:
     """Give up the update of a slave, unless that is over by now; it has ended if it is under way for nobody else.
 
     At once it is known for whom it was cancelled: else a task of its run that is tried again would ask for another one.
     """
     pair, number = known.pair, known.update_id or 0
     this = initial_update.c.id == number
-    over = (this, initial_update.c.state.not_in(_WHOLE), ~under_way(number).exists())
-    state = case((initial_update.c.state.in_(IN_BLOCKS), LOADING_CANCELLED), else_=CANCELLED)
 
     def forget(connection: Connection) -> None:
         slaves = initial_update.c.cancelled + func.to_jsonb(pair.slave)
         connection.execute(initial_update.update().where(this).values(cancelled=slaves))
-        ended = initial_update.update().where(*over)
-        connection.execute(ended.values(state=state, ended_at=func.clock_timestamp()))
+        others = connection.execute(under_way(number).limit(1)).first()
+        if not others:
+            happen(connection, number, UpdateEvent.CANCEL)
         transfers.end_in(connection, pair, number)
 
     return happened(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who, also=forget)
@@ -146,7 +135,7 @@ def put_off(store: Store, pair: Pair, number: int, asked: Mapping[str, object]) 
     Raises:
         SluiceError: SLC-021, its update is another by now.
     """
-    values = {"source": pair.source, "state": PUT_OFF, "run": "", "started_at": func.clock_timestamp()}
+    values = {"source": pair.source, "state": UpdateState.PUT_OFF, "run": "", "started_at": func.clock_timestamp()}
     alike = {"tables": initial_update.c.tables, "keys": initial_update.c["keys"]}
     copied = {name: select(one).where(initial_update.c.id == number).scalar_subquery() for name, one in alike.items()}
     row = initial_update.insert().values({**values, **copied, "asked": dict(asked)})
@@ -161,31 +150,11 @@ def keep_asked(store: Store, number: int, asked: Mapping[str, object]) -> None:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(asked=dict(asked)))
 
 
-def to_ask(store: Store, number: int, slave: str, *, still: bool) -> None:
-    """People are still to be asked about what a slave lost the update for, or were."""
-    without = initial_update.c.unasked.op("-", return_type=JSONB())(slave)
-    values = {"unasked": without + func.to_jsonb(slave) if still else without}
-    with store.begin() as connection:
-        connection.execute(initial_update.update().where(initial_update.c.id == number).values(values))
-
-
-def to_ask_about(store: Store, known: Replication) -> int | None:
-    """The update that people are still to be asked about: the one that a slave had last, or a later one that was
-    refused."""
-    last = known.update_id if known.status is Status.INCONSISTENT else None
-    refused = and_(initial_update.c.state == REFUSED, initial_update.c.id > (known.update_id or 0))
-    wanted = select(func.max(initial_update.c.id)).where(
-        initial_update.c.source == known.pair.source,
-        initial_update.c.unasked.has_key(known.pair.slave),
-        or_(initial_update.c.id == last, refused),
-    )
-    with store.begin() as connection:
-        return connection.execute(wanted).scalar()
-
-
 def is_refused(store: Store, number: int) -> bool:
     """Whether an update was refused before anything was changed for it."""
-    wanted = select(initial_update.c.id).where(initial_update.c.id == number, initial_update.c.state == REFUSED)
+    wanted = select(initial_update.c.id).where(
+        initial_update.c.id == number, initial_update.c.state == UpdateState.REFUSED
+    )
     with store.begin() as connection:
         return connection.execute(wanted).scalar() is not None
 
@@ -200,17 +169,17 @@ def asked(store: Store, number: int | None) -> dict[str, object]:
     return {**said, "tables": sorted(map(str, only))} if (only := tables(store, number)) else said
 
 
-def is_put_off(store: Store, known: Replication) -> bool:
+def is_put_off(store: Store, known: ReplicationState) -> bool:
     """Whether a slave waits for its update to begin, until it can be reached."""
-    return known.status is Status.INITIAL and _stands(store, known, PUT_OFF)
+    return known.status is Status.INITIAL and _stands(store, known, UpdateState.PUT_OFF)
 
 
-def lacks_blocks(store: Store, known: Replication) -> bool:
+def lacks_blocks(store: Store, known: ReplicationState) -> bool:
     """Whether a slave whose stream goes on lacks rows that come in blocks."""
     return known.status is Status.TRANSITION and _stands(store, known, *IN_BLOCKS)
 
 
-def _stands(store: Store, known: Replication, *states: str) -> bool:
+def _stands(store: Store, known: ReplicationState, *states: UpdateState) -> bool:
     wanted = select(initial_update.c.id).where(
         initial_update.c.id == known.update_id, initial_update.c.state.in_(states)
     )
@@ -238,17 +207,17 @@ def goes_on(store: Store, number: int) -> bool:
         return connection.execute(under_way(number).limit(1)).scalar() is not None
 
 
-def report(store: Store, number: int, found: Progress) -> None:
+def report(store: Store, number: int, found: LoadProgress) -> None:
     """How far an update is."""
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(asdict(found)))
 
 
-def loading(store: Store, number: int, found: Progress) -> None:
+def loading(store: Store, number: int, found: LoadProgress) -> None:
     """How far an update in blocks is."""
-    this = initial_update.update().where(initial_update.c.id == number, under_way(number).exists())
     with store.begin() as connection:
-        connection.execute(this.values(state=LOADING, **asdict(found)))
+        if connection.execute(under_way(number).limit(1)).first():
+            happen(connection, number, UpdateEvent.LOAD_BLOCKS, **asdict(found))
 
 
 def forget(store: Store, source: str) -> None:
@@ -258,9 +227,9 @@ def forget(store: Store, source: str) -> None:
         connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 
 
-def progress(row: Row[Any]) -> Progress:
+def progress(row: Row[Any]) -> LoadProgress:
     """How far an update is, as its row says."""
-    return Progress(**{one.name: getattr(row, one.name) for one in fields(Progress)})
+    return LoadProgress(**{one.name: getattr(row, one.name) for one in fields(LoadProgress)})
 
 
 def begun(store: Store, number: int, snapshot: Snapshot, position: Position) -> None:
@@ -279,19 +248,33 @@ def go_on(store: Store, number: int, earlier: int) -> None:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(values))
 
 
-def finish(store: Store, number: int, state: str) -> None:
+def finish(store: Store, number: int, event: UpdateEvent) -> None:
     """An update has ended, and how; one that was cancelled for all had ended with that."""
     with store.begin() as connection:
-        _finish_in(connection, number, state)
+        happen(connection, number, event)
 
 
 def load_ended(store: Store, carried: transfers.Transfer, rows: int) -> None:
     """All that was carried to a slave is in, and its update has ended with that."""
     with store.begin() as connection:
         transfers.load_ended_in(connection, carried, rows)
-        _finish_in(connection, carried.update, "LOADED")
+        happen(connection, carried.update, UpdateEvent.LOADED)
 
 
-def _finish_in(connection: Connection, number: int, state: str) -> None:
-    this = (initial_update.c.id == number, initial_update.c.state.not_in((CANCELLED, LOADING_CANCELLED)))
-    connection.execute(initial_update.update().where(*this).values(state=state, ended_at=func.clock_timestamp()))
+def happen(connection: Connection, number: int, event: UpdateEvent, **values: object) -> None:
+    """Let an event happen to an update, in the caller's transaction.
+
+    Args:
+        values: what else becomes of its row, unless it was cancelled.
+    """
+    this = initial_update.c.id == number
+    row = connection.execute(select(initial_update.c.state).where(this).with_for_update()).one_or_none()
+    if row is None:
+        return
+    before = UpdateState(row.state)
+    state = after(before, event)
+    if before in CANCELLED or (event is UpdateEvent.CANCEL and state is before):
+        return
+    if event in _ENDING or event is UpdateEvent.CANCEL:
+        values["ended_at"] = func.clock_timestamp()
+    connection.execute(initial_update.update().where(this).values(state=state, **values))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sluice.apply.transform.transform import rows_of
+from sluice.arrow_rows import rows_of
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

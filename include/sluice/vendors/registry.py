@@ -12,11 +12,11 @@ from typing import Any
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
-from sluice.initial_update.chunks.plan import Foreseen, KeyRange
 from sluice.messages.column_literal import Cell
 from sluice.model.names import Pair, Resources, TableName
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
+from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
 from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
 from sluice.verify.merge_compare import Difference
@@ -47,7 +47,7 @@ class Master:
 
 
 @dataclass(frozen=True)
-class Online:
+class BlockLoading:
     """What a kind of slave offers that can be loaded block by block while the stream goes on.
 
     Attributes:
@@ -85,7 +85,7 @@ class Vendor:
     history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None
     importing: Programs | None = None
     size: Callable[[ConnectionInfo, Sequence[TableName]], int] | None = None
-    online: Online | None = None
+    online: BlockLoading | None = None
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName], bool], str] | None = None
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
 
@@ -104,7 +104,7 @@ def master(name: str) -> Master:
     return found
 
 
-def online(name: str) -> Online:
+def online(name: str) -> BlockLoading:
     """What a vendor offers as a slave that is loaded in blocks. Raises ConfigError SLC-088 if it offers nothing."""
     found = vendor(name).online
     if found is None:

@@ -9,8 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from sluice import shell
-from sluice.airflow_api import standby
+from sluice.airflow_api import outbox, standby
 from sluice.apply.mapping.table_view import view
+from sluice.capture.unwatched import expect_present
 from sluice.changelog import points
 from sluice.changelog.points import Point
 from sluice.connections import sealed_text
@@ -20,10 +21,9 @@ from sluice.log import event
 from sluice.model.action import Filled
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
-from sluice.monitor.unwatched import expect_present
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
-from sluice.store.replications import Replication
+from sluice.store.replications import ReplicationState
 from sluice.store.tables import comparison
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.protocol.slave import SlaveDatabase
@@ -38,7 +38,7 @@ CompareAll = Callable[[list[Comparison]], list[Difference]]
 
 
 @dataclass(frozen=True)
-class Request:
+class VerifyRequest:
     """What to compare: all watched tables if none is named; `percent` of the keys.
 
     Attributes:
@@ -55,7 +55,7 @@ class Request:
 
 
 def verify(
-    context: Context, request: Request, compare_all: CompareAll, patience_s: float = PATIENCE_S
+    context: Context, request: VerifyRequest, compare_all: CompareAll, patience_s: float = PATIENCE_S
 ) -> dict[str, object]:
     """Compare, record what was found, and, at the end of an initial update, let NORMAL or INCONSISTENT happen.
 
@@ -72,7 +72,7 @@ def verify(
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
     if ready:
-        with points.held(context, request.source, ready, patience_s) as point:
+        with points.held(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
             results = _compare(context, request, ready, point, compare_all, patience_s, late)
     for slave, tables in results.items():
         different = sum(one.different for one in tables.values())
@@ -82,7 +82,8 @@ def verify(
             if not replications.happened(context.store, pair, outcome, update_id=known[slave].update_id):
                 refused[slave] = replications.get(context.store, pair).status
             elif outcome is Event.VERIFIED:
-                cascades.begin(context, pair, known[slave].update_id)
+                cascades.follow(context.store, pair, known[slave].update_id)
+                outbox.send(context.store, context.runs(), pair)
     passing = [error for error in late.values() if isinstance(error, TransientError)]
     if request.initial and passing:
         # It is tried again: whoever failed is told then, and nobody who is on the way is given up with him (R8).
@@ -111,7 +112,7 @@ def _outcome(context: Context, pair: Pair, tables: Mapping[str, Difference]) -> 
     return f"{pair.slave}: {compared:,} rows compared, {different:,} different{left and f'; left out: {left}'}"
 
 
-def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], dict[str, Status]]:
+def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
     wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
     pairs = [Pair(request.source, slave) for slave in request.slaves]
     # What is on its way, or still to come, can be compared when it is there; then the update of those slaves ends.
@@ -130,7 +131,7 @@ def _ready(context: Context, request: Request) -> tuple[dict[str, Replication], 
     return ready, {slave: status for slave, status in states.items() if slave not in {*ready, *passed}}
 
 
-def _late(context: Context, request: Request, slaves: Sequence[str], patience_s: float) -> dict[str, SluiceError]:
+def _late(context: Context, request: VerifyRequest, slaves: Sequence[str], patience_s: float) -> dict[str, SluiceError]:
     """Slaves that have not come to where the log ends now, so that an update cannot end for them yet.
 
     They are waited for here, and by trying again: whoever waits at a point holds a snapshot of the master.
@@ -173,7 +174,7 @@ def _waiting(context: Context, pair: Pair) -> TransientError | None:
 
 def _compare(
     context: Context,
-    request: Request,
+    request: VerifyRequest,
     slaves: Sequence[str],
     point: Point,
     compare_all: CompareAll,
@@ -217,7 +218,7 @@ def _compare(
 
 
 def _aligned(
-    context: Context, request: Request, slave: str, point: Point, patience_s: float, stack: ExitStack
+    context: Context, request: VerifyRequest, slave: str, point: Point, patience_s: float, stack: ExitStack
 ) -> tuple[SlaveDatabase, str] | SluiceError:
     """A slave at the point, with its snapshot, which is held open; or why it does not come there."""
     pair = Pair(request.source, slave)
@@ -267,7 +268,7 @@ def _differences(
     return [one for some in each for one in _differences(compare_all, some, late)]
 
 
-def _shapes(context: Context, request: Request, point: Point) -> dict[TableName, Layout]:
+def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[TableName, Layout]:
     """The tables to be compared, as the point shows them: one that was made, dropped or renamed since is left out."""
     watched, present = context.watched(request.source), context.present(request.source)
     database = context.source(request.source)

@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.change_filter import Choice, choice
+from sluice.apply.change_filter import ChangeFilter, choice
 from sluice.apply.transform.build import shaped
-from sluice.apply.transform.stylesheet_file import Stylesheet
-from sluice.apply.transform.transform import Shape, reshaped
+from sluice.apply.transform.transform import RowTransform, reshaped
 from sluice.changelog.schema import are
 from sluice.config.mapper import Mapper
 from sluice.config.models import SlaveTable
 from sluice.errors import SluiceError
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
+from sluice.model.stylesheet import Stylesheet
 from sluice.values.copy_text import lines_of, rows_of_lines
 
 
@@ -89,13 +89,13 @@ class TableView:
         """The columns that it does not compute itself."""
         return tuple(column.name for column in self.layout.columns if not column.generated)
 
-    def shape(self, salt: bytes) -> Shape:
+    def shape(self, salt: bytes) -> RowTransform:
         """The shape of its rows, if it is shaped; hashes are made with the salt."""
         ours = (self.master.columns[place].name for place in self.picked)
         names = {name: self.entry.columns.get(name, name) for name in ours}
         return shaped(self.entry, self.style, self.master, names, salt)[1]
 
-    def choice(self) -> Choice:
+    def choice(self) -> ChangeFilter:
         """Which changes reach the slave, of those that it sees."""
         return choice(self.entry, replace(self.layout, name=self.master.name))
 
@@ -138,7 +138,7 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     return found
 
 
-class Sight:
+class BoundView:
     """A view with all that it takes to see by it, which is made once in a process.
 
     Args:
@@ -178,7 +178,7 @@ class Sight:
         return self._choice.of(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
 
 
-def seen(changes: pa.Table, sights: Mapping[int, Sight]) -> pa.Table:
+def as_seen(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
     """A batch as a slave sees it, given its sight of each layout in it; as it is, where all of them are plain.
 
     Raises:
@@ -200,7 +200,7 @@ def seen(changes: pa.Table, sights: Mapping[int, Sight]) -> pa.Table:
     return together if np.array_equal(order, np.arange(len(order))) else together.take(pa.array(order))
 
 
-def _expect_old(changes: pa.Table, sights: Mapping[int, Sight]) -> None:
+def _expect_old(changes: pa.Table, sights: Mapping[int, BoundView]) -> None:
     needing = pa.array([number for number, one in sights.items() if one.needing_old], pa.int64())
     lacking = pc.and_(pc.equal(changes["action"], Action.UPDATE), changes["old"].is_null())
     place = pc.index(pc.and_(lacking, pc.is_in(changes["layout"], value_set=needing)), True).as_py()
@@ -218,7 +218,7 @@ def _picked(rows: pa.ListArray, places: Sequence[int], width: int) -> pa.ListArr
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(~there))
 
 
-def shaped_lines(view: TableView, shape: Shape, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:
+def shaped_lines(view: TableView, shape: RowTransform, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:
     """Lines of COPY with the columns that are read -> lines with these of the slave's columns, and how many."""
     made = shape.made(rows_of_lines(buffer, len(view.read)))
     places = [place for place, column in enumerate(view.layout.columns) if column.name in columns]

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 
 from sluice.apply.transform.plugin import plugged
 from sluice.apply.transform.stylesheet import styled
-from sluice.apply.transform.stylesheet_file import Stylesheet
-from sluice.apply.transform.transform import Chain, Chosen, Columned, Shape, Texts, copied
+from sluice.apply.transform.transform import ColumnTransform, RowFilter, RowTransform, Texts, TransformChain, copied
 from sluice.config.models import HASH, REDACT, SlaveTable
 from sluice.errors import ConfigError
 from sluice.expressions import Expression, Fault, constant, is_text, parse
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
+from sluice.model.stylesheet import Stylesheet
 
 _T = TypeVar("_T")
 _REDACTED = "***"
@@ -27,7 +27,7 @@ _REDACTED = "***"
 
 def shaped(
     entry: SlaveTable, style: Stylesheet | None, layout: Layout, names: Mapping[str, str], salt: bytes
-) -> tuple[Layout, Shape]:
+) -> tuple[Layout, RowTransform]:
     """The rows that a slave sees of a table, still under the master's name, and the shape that makes them.
 
     Args:
@@ -40,7 +40,7 @@ def shaped(
         ConfigError: SLC-163, what is said does not go with the table's columns; SLC-161, the stylesheet or the plugin
             does not.
     """
-    shapes: list[Shape] = []
+    shapes: list[RowTransform] = []
     if entry.where is not None:
         shapes.append(_chosen(entry.where, layout))
     columned, key = _columned(entry, layout, names, salt)
@@ -52,12 +52,12 @@ def shaped(
     if entry.plugin is not None:
         shapes.append(own := plugged(entry.plugin, there))
         there = own.layout
-    return there, Chain(tuple(shapes))
+    return there, TransformChain(tuple(shapes))
 
 
-def _chosen(where: str, layout: Layout) -> Chosen:
+def _chosen(where: str, layout: Layout) -> RowFilter:
     condition = sound(layout.name, "where", lambda: _of_a_row(where).condition(layout.columns))
-    return Chosen(layout.columns, condition)
+    return RowFilter(layout.columns, condition)
 
 
 def _of_a_row(text: str) -> Expression:
@@ -69,7 +69,7 @@ def _of_a_row(text: str) -> Expression:
 
 def _columned(
     entry: SlaveTable, layout: Layout, names: Mapping[str, str], salt: bytes
-) -> tuple[Columned, tuple[int, ...]]:
+) -> tuple[ColumnTransform, tuple[int, ...]]:
     """The columns, and the key: without one of its columns as it is, or hashed, the table has none."""
     made: list[tuple[Column, Texts]] = []
     kept: dict[int, int] = {}
@@ -89,7 +89,7 @@ def _columned(
     known = {column.name for column, _ in made}
     made += [_computed(text, name, layout) for name, text in entry.compute.items() if name not in known]
     key = tuple(kept[place] for place in layout.key) if kept.keys() >= set(layout.key) else ()
-    return Columned(tuple(column for column, _ in made), tuple(texts for _, texts in made)), key
+    return ColumnTransform(tuple(column for column, _ in made), tuple(texts for _, texts in made)), key
 
 
 def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:

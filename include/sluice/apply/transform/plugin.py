@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice import extensions
-from sluice.apply.transform.transform import Made, rows_of
+from sluice.apply.transform.transform import TransformedRows
+from sluice.arrow_rows import rows_of
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -96,7 +97,7 @@ def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows
 
 
 @dataclass(frozen=True)
-class Plugged:
+class PluginTransform:
     """The shape that code of somebody else's gives to rows. See `sluice.apply.transform.transform`.
 
     Attributes:
@@ -113,7 +114,7 @@ class Plugged:
     def columns(self) -> tuple[Column, ...]:
         return self.layout.columns
 
-    def made(self, rows: pa.ListArray) -> Made:
+    def made(self, rows: pa.ListArray) -> TransformedRows:
         """Raises SluiceError SLC-162 if the plugin fails, does not end, or answers what makes no sense."""
         texts = [pc.list_element(rows, place) for place in range(len(self.given.columns))]
         batch = pa.RecordBatch.from_arrays(texts, [column.name for column in self.given.columns])
@@ -121,7 +122,7 @@ class Plugged:
             self.called, self.given.name, len(rows), lambda: self._checked(self.plugin.rows(batch), len(rows))
         )
 
-    def _checked(self, answer: Rows, count: int) -> Made:
+    def _checked(self, answer: Rows, count: int) -> TransformedRows:
         if not isinstance(answer, Rows):
             raise TypeError(f"it answered {type(answer).__name__}, not Rows")
         names = [column.name for column in self.columns]
@@ -134,30 +135,30 @@ class Plugged:
             raise ValueError(f"{made} rows for {count}, and it is not said what they were made of")
         if len(of) != made or (made and (of[0] < 0 or of[-1] >= count or (np.diff(of) < 0).any())):
             raise ValueError("`of` does not name for each of its rows, in their order, the row that it was made of")
-        return Made(rows_of(columns, made), of)
+        return TransformedRows(rows_of(columns, made), of)
 
 
-def plugged(named: str, layout: Layout) -> Plugged:
+def plugged(named: str, layout: Layout) -> PluginTransform:
     """The plugin of that name, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
     hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
     return fitted(f"plugin {named}", layout, lambda given: extensions.made(GROUP, named, given), hint)
 
 
-def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> Plugged:
+def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> PluginTransform:
     """What is made there, for a table as a slave would see it; arguments and errors as `usable`."""
     # Whatever the database computes on the master, these rows bring.
     given = replace(layout, columns=tuple(replace(column, generated=False) for column in layout.columns))
 
-    def found() -> Plugged:
+    def found() -> PluginTransform:
         plugin = make(given)
         if not isinstance(plugin, Plugin):
-            raise extensions.Unusable("what it makes lacks `columns`, `key` or `rows`")
+            raise extensions.UnusableExtension("what it makes lacks `columns`, `key` or `rows`")
         columns = tuple(plugin.columns)
         names = [column.name for column in columns]
         if not columns or len(set(names)) < len(names) or not set(plugin.key) <= set(names):
-            raise extensions.Unusable("its columns are none, or two of one name, or its key is not among them")
+            raise extensions.UnusableExtension("its columns are none, or two of one name, or its key is not among them")
         key = tuple(names.index(name) for name in plugin.key)
-        return Plugged(plugin, called, given, replace(given, columns=columns, key=key))
+        return PluginTransform(plugin, called, given, replace(given, columns=columns, key=key))
 
     return usable(called, layout.name, found, hint)
 
@@ -174,7 +175,7 @@ def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> 
     """
     try:
         return make()
-    except extensions.Unusable as error:
+    except extensions.UnusableExtension as error:
         fact = f"the {called} cannot be used for {table}: {error}"
         raise ConfigError(161, fact, f"mend it, or {hint}; nothing was changed") from error
 

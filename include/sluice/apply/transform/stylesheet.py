@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import pyarrow as pa
 
 from sluice import extensions, shell
-from sluice.apply.transform.plugin import Plugged, Rows, fitted, rows_of_each
+from sluice.apply.transform.plugin import PluginTransform, Rows, fitted, rows_of_each
 from sluice.apply.transform.plugin import Row as Values
-from sluice.apply.transform.stylesheet_file import Stylesheet
 from sluice.apply.transform.xslt_process import sandbox
-from sluice.expressions.value_types import Kind, Type
+from sluice.expressions.value_types import Type, TypeFamily
 from sluice.messages.column_literal import BOOLEAN_LETTERS, BOOLEAN_WORDS
 from sluice.messages.from_changes import column_names
 from sluice.messages.message import Description, Message, Row
@@ -24,10 +23,11 @@ from sluice.messages.xml_reader import parse
 from sluice.messages.xml_writer import render
 from sluice.model.action import Action
 from sluice.model.layout import Column, Layout
+from sluice.model.stylesheet import Stylesheet
 from sluice.model.table_definition import DefinedColumn, DefinedTable, TableChange
 
 
-def styled(sheet: Stylesheet, layout: Layout) -> Plugged:
+def styled(sheet: Stylesheet, layout: Layout) -> PluginTransform:
     """The stylesheet's shape, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
     hint = f"take it out of `stylesheets`; {shell.check()} tells whether it can be used"
     return fitted(
@@ -91,7 +91,7 @@ def _column(name: str, said: Mapping[str, str]) -> Column:
 
 
 def _booleans(columns: Iterable[Column]) -> list[str]:
-    return [column.name for column in columns if Type.of(column.type).kind is Kind.BOOLEAN]
+    return [column.name for column in columns if Type.of(column.type).kind is TypeFamily.BOOLEAN]
 
 
 def _spelled(row: Values, booleans: Iterable[str], spelling: Mapping[str, str]) -> Values:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice import log
 from sluice.config.models import Stylesheets
 from sluice.errors import ConfigError
 from sluice.model.names import Pair
-
-
-@dataclass(frozen=True)
-class Stylesheet:
-    """A stylesheet as it travels to where rows are; nothing else of its directory does."""
-
-    name: str
-    text: bytes = field(repr=False)
+from sluice.model.stylesheet import Stylesheet
 
 
 def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> Stylesheet | None:

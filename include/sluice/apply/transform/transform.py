@@ -6,7 +6,7 @@ make the same of a row, and where batches are cut does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sluice.arrow_rows import rows_of
 from sluice.changelog.schema import ROW
 from sluice.expressions import Condition
 from sluice.model.action import Action
@@ -25,7 +26,7 @@ Texts = Callable[[pa.ListArray], pa.StringArray]
 
 
 @dataclass(frozen=True)
-class Made:
+class TransformedRows:
     """Rows of a slave.
 
     Attributes:
@@ -37,55 +38,55 @@ class Made:
     of: Places
 
 
-class Shape(Protocol):
+class RowTransform(Protocol):
     """What a slave sees of a table's rows."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the rows that it makes."""
 
-    def made(self, rows: pa.ListArray) -> Made:
+    def made(self, rows: pa.ListArray) -> TransformedRows:
         """The rows made of these, of which none is null. Raises SluiceError if it cannot."""
 
 
 @dataclass(frozen=True)
-class Chosen:
+class RowFilter:
     """The rows that meet a condition, as they are."""
 
     columns: tuple[Column, ...]
     condition: Condition
 
-    def made(self, rows: pa.ListArray) -> Made:
+    def made(self, rows: pa.ListArray) -> TransformedRows:
         held = self.condition.holds(rows)
-        return Made(rows.filter(held), np.flatnonzero(held.to_numpy(zero_copy_only=False)))
+        return TransformedRows(rows.filter(held), np.flatnonzero(held.to_numpy(zero_copy_only=False)))
 
 
 @dataclass(frozen=True)
-class Columned:
+class ColumnTransform:
     """Each row with other values: `texts` has one function for each column."""
 
     columns: tuple[Column, ...]
     texts: tuple[Texts, ...]
 
-    def made(self, rows: pa.ListArray) -> Made:
-        return Made(rows_of([of(rows) for of in self.texts], len(rows)), np.arange(len(rows)))
+    def made(self, rows: pa.ListArray) -> TransformedRows:
+        return TransformedRows(rows_of([of(rows) for of in self.texts], len(rows)), np.arange(len(rows)))
 
 
 @dataclass(frozen=True)
-class Chain:
+class TransformChain:
     """One shape after the other."""
 
-    shapes: tuple[Shape, ...]
+    shapes: tuple[RowTransform, ...]
 
     @property
     def columns(self) -> tuple[Column, ...]:
         return self.shapes[-1].columns
 
-    def made(self, rows: pa.ListArray) -> Made:
-        found = Made(rows, np.arange(len(rows)))
+    def made(self, rows: pa.ListArray) -> TransformedRows:
+        found = TransformedRows(rows, np.arange(len(rows)))
         for shape in self.shapes:
             more = shape.made(found.rows)
-            found = Made(more.rows, found.of[more.of])
+            found = TransformedRows(more.rows, found.of[more.of])
         return found
 
 
@@ -94,15 +95,7 @@ def copied(place: int) -> Texts:
     return lambda rows: pc.list_element(rows, place)
 
 
-def rows_of(columns: Sequence[pa.StringArray], count: int) -> pa.ListArray:
-    """So many rows, out of their columns."""
-    width = len(columns)
-    places = (np.arange(count)[:, None] + np.arange(width) * count).ravel()
-    values = pa.concat_arrays([column.cast(pa.string()) for column in columns]).take(pa.array(places))
-    return pa.ListArray.from_arrays(pa.array(np.arange(count + 1) * width, pa.int32()), values)
-
-
-def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], Made]) -> pa.Table:
+def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows]) -> pa.Table:
     """Changes of rows of one layout, as a slave sees them. Columns as in `CHANGES`, in and out.
 
     What a change brings is what is made of its new row, and what it takes away is what is made of its old one: so a row
@@ -143,7 +136,7 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], Made]) -> pa.Tabl
     return found
 
 
-def _made(rows: pa.ListArray, made: Callable[[pa.ListArray], Made]) -> tuple[pa.ListArray, Places]:
+def _made(rows: pa.ListArray, made: Callable[[pa.ListArray], TransformedRows]) -> tuple[pa.ListArray, Places]:
     """What is made of the rows that are there, and the place of the change that each belongs to."""
     places = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
     if not len(places):

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from sluice.context import Context
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import Foreseen, Key, KeyRange
-from sluice.initial_update.progress import Far, progress
-from sluice.model.progress import Progress
+from sluice.initial_update.progress import Done, progress
+from sluice.model.progress import LoadProgress
+from sluice.vendors.protocol.read import Foreseen, Key, KeyRange
 from sluice.vendors.registry import master
 
 
-class Ahead:
+class RemainingEstimate:
     """What is left of the ranges of one slave, since whoever loads now began."""
 
     def __init__(self, context: Context, source: str) -> None:
@@ -23,7 +23,7 @@ class Ahead:
         self._began = time.monotonic()
         self._left: dict[int, Foreseen] = {}
         self._asked: dict[int, Key | None] = {}
-        self._first: Far | None = None
+        self._first: Done | None = None
         self._planned = 0
 
     def look(self, ranges: Sequence[KeyRange], wanted: Set[int]) -> None:
@@ -45,16 +45,16 @@ class Ahead:
         if self._first is None and wanted <= self._left.keys():
             there = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)
             self._planned = there + self._bytes()
-            self._first = Far(there, *_counted(ranges))
+            self._first = Done(there, *_counted(ranges))
 
-    def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> Progress:
+    def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> LoadProgress:
         """How far they were when they were looked at."""
         chunks, rows = _counted(ranges)
         if self._first is None:
-            return Progress(len(ranges), chunks, rows, waits=waits)
+            return LoadProgress(len(ranges), chunks, rows, waits=waits)
         # What is expected changes as the master's statistics do.
-        now = Far(max(self._planned - self._bytes(), self._first.bytes), chunks, rows)
-        all_ = Far(self._planned, len(ranges))
+        now = Done(max(self._planned - self._bytes(), self._first.bytes), chunks, rows)
+        all_ = Done(self._planned, len(ranges))
         return replace(progress(all_, self._first, now, time.monotonic() - self._began), waits=waits)
 
     def _bytes(self) -> int:

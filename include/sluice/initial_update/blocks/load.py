@@ -15,19 +15,20 @@ from sluice.changelog import points
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.blocks.estimate import Ahead
+from sluice.initial_update.blocks.estimate import RemainingEstimate
 from sluice.initial_update.blocks.plan import ranges_of
-from sluice.initial_update.blocks.schedule import Turns
-from sluice.initial_update.blocks.throttle import Courtesy
-from sluice.initial_update.chunks.plan import KeyRange
+from sluice.initial_update.blocks.schedule import Schedule
+from sluice.initial_update.blocks.throttle import Throttle
 from sluice.initial_update.targets import plan_of
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.model.progress import Progress
-from sluice.monitor.status import behind
+from sluice.model.progress import LoadProgress
+from sluice.state.initial_update import UpdateEvent
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, replications, updates
-from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, OfMaster
+from sluice.store.replications import behind
+from sluice.vendors.protocol.read import KeyRange
+from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, FromMaster
 
 LoadBlocks = Callable[[BlockJob], Sequence[BlockLoaded]]
 
@@ -46,7 +47,7 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
             the next run goes on.
     """
     with ExitStack() as stack:
-        courtesy = Courtesy(context, source)
+        courtesy = Throttle(context, source)
         loads: list[_Loading] = []
         for slave in slaves:
             loads.append(_Loading(context, Pair(source, slave), load, courtesy, lambda: _report(context, loads), stack))
@@ -62,7 +63,7 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
         for one in loads:
             one.finish()
         for number in {one.update for one in loads if one.ranges and not one.error}:
-            updates.finish(context.store, number, "LOADED")
+            updates.finish(context.store, number, UpdateEvent.LOADED)
         failed = [one.error for one in loads if one.error]
         if failed and len(failed) == len(loads):
             raise failed[-1]
@@ -91,7 +92,7 @@ class _Loading:
         context: Context,
         pair: Pair,
         load: LoadBlocks,
-        courtesy: Courtesy,
+        courtesy: Throttle,
         tell: Callable[[], None],
         stack: ExitStack,
     ) -> None:
@@ -105,8 +106,8 @@ class _Loading:
         self._excludes = context.config.slave(pair.slave).mapper.excludes
         self._switch = context.switch(pair)
         self.update = replications.get(context.store, pair).update_id or 0
-        self._turns = Turns()
-        self._ahead = Ahead(context, pair.source)
+        self._turns = Schedule()
+        self._ahead = RemainingEstimate(context, pair.source)
         self.ranges: list[KeyRange] = []
         self.error: SluiceError | None = None
         self.away: TransientError | None = None
@@ -121,7 +122,7 @@ class _Loading:
         return bool(self.ranges) and (self.left or not any(map(self._wanted, self.ranges)))
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> LoadProgress:
         """How far it is; its rate is that of this run."""
         return self._ahead.progress(self.ranges, self._waits or None)
 
@@ -135,7 +136,13 @@ class _Loading:
         if self._kept() or not (chosen := self._turns.next(filter(self._wanted, self.ranges), most)):
             return False
         began = time.monotonic()
-        with points.held(self._context, self.pair.source, [self.pair.slave], self._settings.patience_s) as point:
+        with points.held(
+            self._context.store,
+            self.pair.source,
+            [self.pair.slave],
+            self._settings.patience_s,
+            self._context.ask_publisher,
+        ) as point:
             job = self._job(point, chosen)
             done = self._load(job)
         self._look()
@@ -172,7 +179,7 @@ class _Loading:
         return BlockJob(
             source=self.pair.source,
             update=self.update,
-            origin=OfMaster(source.vendor, source.connection, point.snapshot_id),
+            origin=FromMaster(source.vendor, source.connection, point.snapshot_id),
             sealed=sealed_text(),
             slave=plan_of(context, self.pair, 0),
             mapper=context.mapper(self.pair),

@@ -13,22 +13,22 @@ from itertools import pairwise
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.copy import Target, each, given
-from sluice.initial_update.chunks.plan import KeyRange
+from sluice.initial_update.chunks.copy import LoadTarget, each, given
 from sluice.initial_update.chunks.resume import began
 from sluice.initial_update.participants import Leased
 from sluice.initial_update.targets import slave_target
 from sluice.log import event
-from sluice.model.key_range import Between
+from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.watched import chosen
 from sluice.store import blocked, rejected_changes, updates
 from sluice.vendors.protocol.load import DumpSnapshot, SlaveRanges, TableDefinition
+from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.registry import online
 
 
-class Later:
+class BlockPlan:
     """What slaves get in blocks, once their stream goes on.
 
     Attributes:
@@ -47,7 +47,7 @@ class Later:
         source: str,
         snapshot: DumpSnapshot,
         definitions: Sequence[TableDefinition],
-        keys: Sequence[Between] = (),
+        keys: Sequence[KeyInterval] = (),
     ) -> None:
         entries = context.config.source(source).patterns
         dumped = {one.name for one in definitions}
@@ -108,7 +108,7 @@ class Later:
         for reached, until in pairwise([None, *cuts, wanted.until]):
             yield replace(wanted, reached=reached, until=until)
 
-    def expect(self, target: Target, update: int) -> None:
+    def expect(self, target: LoadTarget, update: int) -> None:
         """Write down on a slave what an update is to load."""
         (pair,) = target.pairs
         seen = self._seen(pair)
@@ -116,8 +116,8 @@ class Later:
             there.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
 
     def apart(
-        self, targets: Sequence[Target], update: int, failed: dict[str, SluiceError], *, resume: bool
-    ) -> tuple[list[Target], list[Target]]:
+        self, targets: Sequence[LoadTarget], update: int, failed: dict[str, SluiceError], *, resume: bool
+    ) -> tuple[list[LoadTarget], list[LoadTarget]]:
         """Slaves that get all of it, and those that keep what an earlier update has loaded and get what is left.
 
         Args:
@@ -126,7 +126,7 @@ class Later:
         """
         going_on: set[str] = set()
 
-        def look(target: Target) -> None:
+        def look(target: LoadTarget) -> None:
             self.plan(*target.pairs, build=True)
             if resume and self._goes_on(target, update):
                 going_on.add(target.name)
@@ -134,7 +134,7 @@ class Later:
         ready = each(targets, look, failed)
         return [one for one in ready if one.name not in going_on], [one for one in ready if one.name in going_on]
 
-    def _goes_on(self, target: Target, update: int) -> bool:
+    def _goes_on(self, target: LoadTarget, update: int) -> bool:
         """Take over the ranges that an update left, if its slave's stream lacks nothing since."""
         (pair,) = target.pairs
         target.tables.begin()
@@ -168,7 +168,7 @@ class Later:
         return seen(self._context, pair, self._keys)
 
 
-def seen(context: Context, pair: Pair, keys: Sequence[Between] = ()) -> str:
+def seen(context: Context, pair: Pair, keys: Sequence[KeyInterval] = ()) -> str:
     """Another text if other keys are asked for, if the configuration has other tables, or if a slave is to have other
     rows of them. What statements change of tables meanwhile it gets by the stream."""
     config, mapper = context.config, context.mapper(pair)
@@ -184,7 +184,7 @@ def replace_keys(
     context: Context,
     held: Sequence[Leased],
     update: int,
-    keys: Sequence[Between],
+    keys: Sequence[KeyInterval],
     *,
     resume: bool,
 ) -> dict[str, SluiceError]:
@@ -205,7 +205,7 @@ def replace_keys(
         updates.begun(context.store, update, snapshot.snapshot, snapshot.position)
         anew, _ = later.apart(targets, update, failed, resume=resume)
 
-        def begin(target: Target) -> None:
+        def begin(target: LoadTarget) -> None:
             target.tables.begin()
             later.expect(target, update)
 
@@ -215,8 +215,8 @@ def replace_keys(
 
 @contextmanager
 def planned(
-    context: Context, source: str, keys: Sequence[Between], tables: Collection[TableName] = ()
-) -> Iterator[tuple[Later, DumpSnapshot]]:
+    context: Context, source: str, keys: Sequence[KeyInterval], tables: Collection[TableName] = ()
+) -> Iterator[tuple[BlockPlan, DumpSnapshot]]:
     """What slaves get in blocks of ranges of keys, or of whole tables, and the snapshot that it is planned by.
 
     Raises:
@@ -225,7 +225,7 @@ def planned(
     database, named = context.source(source), sorted({*(one.table for one in keys), *tables})
     try:
         with database.dump_snapshot([named], context.manifest(source).end) as snapshot:
-            yield Later(context, source, snapshot, snapshot.definitions(), keys), snapshot
+            yield BlockPlan(context, source, snapshot, snapshot.definitions(), keys), snapshot
     finally:
         database.close()
 

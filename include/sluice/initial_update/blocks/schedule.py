@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from sluice.initial_update.chunks.plan import KeyRange
+from sluice.vendors.protocol.read import KeyRange
 
 # How long a range rests whose block was put off; twice as long each time that it is put off again. While somebody keeps
 # its table locked, a slave that stands at a point for it has little of the stream.
@@ -13,7 +13,7 @@ _FIRST_REST_S = 1.0
 _LONGEST_REST_S = 30.0
 
 
-class Turns:
+class Schedule:
     """Ranges in their order; those that were put off rest, and then go behind the others."""
 
     def __init__(self) -> None:

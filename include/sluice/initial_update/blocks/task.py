@@ -9,8 +9,8 @@ from dataclasses import replace
 from sluice.apply.mapping.table_view import shaped_lines, view
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.chunks.plan import KeyRange
 from sluice.vendors.protocol.load import Reading
+from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded
 from sluice.vendors.registry import master, online
 

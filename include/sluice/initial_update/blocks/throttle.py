@@ -24,7 +24,7 @@ def active(context: Context, source: str) -> int | None:
     return master(settings.vendor).active(context.connection(settings.connection))
 
 
-class Courtesy:
+class Throttle:
     """What says whether a block may be read of a master now; loads of several slaves ask the same one."""
 
     def __init__(self, context: Context, source: str) -> None:

@@ -13,7 +13,7 @@ from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap, changes_of, deliver
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.copy import Target
+from sluice.initial_update.chunks.copy import LoadTarget
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.vendors.protocol.load import DumpSnapshot, TableDefinition
@@ -47,7 +47,7 @@ def told(
     return merging(whole)
 
 
-def bring(context: Context, target: Target, overlap: Overlap) -> None:
+def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
     """Bring tables of a slave, which have rows of some time between, to what the last snapshot shows. The log has all
     of it.
 

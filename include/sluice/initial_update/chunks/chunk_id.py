@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from sluice.initial_update.chunks.plan import Chunk
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
+from sluice.vendors.protocol.read import Chunk
 
 
 @dataclass(frozen=True)
-class Piece:
+class ChunkId:
     """What a chunk of a slave, or of a directory, holds, or is to hold.
 
     Attributes:
@@ -33,7 +33,7 @@ class Piece:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> Piece:
+    def from_json(cls, text: str) -> ChunkId:
         """What `to_json` gave."""
         plain = json.loads(text)
         made = {"relation": TableName, "snapshot": Snapshot, "position": Position}

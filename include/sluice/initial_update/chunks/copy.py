@@ -18,22 +18,22 @@ from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import Chunk
 from sluice.initial_update.progress import Unread, of_chunks
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.state.initial_update import UpdateEvent
 from sluice.store import updates
 from sluice.store.engine import Store
-from sluice.store.tables import initial_update
 from sluice.vendors.protocol.load import Expected, SlaveTables, TableDefinition
-from sluice.vendors.protocol.tasks import LoadJob, OfFiles, OfMaster, SlaveLoad, SlaveLoaded
+from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.tasks import FromFiles, FromMaster, LoadJob, SlaveLoad, SlaveLoaded
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
 
 
 @dataclass(frozen=True)
-class Dumped:
+class DumpSource:
     """What is copied: tables as a snapshot shows them, and where their rows come from.
 
     Attributes:
@@ -44,11 +44,11 @@ class Dumped:
     sequences: Sequence[SequenceValue]
     snapshot: Snapshot
     position: Position
-    origin: OfMaster | OfFiles
+    origin: FromMaster | FromFiles
 
 
 @dataclass(frozen=True)
-class Target:
+class LoadTarget:
     """Where rows go: a slave, or a directory for slaves that get the same rows.
 
     Attributes:
@@ -65,35 +65,35 @@ class Target:
         return self.plan.slave
 
 
-class Before(Protocol):
+class ResumeStrategy(Protocol):
     """What earlier loads have left on the targets, and what is to come therefore."""
 
-    def begin(self, target: Target) -> None:
+    def begin(self, target: LoadTarget) -> None:
         """Fence out whoever was at work on a target, and see what may stay there. For each, before all else."""
 
     def chunks(self) -> Sequence[Chunk]:
         """All chunks of the copy."""
 
-    def expected(self, target: Target) -> Sequence[Expected]:
+    def expected(self, target: LoadTarget) -> Sequence[Expected]:
         """What a target is to know of each of them."""
 
-    def staying(self, target: Target) -> Collection[TableName]:
+    def staying(self, target: LoadTarget) -> Collection[TableName]:
         """The tables of a target that keep their rows, and get more."""
 
-    def catch_up(self, target: Target) -> None:
+    def catch_up(self, target: LoadTarget) -> None:
         """Bring what stayed to what the others are now, when all chunks are in."""
 
-    def lacking(self, target: Target) -> Collection[TableName]:
+    def lacking(self, target: LoadTarget) -> Collection[TableName]:
         """The tables of a target that lack rows even then."""
 
 
-class Nothing:
+class NoResume:
     """Nothing stays, or just what the target itself knows of the same load."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks
 
-    def begin(self, target: Target) -> None:
+    def begin(self, target: LoadTarget) -> None:
         """Fence out whoever was at work."""
         target.tables.begin()
 
@@ -101,18 +101,18 @@ class Nothing:
         """The chunks that were given."""
         return self._chunks
 
-    def expected(self, target: Target) -> Sequence[Expected]:
+    def expected(self, target: LoadTarget) -> Sequence[Expected]:
         """All are to come."""
         return [Expected(None)] * len(self._chunks)
 
-    def staying(self, target: Target) -> Collection[TableName]:
+    def staying(self, target: LoadTarget) -> Collection[TableName]:
         """None."""
         return ()
 
-    def catch_up(self, target: Target) -> None:
+    def catch_up(self, target: LoadTarget) -> None:
         """There is nothing to be done."""
 
-    def lacking(self, target: Target) -> Collection[TableName]:
+    def lacking(self, target: LoadTarget) -> Collection[TableName]:
         """None."""
         return ()
 
@@ -121,12 +121,12 @@ def copy(
     context: Context,
     source: str,
     update: int,
-    dumped: Dumped,
-    targets: Sequence[Target],
+    dumped: DumpSource,
+    targets: Sequence[LoadTarget],
     load: Load,
-    before: Before,
+    before: ResumeStrategy,
     unread: Unread = lambda _: None,
-) -> tuple[list[Target], dict[str, SluiceError]]:
+) -> tuple[list[LoadTarget], dict[str, SluiceError]]:
     """Copy everything to every target; those that have all of it, and what went wrong with the others, by name.
 
     Args:
@@ -180,42 +180,44 @@ def given(mapper: Mapper, tables: Sequence[TableDefinition]) -> list[TableDefini
     return [one for one in tables if not mapper.excludes(one.name)]
 
 
-def _expected(target: Target, before: Before) -> list[Expected]:
+def _expected(target: LoadTarget, before: ResumeStrategy) -> list[Expected]:
     """The chunks as a target expects them: of a table that it does not get nothing is to come."""
     excludes, chunks = target.tables.mapper.excludes, before.chunks()
     found = zip(chunks, before.expected(target), strict=True)
     return [Expected(None, 0) if excludes(chunk.leaf.table) else one for chunk, one in found]
 
 
-def _told(target: Target, dumped: Dumped, merged: Collection[TableName]) -> SlaveLoad:
+def _told(target: LoadTarget, dumped: DumpSource, merged: Collection[TableName]) -> SlaveLoad:
     mapper = target.tables.mapper
     views = {one.name: view(mapper, one.layout) for one in given(mapper, dumped.definitions)}
-    if isinstance(dumped.origin, OfFiles):
+    if isinstance(dumped.origin, FromFiles):
         # What shapes rows did so when they were stored.
         views = {name: one.of_shaped_rows for name, one in views.items()}
     return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
 
 
-def _expect_kept(context: Context, target: Target, names: Sequence[TableName]) -> None:
+def _expect_kept(context: Context, target: LoadTarget, names: Sequence[TableName]) -> None:
     for pair in target.pairs:
         shared_tables.expect_kept(context, pair, names)
 
 
-def _whole(target: Target, chunks: int) -> None:
+def _whole(target: LoadTarget, chunks: int) -> None:
     done = len(target.tables.progress())
     if done != chunks:
         raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
 
 
-def _binary(table: TableDefinition, targets: Sequence[Target]) -> bool:
+def _binary(table: TableDefinition, targets: Sequence[LoadTarget]) -> bool:
     """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
     return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
 
 
-def each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict[str, SluiceError]) -> list[Target]:
+def each(
+    targets: Sequence[LoadTarget], step: Callable[[LoadTarget], None], failed: dict[str, SluiceError]
+) -> list[LoadTarget]:
     """Do one step on all targets at once; those that fail are noted and left out."""
 
-    def attempt(target: Target) -> Target | None:
+    def attempt(target: LoadTarget) -> LoadTarget | None:
         try:
             step(target)
         except SluiceError as error:
@@ -227,17 +229,16 @@ def each(targets: Sequence[Target], step: Callable[[Target], None], failed: dict
         return [target for target in pool.map(attempt, targets) if target]
 
 
-def _begun(store: Store, update: int, dumped: Dumped) -> None:
+def _begun(store: Store, update: int, dumped: DumpSource) -> None:
     # If the source turned out to have lost changes, they are INCONSISTENT by now, and nothing is to be resumed.
     with store.begin() as connection:
-        connection.execute(
-            initial_update.update()
-            .where(initial_update.c.id == update, updates.under_way(update).exists())
-            .values(
-                state="DUMPING" if isinstance(dumped.origin, OfMaster) else "LOADING",
+        if connection.execute(updates.under_way(update).limit(1)).first():
+            updates.happen(
+                connection,
+                update,
+                UpdateEvent.DUMP if isinstance(dumped.origin, FromMaster) else UpdateEvent.LOAD,
                 snapshot=dumped.snapshot.text,
                 segment=dumped.position.segment,
                 ordinal=dumped.position.ordinal,
                 started_at=func.clock_timestamp(),
             )
-        )

@@ -18,9 +18,9 @@ from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks.catch_up import await_published, bring, expect_told, told
-from sluice.initial_update.chunks.chunk_id import Piece
-from sluice.initial_update.chunks.copy import Target
-from sluice.initial_update.chunks.plan import Chunk, chunks
+from sluice.initial_update.chunks.chunk_id import ChunkId
+from sluice.initial_update.chunks.copy import LoadTarget
+from sluice.initial_update.chunks.plan import chunks
 from sluice.initial_update.files.manifest import fingerprints
 from sluice.initial_update.files.target import StoredTables
 from sluice.initial_update.participants import restart
@@ -29,10 +29,11 @@ from sluice.model.names import TableName
 from sluice.store.engine import Store
 from sluice.store.tables import initial_update
 from sluice.vendors.protocol.load import DumpSnapshot, Expected, TableDefinition
+from sluice.vendors.protocol.read import Chunk
 
 
 @dataclass(frozen=True)
-class Staying:
+class LoadedTables:
     """What stays on a slave: these tables, with the pieces of them that are in and how many rows each has.
 
     Attributes:
@@ -40,28 +41,28 @@ class Staying:
     """
 
     tables: frozenset[TableName] = frozenset()
-    pieces: tuple[tuple[Piece, int], ...] = ()
-    cuts: tuple[Piece, ...] = ()
+    pieces: tuple[tuple[ChunkId, int], ...] = ()
+    cuts: tuple[ChunkId, ...] = ()
 
     @cached_property
-    def oldest(self) -> Piece:
+    def oldest(self) -> ChunkId:
         """A piece of the first snapshot. A later one shows more: its end is later, or fewer are in progress."""
 
-        def age(piece: Piece) -> tuple[int, int]:
+        def age(piece: ChunkId) -> tuple[int, int]:
             _, high, running = piece.snapshot.parts()
             return high, -len(running)
 
         return min((piece for piece, _ in self.pieces), key=age)
 
-    def holding(self, chunk: Chunk) -> tuple[Piece, int] | None:
+    def holding(self, chunk: Chunk) -> tuple[ChunkId, int] | None:
         """The piece that a chunk is in, and how many rows it has; None if they are to come."""
         pieces = self._by_relation.get(chunk.leaf.relation, [])
         place = bisect_right(pieces, chunk.low, key=lambda one: one[0].low) - 1
         return pieces[place] if place >= 0 and pieces[place][0].holds(chunk) else None
 
     @cached_property
-    def _by_relation(self) -> dict[TableName, list[tuple[Piece, int]]]:
-        found: dict[TableName, list[tuple[Piece, int]]] = {}
+    def _by_relation(self) -> dict[TableName, list[tuple[ChunkId, int]]]:
+        found: dict[TableName, list[tuple[ChunkId, int]]] = {}
         for piece, rows in sorted(self.pieces, key=lambda one: one[0].low):
             found.setdefault(piece.relation, []).append((piece, rows))
         return found
@@ -75,7 +76,7 @@ def began(store: Store, update: int) -> bool:
 
 
 class Resumption:
-    """See `sluice.initial_update.chunks.copy.Before`: what a dump that broke off has left on slaves.
+    """See `sluice.initial_update.chunks.copy.ResumeStrategy`: what a dump that broke off has left on slaves.
 
     Attributes:
         shown: the snapshot that the slaves equal in the end.
@@ -110,19 +111,19 @@ class Resumption:
         self._table_of = {leaf.relation: leaf.table for leaf in self._leaves}
         self._wanted = wanted
         self._shapes: dict[str, dict[TableName, str]] = {}
-        self._stay: dict[str, Staying] = {}
+        self._stay: dict[str, LoadedTables] = {}
 
-    def begin(self, target: Target) -> None:
+    def begin(self, target: LoadTarget) -> None:
         """Fence out whoever was at work on a slave, and see what may stay there."""
         self._shapes[target.name] = self._shaped(target)
         found = target.tables.begin()
-        stay = self._found(target, found) if self._wanted else Staying()
+        stay = self._found(target, found) if self._wanted else LoadedTables()
         if stay.pieces and self._told(stay):
             # From here on the log has to be kept.
             restart(self._context.store, target.pairs, stay.oldest.position, self._update)
             event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
         else:
-            stay = Staying()
+            stay = LoadedTables()
         self._stay[target.name] = stay
 
     def chunks(self) -> list[Chunk]:
@@ -140,27 +141,27 @@ class Resumption:
         since = min((one.oldest.snapshot.parts()[0] for one in stay if one.pieces), default=None)
         return planned + [replace(chunk, number=len(planned) + n, since=since) for n, chunk in enumerate(again)]
 
-    def expected(self, target: Target) -> list[Expected]:
+    def expected(self, target: LoadTarget) -> list[Expected]:
         """The chunks as one slave expects them."""
         stay, shapes = self._stay[target.name], self._shapes[target.name]
         return [self._expected(chunk, stay.holding(chunk), shapes[chunk.leaf.table]) for chunk in self._chunks]
 
-    def _expected(self, chunk: Chunk, holding: tuple[Piece, int] | None, shape: str) -> Expected:
+    def _expected(self, chunk: Chunk, holding: tuple[ChunkId, int] | None, shape: str) -> Expected:
         if chunk.since is not None:
             return Expected(None, None if holding else 0)
         leaf, snapshot = chunk.leaf, self.shown
-        new = Piece(leaf.relation, 0, None, shape, snapshot.snapshot, snapshot.position, self._update)
+        new = ChunkId(leaf.relation, 0, None, shape, snapshot.snapshot, snapshot.position, self._update)
         piece, rows = holding or (new, None)
         if rows and piece.low != chunk.low:
             # What it is cut into has its rows together.
             rows = 0
         return Expected(replace(piece, low=chunk.low, high=chunk.high).to_json(), rows)
 
-    def staying(self, target: Target) -> frozenset[TableName]:
+    def staying(self, target: LoadTarget) -> frozenset[TableName]:
         """The tables of a slave that keep their rows."""
         return self._stay[target.name].tables
 
-    def catch_up(self, target: Target) -> None:
+    def catch_up(self, target: LoadTarget) -> None:
         """Bring what stayed on a slave, once all else is in, to what this dump's snapshot shows. What stayed in files
         is brought there where they are loaded.
 
@@ -177,11 +178,11 @@ class Resumption:
         else:
             bring(self._context, target, overlap)
 
-    def lacking(self, target: Target) -> Collection[TableName]:
+    def lacking(self, target: LoadTarget) -> Collection[TableName]:
         """Those of which nothing is loaded here."""
         return self._later
 
-    def _shaped(self, target: Target) -> dict[TableName, str]:
+    def _shaped(self, target: LoadTarget) -> dict[TableName, str]:
         """For each table another text if its rows were moved, or are captured or seen otherwise."""
         seen, found = fingerprints(target.tables.mapper, self._definitions), {}
         for table in self._definitions:
@@ -190,25 +191,25 @@ class Resumption:
             found[table.name] = hashlib.sha256(said.encode()).hexdigest()
         return found
 
-    def _found(self, target: Target, found: Sequence[Expected]) -> Staying:
+    def _found(self, target: LoadTarget, found: Sequence[Expected]) -> LoadedTables:
         """What is as it would be read now, but for the time, in tables that can have rows of several snapshots."""
         shaped = self._shapes[target.name]
-        known = [(Piece.from_json(one.part), one.rows) for one in found if one.part]
+        known = [(ChunkId.from_json(one.part), one.rows) for one in found if one.part]
         there = [
             (self._table_of[piece.relation], piece, rows) for piece, rows in known if piece.relation in self._table_of
         ]
         ours = [(table, piece, rows) for table, piece, rows in there if shaped[table] == piece.shape]
         if not (begun := {table for table, _, rows in ours if rows is not None}):
-            return Staying()
+            return LoadedTables()
         tables, definitions = target.tables, [one for one in self._definitions if one.name in begun]
         names = told(self._context, self._source, tables.mapper, definitions, tables.merging)
-        return Staying(
+        return LoadedTables(
             frozenset(names),
             tuple((piece, rows) for table, piece, rows in ours if table in names and rows is not None),
             tuple(piece for table, piece, _ in ours if table in names),
         )
 
-    def _told(self, stay: Staying) -> bool:
+    def _told(self, stay: LoadedTables) -> bool:
         """Whether the log says all that happened since."""
         updates = {piece.update for piece, _ in stay.pieces}
         known = select(initial_update.c.id).where(

@@ -13,16 +13,17 @@ from sluice.changelog import points
 from sluice.context import Context
 from sluice.drain.drain_to_point import reach
 from sluice.initial_update.chunks.catch_up import PATIENCE_S
-from sluice.initial_update.chunks.copy import Nothing, Target
-from sluice.initial_update.chunks.plan import Chunk, chunks
+from sluice.initial_update.chunks.copy import LoadTarget, NoResume
+from sluice.initial_update.chunks.plan import chunks
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.store import blocked, updates
 from sluice.vendors.protocol.load import DumpSnapshot
+from sluice.vendors.protocol.read import Chunk
 
 
-class Held:
+class HeldPoint:
     """A point that slaves are held at until they have all come.
 
     Args:
@@ -37,7 +38,7 @@ class Held:
     def __call__(self) -> tuple[Position, str]:
         """Ask for it: where it is, and the snapshot that shows exactly that. Raises TransientError SLC-094."""
         slaves = [pair.slave for pair in self._pairs]
-        held = points.held(self._context, self._pairs[0].source, slaves, PATIENCE_S)
+        held = points.held(self._context.store, self._pairs[0].source, slaves, PATIENCE_S, self._context.ask_publisher)
         point = self._stack.enter_context(held)
         return point.position, point.snapshot_id
 
@@ -46,8 +47,8 @@ class Held:
         self._stack.close()
 
 
-class Partly(Nothing):
-    """See `chunks.copy.Before`: the other tables of a slave follow up to the snapshot of the dump.
+class SomeTables(NoResume):
+    """See `chunks.copy.ResumeStrategy`: the other tables of a slave follow up to the snapshot of the dump.
 
     Attributes:
         shown: that snapshot.
@@ -60,7 +61,7 @@ class Partly(Nothing):
         stages: Sequence[Sequence[TableName]],
         update: int,
         tables: frozenset[TableName],
-        at: Held,
+        at: HeldPoint,
     ) -> None:
         super().__init__(chunks(snapshot.leaves(), context.config.bulk_tasks, stages))
         self.shown = snapshot
@@ -70,7 +71,7 @@ class Partly(Nothing):
         self._others = frozenset(name for stage in stages for name in stage) - self._tables
         self._at = at
 
-    def begin(self, target: Target) -> None:
+    def begin(self, target: LoadTarget) -> None:
         """Fence out whoever was at work, and deliver what comes before the point.
 
         Raises:
@@ -82,7 +83,7 @@ class Partly(Nothing):
         reach(self._context, pair, target.plan.epoch, place, self._tables, PATIENCE_S)
         event("came to the point", slave=pair.slave, position=place)
 
-    def catch_up(self, target: Target) -> None:
+    def catch_up(self, target: LoadTarget) -> None:
         """See that the others can be believed still.
 
         Raises:
@@ -90,7 +91,7 @@ class Partly(Nothing):
         """
         updates.expect_exact(self._context.store, self._update, self._tables, target.name)
 
-    def lacking(self, target: Target) -> Collection[TableName]:
+    def lacking(self, target: LoadTarget) -> Collection[TableName]:
         """Those that somebody had left out of the stream, and that are not filled here."""
         (pair,) = target.pairs
         return blocked.left_out(self._context.store, pair).keys() - self._tables
@@ -100,6 +101,6 @@ class Partly(Nothing):
         self._at.end()
         return super().chunks()
 
-    def staying(self, target: Target) -> frozenset[TableName]:
+    def staying(self, target: LoadTarget) -> frozenset[TableName]:
         """The other tables."""
         return self._others

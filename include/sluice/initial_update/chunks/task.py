@@ -8,22 +8,22 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from typing import ParamSpec, TypeVar
 
 from sluice.apply.mapping.table_view import shaped_lines
-from sluice.apply.transform.transform import Shape
+from sluice.apply.transform.transform import RowTransform
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import Chunk
 from sluice.initial_update.files.reader import retrieving
 from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.model.names import TableName
 from sluice.vendors.protocol.load import Chunks, Receiver
-from sluice.vendors.protocol.tasks import ALL, LoadJob, OfFiles, Share, SlaveLoad, SlaveLoaded
+from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.tasks import WHOLE, FromFiles, LoadJob, Share, SlaveLoad, SlaveLoaded
 from sluice.vendors.registry import master, vendor
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def load_chunks(job: LoadJob, share: Share = ALL) -> list[SlaveLoaded]:
+def load_chunks(job: LoadJob, share: Share = WHOLE) -> list[SlaveLoaded]:
     """Copy chunks until every slave has them all; several of these at once share them out among themselves.
 
     Whoever is free claims the next chunk on one slave and takes it to all that lack it, each in a commit of its own; a
@@ -51,7 +51,7 @@ def load_chunks(job: LoadJob, share: Share = ALL) -> list[SlaveLoaded]:
 
 
 def _reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> AbstractContextManager[Chunks]:
-    if isinstance(job.origin, OfFiles):
+    if isinstance(job.origin, FromFiles):
         return retrieving(job.origin)
     return master(job.origin.vendor).read(connections[job.origin.connection], job.origin.snapshot_id)
 
@@ -98,7 +98,7 @@ class _Slave:
     def __init__(self, plan: SlaveLoad, receiver: Receiver, connections: Mapping[str, ConnectionInfo]) -> None:
         self.plan = plan
         self._connections = connections
-        self._shapes: dict[TableName, Shape] = {}
+        self._shapes: dict[TableName, RowTransform] = {}
         self.rows = 0
         self.error: SluiceError | None = None
         self.receiver = receiver

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sluice.changelog import initial_data
-from sluice.config.configuration import at_home
 from sluice.context import Context
-from sluice.monitor.status import behind
-from sluice.storage.directory import Place
+from sluice.paths import at_home
+from sluice.storage.directory import Directory
 from sluice.store import replications
+from sluice.store.replications import behind
 from sluice.store.transfers import Transfer
 
 
@@ -30,7 +30,7 @@ def question(context: Context, loaded: Transfer) -> dict[str, object]:
     body = [
         f"All initial data of the slave **{pair.slave}** of {pair.source} is loaded. Its gate is still shut.",
         "",
-        f"* directory: `{Place(at_home(location)).within(loaded.name).url}`, stored as `{loaded.url}`",
+        f"* directory: `{Directory(at_home(location)).within(loaded.name).url}`, stored as `{loaded.url}`",
         f"* rows: {loaded.rows:,}",
         f"* position from which changes follow: {replications.get(context.store, pair).position}",
         f"* changes that wait in the change log: {waiting:,} transactions{age}",
@@ -45,4 +45,4 @@ def question(context: Context, loaded: Transfer) -> dict[str, object]:
 def _asked(context: Context, carried: Transfer) -> bool:
     """Whether somebody is; not about what nobody had to carry."""
     settings = context.config.slave(carried.pair.slave).initial_files
-    return settings.reactivation == "approval" and not initial_data.holds(context, carried)
+    return settings.reactivation == "approval" and not initial_data.holds(context.config, carried)

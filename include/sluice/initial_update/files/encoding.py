@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Literal, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 from cryptography.exceptions import InvalidTag
@@ -20,8 +20,8 @@ from sluice.messages.xml_reader import parse
 from sluice.messages.xml_writer import render
 from sluice.model.names import TableName
 from sluice.storage.keys import secret
+from sluice.vendors.protocol.tasks import Form
 
-Form = Literal["zst", "xml"]
 BUFFER_BYTES = 1024 * 1024
 _KEY_BYTES, _NONCE_BYTES = 32, 12
 # What an encrypted file begins with: no manifest does, and nothing compressed.

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sluice.errors import FencedError, SluiceError
-from sluice.initial_update.files.encoding import Form, Packing
+from sluice.initial_update.files.encoding import Packing
 from sluice.initial_update.files.manifest import StoredChunk
 from sluice.log import event
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
+from sluice.vendors.protocol.tasks import Form
 
 # The directory of them, in that of the files.
 NOTES = "notes"
@@ -21,7 +22,7 @@ _PLAN = re.compile(r"^(\d+)\.plan$")
 _DONE = re.compile(r"^(\d+)\.(\d+)\.done$")
 
 
-class Begun(BaseModel):
+class DumpPlan(BaseModel):
     """What a try at a dump set out to store.
 
     Attributes:
@@ -41,26 +42,26 @@ class Begun(BaseModel):
     kept: tuple[tuple[str, str], ...]
 
 
-class Notes:
+class Journal:
     """Those of one try.
 
     Attributes:
         first: what its first chunk is called. Each try goes on counting where the one before has ended.
     """
 
-    def __init__(self, place: Place, packing: Packing, first: int = 0) -> None:
+    def __init__(self, place: Directory, packing: Packing, first: int = 0) -> None:
         self.first = first
         self._place = place.within(NOTES)
         self._packing = packing
 
-    def begin(self, plan: Begun) -> None:
+    def begin(self, plan: DumpPlan) -> None:
         """Write down what is to be stored; whoever is still at work on an earlier try writes nothing from here on."""
         self._place.make()
         self._write(self._plan(0), plan.model_dump_json().encode())
 
-    def plan(self) -> Begun:
+    def plan(self) -> DumpPlan:
         """What is to be stored."""
-        return Begun.model_validate_json(self._read(self._plan(0)))
+        return DumpPlan.model_validate_json(self._read(self._plan(0)))
 
     def taken_over(self, chunks: int) -> bool:
         """Whether another try went on after this one, which has so many chunks."""
@@ -99,13 +100,13 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Left:
+class InterruptedDump:
     """A directory that a dump has left which broke off."""
 
     name: str
-    place: Place
-    notes: Notes
-    plan: Begun
+    place: Directory
+    notes: Journal
+    plan: DumpPlan
 
     @property
     def next(self) -> int:
@@ -121,7 +122,7 @@ class Left:
                 yield part, done[number][0] if number in done else None
 
 
-def left(root: Place, source: str, slaves: Collection[str], packing: Packing) -> list[Left]:
+def left(root: Directory, source: str, slaves: Collection[str], packing: Packing) -> list[InterruptedDump]:
     """The directories in a location that dumps for none but these slaves have left, the newest first."""
     return [
         one
@@ -133,14 +134,14 @@ def left(root: Place, source: str, slaves: Collection[str], packing: Packing) ->
     ]
 
 
-def _left(root: Place, name: str, packing: Packing) -> Left | None:
+def _left(root: Directory, name: str, packing: Packing) -> InterruptedDump | None:
     place = root.within(name)
     tries = [int(found[1]) for note in place.within(NOTES).files() if (found := _PLAN.match(note))]
     if not tries:
         return None
-    notes = Notes(place, packing, max(tries))
+    notes = Journal(place, packing, max(tries))
     try:
-        return Left(name, place, notes, notes.plan())
+        return InterruptedDump(name, place, notes, notes.plan())
     except ValidationError:
         why = "another version of Sluice wrote it"
     except SluiceError as error:

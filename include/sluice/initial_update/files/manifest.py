@@ -11,18 +11,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sluice.apply.mapping.table_view import TableView, view
 from sluice.config.mapper import Mapper
-from sluice.config.models import Incoming
+from sluice.config.models import IncomingFiles
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import BLOCK_BYTES, Chunk, Leaf
-from sluice.initial_update.files.encoding import Form, Packing
+from sluice.initial_update.files.encoding import Packing
 from sluice.initial_update.files.signature import SIGNATURE, expect_signed
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 from sluice.store.transfers import Transfer
 from sluice.vendors.protocol.load import TableDefinition
+from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk, Leaf
+from sluice.vendors.protocol.tasks import Form
 
 MANIFEST = "manifest.json"
 _MORE = 5
@@ -161,7 +162,7 @@ def _hash(seen: TableView) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def opened(place: Place, awaited: Transfer, settings: Incoming) -> StoredDump:
+def opened(place: Directory, awaited: Transfer, settings: IncomingFiles) -> StoredDump:
     """The manifest of the directory that a slave waits for.
 
     Raises:
@@ -197,11 +198,11 @@ def opened(place: Place, awaited: Transfer, settings: Incoming) -> StoredDump:
     return stored
 
 
-def _another(place: Place, awaited: Transfer) -> SluiceError:
+def _another(place: Directory, awaited: Transfer) -> SluiceError:
     return altered(place, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
 
 
-def incomplete(place: Place, missing: Collection[str], awaited: Transfer) -> SluiceError:
+def incomplete(place: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
     """Not all of a directory has come, or nothing of it."""
     return SluiceError(
         182,
@@ -210,7 +211,7 @@ def incomplete(place: Place, missing: Collection[str], awaited: Transfer) -> Slu
     )
 
 
-def altered(place: Place, faults: list[str], awaited: Transfer) -> SluiceError:
+def altered(place: Directory, faults: list[str], awaited: Transfer) -> SluiceError:
     """Something in a directory is not as it was written: nothing of it is believed."""
     more = f" and {len(faults) - _MORE} more" if len(faults) > _MORE else ""
     return SluiceError(

@@ -9,14 +9,14 @@ from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks.catch_up import bring
-from sluice.initial_update.chunks.copy import Nothing, Target, given
-from sluice.initial_update.chunks.plan import Chunk
+from sluice.initial_update.chunks.copy import LoadTarget, NoResume, given
 from sluice.model.names import TableName
 from sluice.vendors.protocol.load import TableDefinition
+from sluice.vendors.protocol.read import Chunk
 
 
-class Gathered(Nothing):
-    """See `chunks.copy.Before`: rows may come twice, and the log says of which time each is to be."""
+class MergedSnapshots(NoResume):
+    """See `chunks.copy.ResumeStrategy`: rows may come twice, and the log says of which time each is to be."""
 
     def __init__(
         self, context: Context, chunks: Sequence[Chunk], definitions: Sequence[TableDefinition], overlap: Overlap
@@ -26,7 +26,7 @@ class Gathered(Nothing):
         self._definitions = definitions
         self._overlap = overlap
 
-    def begin(self, target: Target) -> None:
+    def begin(self, target: LoadTarget) -> None:
         """Fence out whoever was at work, and empty the tables, whose rows stay beside each other from here on.
 
         Raises:
@@ -47,10 +47,10 @@ class Gathered(Nothing):
             )
         target.tables.prepare(given(mapper, self._definitions))
 
-    def staying(self, target: Target) -> frozenset[TableName]:
+    def staying(self, target: LoadTarget) -> frozenset[TableName]:
         """Tables to which rows come beside others."""
         return self._overlap.tables
 
-    def catch_up(self, target: Target) -> None:
+    def catch_up(self, target: LoadTarget) -> None:
         """Bring them to what the last snapshot shows. Raises as `bring` does."""
         bring(self._context, target, self._overlap)

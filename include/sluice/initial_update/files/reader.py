@@ -9,17 +9,17 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import Chunk
 from sluice.initial_update.files.encoding import Packing
 from sluice.initial_update.files.manifest import MANIFEST, StoredChunk, StoredDump, StoredFile
-from sluice.storage.directory import Place
-from sluice.vendors.protocol.tasks import OfFiles
+from sluice.storage.directory import Directory
+from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.tasks import FromFiles
 
 
 @contextmanager
-def retrieving(origin: OfFiles) -> Iterator[FilesReading]:
+def retrieving(origin: FromFiles) -> Iterator[FilesReading]:
     """The directory, if its manifest is the one that the job was told of."""
-    place = Place(origin.url)
+    place = Directory(origin.url)
     content = place.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:
         raise _changed(place, MANIFEST)
@@ -30,7 +30,7 @@ def retrieving(origin: OfFiles) -> Iterator[FilesReading]:
 class FilesReading:
     """See `sluice.vendors.protocol.load.Chunks`."""
 
-    def __init__(self, place: Place, stored: StoredDump, packing: Packing) -> None:
+    def __init__(self, place: Directory, stored: StoredDump, packing: Packing) -> None:
         self._place = place
         self._stored = stored
         self._packing = packing
@@ -41,13 +41,13 @@ class FilesReading:
 
 
 class StoredRows:
-    """See `sluice.vendors.protocol.load.Rows`.
+    """See `sluice.vendors.protocol.load.CopyStream`.
 
     Attributes:
         rows: as the manifest has them.
     """
 
-    def __init__(self, place: Place, stored: StoredChunk, packing: Packing) -> None:
+    def __init__(self, place: Directory, stored: StoredChunk, packing: Packing) -> None:
         self._place = place
         self._stored = stored
         self._packing = packing
@@ -103,7 +103,7 @@ class _Hashed:
         self.closed = True
 
 
-def _changed(place: Place, name: str) -> SluiceError:
+def _changed(place: Directory, name: str) -> SluiceError:
     return SluiceError(
         186,
         f"{place.url}/{name} is another file than it was when all of them were checked",

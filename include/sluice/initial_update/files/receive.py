@@ -7,24 +7,24 @@ from dataclasses import replace
 
 from sluice import shell
 from sluice.changelog import initial_data
-from sluice.config.configuration import at_home
-from sluice.config.models import Incoming
+from sluice.config.models import IncomingFiles
 from sluice.context import Context
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.chunks.copy import Dumped, Load, Nothing, copy, given
+from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy, given
 from sluice.initial_update.files import approval
 from sluice.initial_update.files.manifest import StoredDump, fingerprints, opened
-from sluice.initial_update.files.merge_snapshots import Gathered
+from sluice.initial_update.files.merge_snapshots import MergedSnapshots
 from sluice.initial_update.files.verify_files import check
 from sluice.initial_update.participants import restart
 from sluice.initial_update.targets import slave_target
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.storage.directory import Place
+from sluice.paths import at_home
+from sluice.storage.directory import Directory
 from sluice.store import leases, statement_results, transfers, updates
 from sluice.store.transfers import Transfer
-from sluice.vendors.protocol.tasks import OfFiles
+from sluice.vendors.protocol.tasks import FromFiles
 from sluice.vendors.registry import master
 
 
@@ -76,7 +76,9 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         transfers.loading(context.store, awaited, held.epoch)
         target = slave_target(context, pair, held, awaited.epoch)
         stack.callback(target.tables.close)
-        before = Gathered(context, stored.plan, dumped.definitions, between) if between else Nothing(stored.plan)
+        before = (
+            MergedSnapshots(context, stored.plan, dumped.definitions, between) if between else NoResume(stored.plan)
+        )
         loaded, failed = copy(context, source, awaited.update, dumped, [target], load, before)
         if not loaded:
             wrong = failed[target.name]
@@ -120,30 +122,30 @@ def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfe
     return awaited
 
 
-def _place(context: Context, awaited: Transfer) -> Place:
+def _place(context: Context, awaited: Transfer) -> Directory:
     """Where the slave's side finds what was stored."""
-    return Place(at_home(_settings(context, awaited).location)).within(awaited.name)
+    return Directory(at_home(_settings(context, awaited).location)).within(awaited.name)
 
 
-def _settings(context: Context, awaited: Transfer) -> Incoming:
+def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
     """How it arrives: as it is configured, unless nobody has to carry it."""
-    if initial_data.holds(context, awaited):
-        return Incoming(location=initial_data.place(context), settle_s=0)
+    if initial_data.holds(context.config, awaited):
+        return IncomingFiles(location=initial_data.place(context.config), settle_s=0)
     return context.config.slave(awaited.pair.slave).initial_files
 
 
-def _dumped(context: Context, stored: StoredDump, place: Place, awaited: Transfer) -> Dumped:
+def _dumped(context: Context, stored: StoredDump, place: Directory, awaited: Transfer) -> DumpSource:
     define = master(context.config.source(stored.source).vendor).definition
-    return Dumped(
+    return DumpSource(
         [define(one) for one in stored.definitions],
         stored.values(),
         stored.seen,
         stored.position,
-        OfFiles(place.url, awaited.sha256, _settings(context, awaited).key_file),
+        FromFiles(place.url, awaited.sha256, _settings(context, awaited).key_file),
     )
 
 
-def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: Pair) -> None:
+def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pair: Pair) -> None:
     """The stream goes on with what the slave sees now, so its data must be what it saw then."""
     mapper = context.mapper(pair)
     now = fingerprints(mapper, dumped.definitions)
@@ -164,7 +166,7 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: Dumped, pair: 
         )
 
 
-def _clear_away(context: Context, place: Place, loaded: Transfer) -> None:
+def _clear_away(context: Context, place: Directory, loaded: Transfer) -> None:
     """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
     if _settings(context, loaded).keep or transfers.others(context.store, loaded):
         return

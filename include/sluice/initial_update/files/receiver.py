@@ -6,12 +6,12 @@ from contextlib import ExitStack, suppress
 from secrets import token_hex
 
 from sluice.errors import SluiceError
-from sluice.initial_update.files.encoding import message
-from sluice.initial_update.files.journal import Notes
+from sluice.initial_update.files.encoding import Packing, message
+from sluice.initial_update.files.journal import Journal
 from sluice.initial_update.files.manifest import StoredChunk, StoredFile
 from sluice.messages.message import Description
 from sluice.model.names import TableName
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 from sluice.vendors.protocol.tasks import IntoFiles, Share
 
 
@@ -21,8 +21,9 @@ class FilesReceiver:
     def __init__(self, into: IntoFiles, share: Share) -> None:
         self._into = into
         self._share = share
-        self._place = Place(into.url)
-        self._notes = Notes(self._place, into.packing, into.first)
+        self._place = Directory(into.url)
+        self._packing = Packing(into.form, into.key_file)
+        self._notes = Journal(self._place, self._packing, into.first)
         self._chunk = 0
         self._file: _File | None = None
 
@@ -78,10 +79,10 @@ class FilesReceiver:
 
     def _next(self) -> _File:
         self._notes.fence(self._chunks)
-        number, chunk, form = len(self._files), self._into.first + self._chunk, self._into.packing.form
+        number, chunk, form = len(self._files), self._into.first + self._chunk, self._into.form
         name = f"{self._into.begin}-{chunk:08}-{number:08}-{self._attempt}.{form}"
         said = message(self._table, chunk, number, binary=self._binary)
-        return _File(self._place, name, self._into, said)
+        return _File(self._place, name, self._into.max_bytes, self._packing, said)
 
     def _end_file(self) -> None:
         if self._file is not None:
@@ -96,13 +97,13 @@ class _File:
         room: how many bytes may still come.
     """
 
-    def __init__(self, place: Place, name: str, into: IntoFiles, said: Description) -> None:
-        self.room = into.max_bytes
+    def __init__(self, place: Directory, name: str, max_bytes: int, packing: Packing, said: Description) -> None:
+        self.room = max_bytes
         self._place = place
         self._name = name
         self._open = ExitStack()
         self._hashing = self._open.enter_context(place.writing(name))
-        self._sink = into.packing.sink(self._hashing, name, said)
+        self._sink = packing.sink(self._hashing, name, said)
 
     def write(self, rest: memoryview) -> memoryview:
         """Write what there is room for; returns what is left."""

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sluice.config.mapper import Mapper
-from sluice.config.models import Outgoing
+from sluice.config.models import OutgoingFiles
 from sluice.drain.catch_up import Overlap
 from sluice.errors import TransientError
-from sluice.initial_update.chunks.chunk_id import Piece
+from sluice.initial_update.chunks.chunk_id import ChunkId
 from sluice.initial_update.files.encoding import Packing
-from sluice.initial_update.files.journal import NOTES, Begun, Left, Notes
+from sluice.initial_update.files.journal import NOTES, DumpPlan, InterruptedDump, Journal
 from sluice.initial_update.files.manifest import MANIFEST, StoredChunk, StoredDump, StoredOverlap, Views
 from sluice.initial_update.files.signature import SIGNATURE, private_key
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 from sluice.store.transfers import Transfer
 from sluice.vendors.protocol.load import Expected, TableDefinition
 from sluice.vendors.protocol.tasks import IntoFiles
@@ -66,24 +66,32 @@ class StoredTables:
 
     def __init__(
         self,
-        place: Place,
+        place: Directory,
         name: str,
-        settings: Outgoing,
+        settings: OutgoingFiles,
         update: int,
         slaves: Sequence[Destination],
         tables: Sequence[TableDefinition],
-        left: Left | None = None,
+        left: InterruptedDump | None = None,
         *,
         lasting: bool = True,
     ) -> None:
         packing, first = packing_of(settings), left.next if left else 0
-        self.into = IntoFiles(place.url, f"{_PRIORITY}-{name}", packing.payload(settings.max_bytes), packing, first)
+        self._packing = packing
+        self.into = IntoFiles(
+            place.url,
+            f"{_PRIORITY}-{name}",
+            packing.payload(settings.max_bytes),
+            packing.form,
+            packing.key_file,
+            first,
+        )
         self.mapper: Mapper = slaves[0].mapper
         self.as_text: set[TableName] = slaves[0].as_text
         self.upserted: set[TableName] = set()
         self.overlap: Overlap | None = None
         self._place = place
-        self._notes = Notes(place, packing, first)
+        self._notes = Journal(place, packing, first)
         self._sign_with = settings.sign_with
         self._name = name
         self._update = update
@@ -108,7 +116,7 @@ class StoredTables:
             return None
         if any(self._there.get(file.name) != file.bytes for file in stored.files):
             return None
-        self._whole[Piece.from_json(part).begins] = note, part
+        self._whole[ChunkId.from_json(part).begins] = note, part
         self._stored[note] = stored
         return stored.rows
 
@@ -123,7 +131,7 @@ class StoredTables:
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Tasks share chunks out by their numbers; some stay, and of others there is nothing for these slaves."""
         self._chunks = chunks
-        begin = {Piece.from_json(one.part).begins for one in chunks if one.part and one.rows is not None}
+        begin = {ChunkId.from_json(one.part).begins for one in chunks if one.part and one.rows is not None}
         self._kept = [kept for begins, kept in self._whole.items() if begins in begin]
 
     def prepare(
@@ -137,9 +145,9 @@ class StoredTables:
             private_key(self._sign_with)
         slaves = tuple(one.pair.slave for one in self._slaves) if self._lasting else ()
         parts = tuple(one.part for one in self._chunks)
-        source, form = self._slaves[0].pair.source, self.into.packing.form
+        source, form = self._slaves[0].pair.source, self._packing.form
         self._notes.begin(
-            Begun(
+            DumpPlan(
                 source=source,
                 slaves=slaves,
                 form=form,
@@ -173,7 +181,7 @@ class StoredTables:
             version=2 if overlap else 1,
             source=self._slaves[0].pair.source,
             update=self._update,
-            form=self.into.packing.form,
+            form=self._packing.form,
             slaves={one.pair.slave: one.seen for one in self._slaves},
             snapshot=snapshot.text,
             segment=position.segment,
@@ -188,7 +196,7 @@ class StoredTables:
         others = [name for name in self._place.files() if name not in kept and not name.startswith(f"{NOTES}/")]
         self._place.remove(others)
         self._files = len(kept) + (2 if self._sign_with else 1)
-        written = self.into.packing.closed(stored.written(), MANIFEST)
+        written = self._packing.closed(stored.written(), MANIFEST)
         if self._sign_with:
             self._place.write(SIGNATURE, private_key(self._sign_with).sign(written))
         self._place.write(MANIFEST, written)
@@ -225,6 +233,6 @@ class StoredTables:
         return {number: one.rows for number, one in enumerate(self._chunks) if one.rows is not None}
 
 
-def packing_of(settings: Outgoing) -> Packing:
+def packing_of(settings: OutgoingFiles) -> Packing:
     """How pieces stand in the files of a source."""
     return Packing("xml" if settings.as_xml else "zst", settings.key_file)

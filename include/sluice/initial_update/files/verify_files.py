@@ -10,11 +10,11 @@ from sluice.errors import SluiceError
 from sluice.initial_update.files.encoding import BUFFER_BYTES
 from sluice.initial_update.files.manifest import MANIFEST, StoredDump, StoredFile, altered, incomplete
 from sluice.initial_update.files.signature import SIGNATURE
-from sluice.storage.directory import Place
+from sluice.storage.directory import Directory
 from sluice.store.transfers import Transfer
 
 
-def check(place: Place, stored: StoredDump, awaited: Transfer, tasks: int) -> None:
+def check(place: Directory, stored: StoredDump, awaited: Transfer, tasks: int) -> None:
     """Look at every file, several at the same time.
 
     Raises:
@@ -36,7 +36,7 @@ def check(place: Place, stored: StoredDump, awaited: Transfer, tasks: int) -> No
             raise altered(place, faults, awaited)
 
 
-def _fault(place: Place, file: StoredFile, size: int) -> str:
+def _fault(place: Directory, file: StoredFile, size: int) -> str:
     if size != file.bytes:
         return f"{file.name} has {size} bytes, and had {file.bytes}"
     digest = hashlib.sha256()
@@ -45,7 +45,7 @@ def _fault(place: Place, file: StoredFile, size: int) -> str:
     return "" if digest.hexdigest() == file.sha256 else f"{file.name} has another SHA-256 than when it was written"
 
 
-def _buffers(place: Place, name: str) -> Iterator[bytes]:
+def _buffers(place: Directory, name: str) -> Iterator[bytes]:
     with place.reading(name) as stream:
         while buffer := stream.read(BUFFER_BYTES):
             yield buffer

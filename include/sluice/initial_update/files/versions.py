@@ -1,52 +1,100 @@
-"""Older versions of a source's data: initial data that is kept in the change log for whoever asks for it.
-
-One is a transfer that no slave awaits, named after prefix and version, as the guide names its dumps.
-"""
+"""Older versions of a source's data: stored beside a dump while they are the newest, handed out to slaves that ask."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sluice.changelog import initial_data
+from sluice.config.models import IncomingFiles
 from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy
+from sluice.initial_update.files.manifest import fingerprints, opened
+from sluice.initial_update.files.target import StoredTables
+from sluice.initial_update.targets import directories
 from sluice.log import event
-from sluice.store import transfers
+from sluice.model.names import Pair
+from sluice.model.position import Position
+from sluice.paths import at_home
+from sluice.storage.directory import Directory
+from sluice.store import kept_versions, replications, transfers
 from sluice.store.transfers import Transfer
+from sluice.vendors.protocol.load import TableDefinition
+from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.registry import master
 
 
-def label(context: Context, source: str, version: str) -> str:
-    """What the guide calls a version of a source."""
-    return f"{context.config.source(source).prefix}Ver_{version}"
+def keep(
+    context: Context, source: str, update: int, dumped: DumpSource, load: Load, every: Callable[[], Sequence[Chunk]]
+) -> None:
+    """Store what every kind of slave sees in a dump's snapshot, if the source's version is to be kept and is not yet.
 
+    Whatever goes wrong with it is told, and is tried again by the next dump.
 
-def asked(context: Context, source: str, named: str) -> str:
-    """The version that a slave asks for as the guide calls it, or by itself; empty for the newest, or a blank name."""
-    return named.strip().removeprefix(label(context, source, ""))
-
-
-def wanted(context: Context, source: str) -> str | None:
-    """The version that the source has now, if it is to be kept and is not yet."""
+    Args:
+        every: makes the chunks of all tables.
+    """
     settings = context.config.source(source)
-    version = settings.messages.version
-    return version if version in settings.initial_files.versions and not of(context, source, version) else None
+    if (version := kept_versions.missing(context.store, source, settings)) is None:
+        return
+    named = kept_versions.label(settings, version)
+    wrong: dict[str, SluiceError] = {}
+    everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
+    targets, failed = directories(
+        context, update, everybody, dumped.definitions, initial_data.place(context.config), named
+    )
+    try:
+        done, wrong = copy(context, source, update, dumped, targets, load, NoResume(every()))
+        for number, target in enumerate(done):
+            assert isinstance(target.tables, StoredTables)
+            target.tables.begin_stream(dumped.position, dumped.snapshot)
+            stored = target.tables.transfer(Pair(source, f"{named}#{number}"))
+            transfers.begin(context.store, stored)
+            event("version kept", source=source, version=version, directory=stored.url)
+    except SluiceError as error:
+        wrong[source] = error
+    finally:
+        for target in targets:
+            target.tables.close()
+    for slave, why in (failed | wrong).items():
+        event("version not kept", source=source, version=version, slave=slave, why=why.said)
 
 
-def of(context: Context, source: str, version: str) -> list[Transfer]:
-    """What is kept of a version: a directory for each kind of slave."""
-    begin = f"{label(context, source, version)}#"
-    return [one for one in transfers.kept(context.store, source) if one.pair.slave.startswith(begin)]
-
-
-def labels(context: Context, source: str) -> list[str]:
-    """The versions that are kept, as a slave asks for them."""
-    return sorted({one.pair.slave.partition("#")[0] for one in transfers.kept(context.store, source)})
-
-
-def needed(context: Context, source: str) -> list[int]:
-    """Where the log has to begin so that what is kept is of use, as ordinals. What is not to be kept any more goes."""
-    found = []
-    still = {label(context, source, version) for version in context.config.source(source).initial_files.versions}
-    for one in transfers.kept(context.store, source):
-        if one.pair.slave.partition("#")[0] in still and one.begins:
-            found.append(one.begins.ordinal)
+def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str) -> dict[str, SluiceError]:
+    """Let slaves wait for what is kept of a version, with all changes since. What is wrong with those that cannot."""
+    failed: dict[str, SluiceError] = {}
+    for pair in pairs:
+        try:
+            found, begins, _ = kept_for(context, pair, version)
+            replications.restart_at(context.store, pair, begins, update)
+        except SluiceError as error:
+            failed[pair.slave] = error
             continue
-        transfers.end(context.store, one.pair, one.update)
-        event("version forgotten", source=source, version=one.pair.slave, directory=one.url)
-    return found
+        transfers.begin(context.store, replace(found, pair=pair, update=update))
+        event("version handed out", slave=pair.slave, version=version, directory=found.url)
+    return failed
+
+
+def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position, list[TableDefinition]]:
+    """What is kept of a version for slaves that see the tables as this one does, where the log goes on, and the tables.
+
+    Raises:
+        SluiceError: SLC-194, there is nothing; SLC-042, the log does not reach back to it.
+    """
+    settings = context.config.source(pair.source)
+    define = master(settings.vendor).definition
+    mapper = context.mapper(pair)
+    for one in kept_versions.kept(context.store, pair.source, settings, version):
+        stored = opened(Directory(at_home(initial_data.place(context.config))).within(one.name), one, IncomingFiles())
+        definitions = [define(known) for known in stored.definitions]
+        seen = fingerprints(mapper, definitions)
+        if seen in stored.slaves.values():
+            context.manifest(pair.source).ahead("", stored.position)
+            return one, stored.position, definitions
+    raise SluiceError(
+        194,
+        f"version {version} of {pair.source} is not kept for what slave {pair.slave} sees; "
+        f"kept is {', '.join(kept_versions.labels(context.store, pair.source)) or 'none'}",
+        "choose one that is kept, or the newest; initial_files.versions says what is kept from now on",
+    )

@@ -32,7 +32,7 @@ _OURS = ("PATH", "HOME", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
 
 
 @dataclass(frozen=True)
-class Task:
+class ProgramRun:
     """A program as it is to be run.
 
     Attributes:
@@ -87,7 +87,7 @@ def expect_there(who: str, words: Sequence[str]) -> None:
         raise _absent(_called(who, words), "there is no such file, or it may not be executed")
 
 
-def poured(export: Task, imports: Sequence[Task], masked: Callable[[str], str]) -> list[SluiceError | None]:
+def poured(export: ProgramRun, imports: Sequence[ProgramRun], masked: Callable[[str], str]) -> list[SluiceError | None]:
     """Run them all, and give each import what the export writes.
 
     Returns:
@@ -129,7 +129,7 @@ def _reported(buffers: Iterator[bytes]) -> Iterator[bytes]:
 class _Running:
     """One program while it runs, and what is run before it; ended at the end of its block with all that it started."""
 
-    def __init__(self, task: Task, masked: Callable[[str], str], *, reads: bool = False) -> None:
+    def __init__(self, task: ProgramRun, masked: Callable[[str], str], *, reads: bool = False) -> None:
         self.listens = False
         self._task = task
         self._masked = masked

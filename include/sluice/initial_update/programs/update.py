@@ -17,16 +17,16 @@ from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks.catch_up import await_published, bring, told
-from sluice.initial_update.chunks.copy import Nothing, Target, given
-from sluice.initial_update.chunks.plan import BLOCK_BYTES
-from sluice.initial_update.programs.run import Mask, Task, expect_there, filled, poured
-from sluice.initial_update.progress import Far, Reporting
+from sluice.initial_update.chunks.copy import LoadTarget, NoResume, given
+from sluice.initial_update.programs.run import Mask, ProgramRun, expect_there, filled, poured
+from sluice.initial_update.progress import Done, ProgressReporter
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.protocol.load import DumpSnapshot, Programs, TableDefinition, importing
+from sluice.vendors.protocol.read import BLOCK_BYTES
 from sluice.vendors.protocol.slave import SourceDatabase
-from sluice.vendors.protocol.tasks import LoadJob, OfMaster, SlaveLoad, SlaveLoaded
+from sluice.vendors.protocol.tasks import FromMaster, LoadJob, SlaveLoad, SlaveLoaded
 from sluice.vendors.registry import master, vendor
 
 
@@ -82,8 +82,8 @@ def _reads_snapshot(command: Sequence[str]) -> bool:
     return any("{snapshot}" in word for word in command)
 
 
-class External(Nothing):
-    """See `sluice.initial_update.chunks.copy.Before`: nothing stays, and what the programs left is looked at.
+class ProgramUpdate(NoResume):
+    """See `sluice.initial_update.chunks.copy.ResumeStrategy`: nothing stays, and what the programs left is looked at.
 
     Attributes:
         shown: the snapshot that the slaves equal in the end.
@@ -116,7 +116,7 @@ class External(Nothing):
         self._at_once = _reads_snapshot(expect_exportable(context, source))
         self._rows: set[TableName] = set()
 
-    def begin(self, target: Target) -> None:
+    def begin(self, target: LoadTarget) -> None:
         """Fence out whoever was at work, if the rows can come by a program.
 
         Raises:
@@ -148,7 +148,7 @@ class External(Nothing):
             self._sequences = self._database.sequences()
         return [SlaveLoaded(plan.slave, 0, error) for plan, error in zip(job.slaves, wrong, strict=True)]
 
-    def catch_up(self, target: Target) -> None:
+    def catch_up(self, target: LoadTarget) -> None:
         """See that something came, and bring what was read at other times to the last snapshot.
 
         Raises:
@@ -173,22 +173,24 @@ class External(Nothing):
             bring(self._context, target, overlap)
             target.tables.follow(self._sequences)
 
-    def _reporting(self, job: LoadJob) -> Reporting:
+    def _reporting(self, job: LoadJob) -> ProgressReporter:
         """Reports how large the slaves' tables have become, against those of the master: whatever programs do, and
         before they commit it."""
         given_ = {name for plan in job.slaves for name in plan.views}
         planned = sum(leaf.blocks * BLOCK_BYTES for leaf in self._first.leaves() if leaf.table in given_)
 
-        def far(plan: SlaveLoad) -> Far:
+        def far(plan: SlaveLoad) -> Done:
             size, info = vendor(plan.vendor).size, self._context.connection(plan.connection)
             assert size
             # Files grow ahead of their rows, and those of a master may be full of holes.
-            return Far(min(size(info, [one.layout.name for one in plan.views.values()]), planned))
+            return Done(min(size(info, [one.layout.name for one in plan.views.values()]), planned))
 
-        return Reporting(self._context.store, self._update, Far(planned), [partial(far, one) for one in job.slaves])
+        return ProgressReporter(
+            self._context.store, self._update, Done(planned), [partial(far, one) for one in job.slaves]
+        )
 
-    def _export(self, job: LoadJob, place: Path) -> Task:
-        assert isinstance(job.origin, OfMaster)
+    def _export(self, job: LoadJob, place: Path) -> ProgramRun:
+        assert isinstance(job.origin, FromMaster)
         own, info = self._exporting, self._context.connection(job.origin.connection)
         names = {
             "table": [one.name for one in self._definitions],
@@ -198,9 +200,9 @@ class External(Nothing):
         settings = {"snapshot": own.snapshot(job.origin.snapshot_id), "database": info.database}
         words = _words(self._settings, own, settings, names)
         variables = own.environment(info, f"export {settings['snapshot']}", _made(place / "export"), False)
-        return Task(f"source {job.source}", self._settings, words, variables, place / "export")
+        return ProgramRun(f"source {job.source}", self._settings, words, variables, place / "export")
 
-    def _import(self, plan: SlaveLoad, place: Path) -> Task:
+    def _import(self, plan: SlaveLoad, place: Path) -> ProgramRun:
         own, info = vendor(plan.vendor).importing, self._context.connection(plan.connection)
         assert own
         settings, pair = self._context.config.slave(plan.slave).initial_program, Pair(self._source, plan.slave)
@@ -212,7 +214,7 @@ class External(Nothing):
         names = {"table": [one.layout.name for one in plan.views.values()]}
         words = _words(settings, own, {"database": info.database}, names)
         variables = own.environment(info, importing(pair), _made(place / plan.slave), silent)
-        return Task(f"slave {plan.slave}", settings, words, variables, place / plan.slave)
+        return ProgramRun(f"slave {plan.slave}", settings, words, variables, place / plan.slave)
 
 
 def _words(

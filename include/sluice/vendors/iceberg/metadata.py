@@ -29,10 +29,10 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.table.update import RemoveSnapshotsUpdate, TableRequirement, TableUpdate, update_table_metadata
 
-from sluice.changelog.segment_files import flush
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
-from sluice.vendors.parquet.directory import Place, create, ensure, put
+from sluice.storage.files import flush
+from sluice.vendors.parquet.directory import ReplicationDirectory, create, ensure, put
 
 _ENDING = ".metadata.json"
 _HINT = "version-hint.text"
@@ -46,7 +46,7 @@ def uri(path: Path) -> str:
     return f"file://{path}"
 
 
-def kept(place: Place) -> Iterator[TableName]:
+def kept(place: ReplicationDirectory) -> Iterator[TableName]:
     """The tables of which there is anything."""
     for found in (place.root / "iceberg").glob("*/*/metadata"):
         yield TableName(*(unquote(part) for part in found.parts[-3:-1]))
@@ -60,7 +60,7 @@ class Metadata(NoopCatalog):
         files: how the library reads and writes.
     """
 
-    def __init__(self, place: Place, table: TableName) -> None:
+    def __init__(self, place: ReplicationDirectory, table: TableName) -> None:
         super().__init__(str(table))
         self._table = table
         # A dot would hide a directory from Hadoop, or lead out of it.

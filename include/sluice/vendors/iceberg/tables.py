@@ -27,10 +27,10 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.iceberg.metadata import Metadata, kept, uri
 from sluice.vendors.parquet.ddl.schema_change import Alteration
-from sluice.vendors.parquet.directory import Place
+from sluice.vendors.parquet.directory import ReplicationDirectory
 from sluice.vendors.parquet.types import TEXT, schema_of
 from sluice.vendors.parquet.versions import Table, Version
-from sluice.vendors.parquet.write.mode import KINDS
+from sluice.vendors.parquet.write.mode import MODES
 
 # In the summary of each snapshot: where it comes from.
 _VERSION, _EPOCH, _POSITION = "sluice.version", "sluice.epoch", "sluice.position"
@@ -39,7 +39,7 @@ _VERSION, _EPOCH, _POSITION = "sluice.version", "sluice.epoch", "sluice.position
 class IcebergTables:
     """What Iceberg has been told by this process, and what it is to be told."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ReplicationDirectory) -> None:
         self._place = place
         self._told: dict[TableName, Table] = {}
         self._looked = False
@@ -113,7 +113,7 @@ class IcebergTables:
         wanted = {uri(self._place.root / file.path): file for file in table.files}
         added = [path for path in wanted if path not in listed]
         schemas = [pq.read_schema(self._place.path(wanted[path])) for path in added]
-        schemas = list(dict.fromkeys([*schemas, KINDS[version.keeps].schema(table.kept)]))
+        schemas = list(dict.fromkeys([*schemas, MODES[version.keeps].schema(table.kept)]))
         change = _shaped(metadata.anew(), schemas)
         had = _columns(found.schema()) if found else {}
         if found and (listed.keys() & wanted.keys() or had == _columns(change.table_metadata.schema())):
@@ -151,7 +151,7 @@ def _followed(found: IcebergTable, version: Version, table: Table, schemas: Sequ
     None if that does not lead there."""
     since = _said(found.current_snapshot(), _POSITION)
     altered = [one for one in table.altered if one.moment[1] > since]
-    if KINDS[version.keeps].lasting or not altered:
+    if MODES[version.keeps].lasting or not altered:
         return None
     # Readers of older snapshots would not find a column by a name that is another one's now.
     with suppress(SluiceError):

@@ -7,6 +7,6 @@ from functools import partial
 
 from sluice.vendors.iceberg.slave import IcebergSlave
 from sluice.vendors.parquet.vendor import VENDOR as FILES
-from sluice.vendors.parquet.write.mode import KINDS
+from sluice.vendors.parquet.write.mode import MODES
 
-VENDOR = replace(FILES, slave=partial(IcebergSlave, KINDS["rows"]), history=partial(IcebergSlave, KINDS["history"]))
+VENDOR = replace(FILES, slave=partial(IcebergSlave, MODES["rows"]), history=partial(IcebergSlave, MODES["history"]))

@@ -19,10 +19,10 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sluice.changelog.segment_files import flush
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, ConfigError, SluiceError, TransientError
 from sluice.model.names import Pair, TableName
+from sluice.storage.files import flush
 
 _KEEP_HOURS = 1.0
 GROUP_ROWS = 65_536
@@ -56,7 +56,7 @@ def reachable(doing: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class File:
+class DataFile:
     """A data file: its path below the replication's directory."""
 
     path: str
@@ -65,7 +65,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Place:
+class ReplicationDirectory:
     """Where one replication keeps everything.
 
     Attributes:
@@ -88,7 +88,7 @@ class Place:
         """Make the directories. Raises FileNotFoundError if the slave's own is not there: perhaps it is not mounted."""
         ensure(self.root.parent, self.root, self.versions, self.root / "data", self.root / "loading")
 
-    def path(self, file: File) -> Path:
+    def path(self, file: DataFile) -> Path:
         """Where a data file is. Raises ValueError if it is gone, and the directory is not."""
         path = self.root / file.path
         if not path.exists() and self.versions.is_dir():
@@ -99,21 +99,21 @@ class Place:
         """Every data file that is there, listed or not."""
         return (self.root / "data").glob("*/*.parquet")
 
-    def writer(self, table: TableName, epoch: int, schema: pa.Schema) -> Writer:
+    def writer(self, table: TableName, epoch: int, schema: pa.Schema) -> DataFileWriter:
         """A new data file of a table; its name is nobody else's."""
         folder = self.root / "data" / ".".join(quote(part, safe="") for part in (table.schema, table.table))
         ensure(folder)
-        return Writer(self.root, folder / f"{epoch}-{uuid4().hex}.parquet", schema)
+        return DataFileWriter(self.root, folder / f"{epoch}-{uuid4().hex}.parquet", schema)
 
 
-class Writer:
+class DataFileWriter:
     """A data file that is being written, in groups of rows of a bounded size; nothing is left of one that fails.
 
     Attributes:
         file: what became of it, known at the end.
     """
 
-    file: File
+    file: DataFile
 
     def __init__(self, root: Path, path: Path, schema: pa.Schema) -> None:
         self._root = root
@@ -123,7 +123,7 @@ class Writer:
         self._disk = path.open("xb")
         self._writer = pq.ParquetWriter(self._disk, schema, compression="zstd", compression_level=1)
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> DataFileWriter:
         return self
 
     def __exit__(
@@ -150,7 +150,7 @@ class Writer:
         os.fsync(self._disk.fileno())
         self._disk.close()
         flush(self._path.parent)
-        self.file = File(str(self._path.relative_to(self._root)), self._rows, self._path.stat().st_size)
+        self.file = DataFile(str(self._path.relative_to(self._root)), self._rows, self._path.stat().st_size)
 
     def discard(self) -> None:
         """Leave nothing behind."""
@@ -168,7 +168,7 @@ class Writer:
             self._held.clear()
 
 
-def place_of(info: ConnectionInfo, pair: Pair) -> Place:
+def place_of(info: ConnectionInfo, pair: Pair) -> ReplicationDirectory:
     """The directory that a connection names, and in it that of the replication.
 
     Raises:
@@ -187,7 +187,7 @@ def place_of(info: ConnectionInfo, pair: Pair) -> Place:
             f"{named or 'nothing'}, {info.extra.get('keep_hours', _KEEP_HOURS)}",
             "set `path` in its extra to a directory that every machine sees under this name, and `keep_hours`",
         )
-    return Place(Path(named) / pair.slave / pair.source, hours)
+    return ReplicationDirectory(Path(named) / pair.slave / pair.source, hours)
 
 
 def create(path: Path, text: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from sluice.apply.net.effects import Step
-from sluice.changelog.points import Waiting
+from sluice.changelog.points import PointWait
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
@@ -25,14 +25,14 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
-from sluice.model.write_policy import EASY, Manners
+from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.parquet.directory import place_of, reachable
 from sluice.vendors.parquet.load.tables import LakeTables, admitted
 from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.parquet.write.commit import Commit
-from sluice.vendors.parquet.write.data_files import Files
-from sluice.vendors.parquet.write.mode import Kind
-from sluice.vendors.protocol.load import Fit, TableDefinition
+from sluice.vendors.parquet.write.data_files import TableFiles
+from sluice.vendors.parquet.write.mode import WriteMode
+from sluice.vendors.protocol.load import TableDefinition, TableFit
 from sluice.vendors.protocol.slave import Capabilities, Replayed, StepsOf
 
 
@@ -41,7 +41,7 @@ class ParquetSlave:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: WriteMode,
         info: ConnectionInfo,
         pair: Pair,
         schema: str,
@@ -60,17 +60,17 @@ class ParquetSlave:
         """Nothing acts here by itself."""
         return Capabilities()
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> Fit:
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
         """Look whether the directory can be written to. Columns are compared when rows come."""
         directory = self.place.root.parents[1]
         with reachable(f"looking at the directory of {self.pair.slave}"):
             if not (directory.is_dir() and os.access(directory, os.W_OK)):
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
-        return Fit(as_text=set(tables))
+        return TableFit(as_text=set(tables))
 
     def loadable(
         self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
-    ) -> Fit:
+    ) -> TableFit:
         """See that tables can be filled; nothing is written."""
         if wanted:
             self.wiped(wanted)
@@ -110,7 +110,7 @@ class ParquetSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: Manners = EASY,
+        manners: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One version: the steps in order, the position. Returns which rows were not as expected.
 
@@ -213,14 +213,14 @@ class ParquetSlave:
         self._become(after)
 
     @contextmanager
-    def _aligned(self, waiting: Waiting) -> Iterator[str]:
+    def _aligned(self, waiting: PointWait) -> Iterator[str]:
         while not waiting.over((version := self.versions.current()).position.ordinal):
             time.sleep(0.2)
         yield str(self.versions.path(version.number))
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """The version exactly at a point of the stream; its path."""
-        return self._aligned(Waiting(self.pair, at, patience_s))
+        return self._aligned(PointWait(self.pair, at, patience_s))
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -231,8 +231,8 @@ class ParquetSlave:
     def _tidy(self, oldest: int) -> None:
         self.versions.tidy(oldest)
 
-    def _files(self, table: Table) -> Files:
-        return Files(self.place, table.name, self.version.epoch, table.files)
+    def _files(self, table: Table) -> TableFiles:
+        return TableFiles(self.place, table.name, self.version.epoch, table.files)
 
 
 def _too_strict(table: TableName) -> SluiceError:

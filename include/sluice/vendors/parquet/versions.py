@@ -21,7 +21,7 @@ from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.model.position import START, Position, Snapshot
 from sluice.vendors.parquet.ddl.schema_change import Alteration
-from sluice.vendors.parquet.directory import File, Place, create, reachable
+from sluice.vendors.parquet.directory import DataFile, ReplicationDirectory, create, reachable
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Table:
 
     name: TableName
     columns: tuple[Column, ...]
-    files: tuple[File, ...] = ()
+    files: tuple[DataFile, ...] = ()
     altered: tuple[Alteration, ...] = ()
 
     @property
@@ -46,7 +46,7 @@ class Table:
         """The same under another name."""
         return replace(self, name=name)
 
-    def with_files(self, files: Iterable[File]) -> Table:
+    def with_files(self, files: Iterable[DataFile]) -> Table:
         """The same with these files."""
         return replace(self, files=tuple(files))
 
@@ -66,7 +66,7 @@ class Table:
         return cls(
             TableName(plain["schema"], plain["table"]),
             tuple(Column(*fields) for fields in plain["columns"]),
-            tuple(File(**file) for file in plain["files"]),
+            tuple(DataFile(**file) for file in plain["files"]),
             tuple(map(Alteration.from_json, plain.get("altered", ()))),
         )
 
@@ -119,7 +119,7 @@ class Version:
 class Versions:
     """The chain of versions of one replication."""
 
-    def __init__(self, place: Place, pair: object) -> None:
+    def __init__(self, place: ReplicationDirectory, pair: object) -> None:
         self._place = place
         self._pair = pair
 

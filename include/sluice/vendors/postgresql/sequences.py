@@ -11,7 +11,7 @@ from psycopg import sql
 
 from sluice.config.mapper import Mapper
 from sluice.model.names import TableName
-from sluice.model.sequence import SequenceValue, Standing, moved
+from sluice.model.sequence import SequenceState, SequenceValue, moved
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -63,7 +63,7 @@ def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValu
 
 def _standings(
     connection: Connection, sequences: Mapping[TableName, tuple[int, int, int]]
-) -> dict[TableName, Standing]:
+) -> dict[TableName, SequenceState]:
     """Where sequences stand, given their increments, minima and maxima."""
     names = sorted(sequences)
     look = sql.SQL("SELECT {}::integer, last_value, is_called FROM {}")
@@ -74,7 +74,7 @@ def _standings(
             for number in range(begin, min(begin + _AT_ONCE, len(names)))
         ]
         for number, last, called in connection.execute(sql.SQL(" UNION ALL ").join(looks)):
-            found[names[number]] = Standing(last, called, *sequences[names[number]])
+            found[names[number]] = SequenceState(last, called, *sequences[names[number]])
     return found
 
 

@@ -23,26 +23,26 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
-from sluice.model.write_policy import EASY, Manners
+from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.capture import warnings
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.catalog.row_identity import is_unfinished, merges
 from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load import deferred_indexes, preflight
-from sluice.vendors.postgresql.load.foreign_keys import References, writing
-from sluice.vendors.postgresql.load.tables import SlaveTables
+from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys, writing
+from sluice.vendors.postgresql.load.tables import PostgresTables
 from sluice.vendors.postgresql.load.wipe_schema import wiped
 from sluice.vendors.postgresql.read.compare import aligned
 from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
 from sluice.vendors.postgresql.write import commands, side_effects
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
-from sluice.vendors.postgresql.write.writer import Writer
-from sluice.vendors.protocol.load import Fit
+from sluice.vendors.postgresql.write.writer import TableWriter
+from sluice.vendors.protocol.load import TableFit
 from sluice.vendors.protocol.slave import Capabilities, Replayed, StepsOf
 
 
@@ -61,7 +61,7 @@ class PostgresSlave:
         self.parts = migrations.parts_of_slave(schema)
         self._epoch = self._ordinal = 0
         self._session: Connection | None = None
-        self._writer: Writer | None = None
+        self._writer: TableWriter | None = None
         self._one_to_one: OneToOne | None = None
         self._silent = False
 
@@ -70,9 +70,9 @@ class PostgresSlave:
         self._open()
         return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> Fit:
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
         """Look whether those of these tables that are there take every row of the master's; what is odd about them."""
-        found = Fit()
+        found = TableFit()
         with translated("looking at the slave's tables"):
             refuse_standby(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
@@ -86,8 +86,8 @@ class PostgresSlave:
         return found
 
     def loadable(
-        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
-    ) -> Fit:
+        self, tables: Sequence[PostgresTable], wanted: WipeOut | None = None, *, resume: bool = False
+    ) -> TableFit:
         """See that tables can be filled; nothing is written."""
         with translated("looking at the slave's tables"), self._open().transaction():
             refuse_standby(self._open())
@@ -112,7 +112,7 @@ class PostgresSlave:
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""
         with translated("looking at the slave's tables"):
-            there = {name: relations.acting(self._open(), name) for name in map(self.mapper.table, tables)}
+            there = {name: relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)}
             return [f"{one.name} on {name}" for name, found in there.items() for one in found if one.fires]
 
     def expect_unguarded(self, tables: Sequence[TableName]) -> None:
@@ -128,9 +128,9 @@ class PostgresSlave:
         session = self._open()
         with translated("dropping foreign keys"), session.transaction():
             fence.hold(session, self.parts["position"], self.pair, self._epoch)
-            echoes = Echoes(session, self.masters)
+            echoes = LoopFilter(session, self.masters)
             there = [self.mapper.table(name) for name in tables]
-            echoes.record(sorted(References(session, self.parts).put_off(there, all_=False)))
+            echoes.record(sorted(WaitingForeignKeys(session, self.parts).put_off(there, all_=False)))
             echoes.remove()
 
     def install(self) -> None:
@@ -160,7 +160,7 @@ class PostgresSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: Manners = EASY,
+        manners: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
@@ -196,13 +196,13 @@ class PostgresSlave:
         steps: Iterable[Step],
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: Manners = EASY,
+        manners: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         assert self._writer is not None
         tolerated = Tolerated()
         if not self._silent:
             session.execute("SET CONSTRAINTS ALL DEFERRED")
-        echoes, references = Echoes(session, self.masters), self._references(session)
+        echoes, references = LoopFilter(session, self.masters), self._references(session)
         first = True
         for step in steps:
             if isinstance(step, Command):
@@ -221,12 +221,12 @@ class PostgresSlave:
         echoes.remove()
         return tolerated
 
-    def _references(self, session: Connection) -> References:
+    def _references(self, session: Connection) -> WaitingForeignKeys:
         def lacking() -> set[TableName]:
             rows = session.execute(composed("load/foreign_keys/filling", **self.parts), self._names())
             return {self.mapper.table(TableName(*row)) for row in rows}
 
-        return References(session, self.parts, lacking)
+        return WaitingForeignKeys(session, self.parts, lacking)
 
     def replay(
         self,
@@ -281,11 +281,11 @@ class PostgresSlave:
         with translated("looking at what is to be wiped out"):
             return [f"{one.kind} {one.name}" for one in wiped(self._open(), wanted, migrations.IN_SLAVE)]
 
-    def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> SlaveTables:
+    def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> PostgresTables:
         """The tables of this slave, for a dump under an epoch of its own."""
-        return SlaveTables(self, epoch, earlier, wanted)
+        return PostgresTables(self, epoch, earlier, wanted)
 
-    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+    def merging(self, tables: Sequence[PostgresTable]) -> set[TableName]:
         """Those whose rows are told apart by a primary key and by nothing else, or will be once they are made."""
         with translated("looking at the slave's tables"):
             return {table.name for table in tables if merges(self._open(), self.mapper, table, made=True)}
@@ -338,7 +338,7 @@ class PostgresSlave:
                 self._silent = True
             except psycopg.errors.InsufficientPrivilege:
                 self._silent = False
-            self._writer, self._one_to_one = Writer(session, self.mapper), None
+            self._writer, self._one_to_one = TableWriter(session, self.mapper), None
             self._session = session
         return self._session
 

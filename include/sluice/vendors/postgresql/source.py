@@ -14,7 +14,7 @@ from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Fate, Statement, Traced
+from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql import encoding, grants, migrations, ownership, sequences
@@ -31,11 +31,11 @@ from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.queue.backlog import Backlog
 from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep, purged_by_name, reclaim, record_purge
 from sluice.vendors.postgresql.catalog import definition, relations
-from sluice.vendors.postgresql.catalog.change_stamp import Unchanged
-from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
+from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.fence import raised
 from sluice.vendors.postgresql.read.compare import shape
-from sluice.vendors.postgresql.read.snapshot import DumpSnapshot
+from sluice.vendors.postgresql.read.snapshot import PostgresSnapshot
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, refuse_standby, translated
 from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.load import At
@@ -53,12 +53,12 @@ class PostgresSource:
         self._session: Connection | None = None
         self._polls: bool | None = None
         self._pinned = True
-        self._newcomers = ddl_polling.Newcomers()
-        self._unrecorded = ddl_polling.Unrecorded()
+        self._newcomers = ddl_polling.NewTables()
+        self._unrecorded = ddl_polling.MissedDdl()
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
-        self._polled, self._firing = Unchanged(), Unchanged()
-        self._recorded = Unchanged(self._polled)
+        self._polled, self._firing = CatalogStamp(), CatalogStamp()
+        self._recorded = CatalogStamp(self._polled)
 
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""
@@ -155,7 +155,7 @@ class PostgresSource:
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """What is worth knowing of these tables before they are replicated, in sentences."""
         with translated("looking at the watched tables"):
-            return warnings.of(self._publisher(), self.resources, self.parts, tables)
+            return warnings.warnings(self._publisher(), self.resources, self.parts, tables)
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """Those of these tables whose updates say nothing of what a row was if its key stayed."""
@@ -193,7 +193,7 @@ class PostgresSource:
         with translated("looking for tables that are not watched"):
             return unwatched.among(self._publisher(), known, tables)
 
-    def dumpable(self, watched: Mapping[TableName, Watch]) -> list[TableDefinition]:
+    def dumpable(self, watched: Mapping[TableName, Watch]) -> list[PostgresTable]:
         """See that tables, which are there, can be watched and read; their definitions."""
         with translated("looking at the watched tables"):
             registry.wanted(self._publisher(), self.resources, self.parts, watched)
@@ -276,7 +276,9 @@ class PostgresSource:
                 self._beside = connect(self.info, "sequences", autocommit=True)
             return sequences.read(self._beside, self.parts)
 
-    def issue(self, statement: Statement, commits: Callable[[Statement, Traced], None], *, varying: bool) -> None:
+    def issue(
+        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
+    ) -> None:
         """Execute a statement and record it in ITEMS, in one transaction."""
         # A parser takes long to import, and hardly a publisher needs it.
         from sluice.vendors.postgresql.statements import execution
@@ -291,11 +293,11 @@ class PostgresSource:
 
             def last(done: Statement, trans_key: str) -> None:
                 transaction_fate.flush(beside)
-                commits(done, Traced(statement.id, trans_key, incarnation))
+                commits(done, TransactionRef(statement.id, trans_key, incarnation))
 
             execution.issue(session, self.parts, statement, last, varying=varying)
 
-    def fate(self, traced: Traced, *, end: bool = False) -> Fate:
+    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
         """What became of the transaction of a statement."""
         with translated("asking what became of a statement"):
             return transaction_fate.fate(self.info, self.parts, traced, end=end)
@@ -313,9 +315,9 @@ class PostgresSource:
         log_end: Callable[[], Position],
         at: At | None = None,
         yields_after_s: float | None = None,
-    ) -> DumpSnapshot:
+    ) -> PostgresSnapshot:
         """The snapshot of a dump; taken when its block begins."""
-        return DumpSnapshot(self.info, self.parts, stages, at or (lambda: (log_end(), None)), yields_after_s)
+        return PostgresSnapshot(self.info, self.parts, stages, at or (lambda: (log_end(), None)), yields_after_s)
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
         """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
 from sluice.vendors.postgresql import grants
 from sluice.vendors.postgresql.capture import install
-from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 from sluice.vendors.postgresql.programs import EXPORTING, IMPORTING, size
 from sluice.vendors.postgresql.read.activity import active
 from sluice.vendors.postgresql.read.compare import compare_table
 from sluice.vendors.postgresql.read.estimate import foresee
-from sluice.vendors.postgresql.read.lock_yield import GivingWay
+from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source import PostgresSource
-from sluice.vendors.registry import Master, Online, Vendor
+from sluice.vendors.registry import BlockLoading, Master, Vendor
 
 
 def _message_values(type_name: str) -> Callable[[str], Cell] | None:
@@ -40,14 +40,14 @@ VENDOR = Vendor(
         install.resources,
         reading,
         _message_values,
-        TableDefinition.from_json,
+        PostgresTable.from_json,
         EXPORTING,
         active,
         foresee,
     ),
     importing=IMPORTING,
     size=size,
-    online=Online(PostgresRanges, PostgresBlocks),
+    online=BlockLoading(PostgresRanges, PostgresBlocks),
     grants=grants.for_slave,
-    giving_way=GivingWay,
+    giving_way=LockYield,
 )

@@ -11,11 +11,11 @@ from zlib import crc32
 from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.initial_update.chunks.plan import Chunk, Key, KeyRange, Leaf
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, Leaf
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def importing(pair: Pair) -> str:
 
 
 @dataclass
-class Fit:
+class TableFit:
     """How tables of a slave take the rows of the master's.
 
     Attributes:
@@ -124,7 +124,7 @@ class DumpSnapshot(Protocol):
         """See that the bounds of a range are keys. Raises SluiceError SLC-224 if not."""
 
 
-class Rows(Protocol):
+class CopyStream(Protocol):
     """Rows on their way, in buffers of whole rows as COPY writes them; how many there were is known at the end."""
 
     rows: int
@@ -136,20 +136,20 @@ class Rows(Protocol):
 class Chunks(Protocol):
     """Where the rows of a dump come from."""
 
-    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> Rows:
+    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyStream:
         """The rows of a chunk."""
 
 
 class Reading(Chunks, Protocol):
     """A master's rows, as an exported snapshot shows them."""
 
-    def table(self, name: TableName, columns: Sequence[str]) -> Rows:
+    def table(self, name: TableName, columns: Sequence[str]) -> CopyStream:
         """Every row of a table, in the text format, in no order."""
 
     def shape(self, within: KeyRange) -> Layout | None:
         """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""
 
-    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[Rows, Key | None]:
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyStream, Key | None]:
         """The next so many rows of a range, in the text format; with the key of the last, None if no more follow.
 
         Raises:

@@ -18,11 +18,11 @@ from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Answered, Fate, Statement, Traced
+from sluice.model.statement import Answered, Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
-from sluice.model.write_policy import EASY, Manners
-from sluice.vendors.protocol.load import At, DumpSnapshot, Fit, SlaveTables
+from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
+from sluice.vendors.protocol.load import At, DumpSnapshot, SlaveTables, TableFit
 from sluice.vendors.protocol.sweep import Purge, Sweep
 
 StepsOf = Callable[[Collection[int]], Iterable[Step]]
@@ -172,7 +172,9 @@ class SourceDatabase(Protocol):
     def understands(self, text: str) -> None:
         """Whether a statement may be issued. Raises SluiceError SLC-100 or SLC-101 before it is kept anywhere."""
 
-    def issue(self, statement: Statement, commits: Callable[[Statement, Traced], None], *, varying: bool) -> None:
+    def issue(
+        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
+    ) -> None:
         """Execute a statement and record it in ITEMS, in one transaction; its rows are not captured beside it.
 
         Args:
@@ -181,7 +183,7 @@ class SourceDatabase(Protocol):
             varying: execute it although it may do something else on another node.
         """
 
-    def fate(self, traced: Traced, *, end: bool = False) -> Fate:
+    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
         """What became of the transaction of a statement; `end` ends a session that still has it open."""
 
     def exported_snapshot(self) -> AbstractContextManager[tuple[str, str]]:
@@ -225,14 +227,14 @@ class SlaveDatabase(Protocol):
     def capabilities(self) -> Capabilities:
         """What this slave and our role on it can do."""
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> Fit:
+    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
         """Look whether those of these tables that are there take every row of the master's.
 
         Raises:
             SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
         """
 
-    def loadable(self, tables: Sequence[Any], wanted: WipeOut | None = None, *, resume: bool = False) -> Fit:
+    def loadable(self, tables: Sequence[Any], wanted: WipeOut | None = None, *, resume: bool = False) -> TableFit:
         """See that tables of the master can be filled by an initial update; nothing is written or locked.
 
         Args:
@@ -273,7 +275,7 @@ class SlaveDatabase(Protocol):
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: Manners = EASY,
+        manners: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 

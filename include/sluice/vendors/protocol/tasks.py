@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import Chunk, KeyRange
-from sluice.initial_update.files.encoding import Packing
 from sluice.model.names import Resources, TableName
 from sluice.model.position import Position
+from sluice.vendors.protocol.read import Chunk, KeyRange
+
+# What the names of stored files end with: compressed, or messages of XML.
+Form = Literal["zst", "xml"]
 
 
 @dataclass(frozen=True)
-class OfMaster:
+class FromMaster:
     """Rows of a master, as an exported snapshot shows them."""
 
     vendor: str
@@ -23,7 +26,7 @@ class OfMaster:
 
 
 @dataclass(frozen=True)
-class OfFiles:
+class FromFiles:
     """Rows that were stored in a directory, whose manifest has this SHA-256.
 
     Attributes:
@@ -43,13 +46,14 @@ class IntoFiles:
         begin: what the names of its files begin with.
         first: what its first chunk is called in these.
         max_bytes: most bytes of a file, before it is compressed.
-        packing: how pieces stand in them.
+        form, key_file: how pieces stand in them, see `sluice.initial_update.files.encoding.Packing`.
     """
 
     url: str
     begin: str
     max_bytes: int
-    packing: Packing
+    form: Form = "zst"
+    key_file: str | None = None
     first: int = 0
 
 
@@ -82,7 +86,7 @@ class LoadJob:
     """
 
     source: str
-    origin: OfMaster | OfFiles
+    origin: FromMaster | FromFiles
     sealed: str
     chunks: tuple[Chunk, ...]
     binary: dict[TableName, bool]
@@ -98,7 +102,7 @@ class Share:
     of: int = 1
 
 
-ALL = Share()
+WHOLE = Share()
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ class BlockJob:
 
     source: str
     update: int
-    origin: OfMaster
+    origin: FromMaster
     sealed: str
     slave: SlaveLoad
     mapper: Mapper

@@ -16,8 +16,8 @@ from sluice.model.table_definition import DefinedColumn, DefinedTable
 from sluice.vendors.parquet.ddl.schema_change import Alteration, Moment
 from sluice.vendors.parquet.types import keeps, refuse_ours, schema_of
 from sluice.vendors.parquet.versions import Table
-from sluice.vendors.parquet.write.data_files import Files
-from sluice.vendors.parquet.write.mode import Kind
+from sluice.vendors.parquet.write.data_files import TableFiles
+from sluice.vendors.parquet.write.mode import WriteMode
 from sluice.vendors.parquet.write.rows_mode import not_followed, unlike
 from sluice.vendors.protocol.ddl_errors import more_to_be_seen
 
@@ -45,7 +45,7 @@ class Alter:
         self.called: TableName = mapper.table(before.name)
         self.table: TableName = mapper.table(after.name)
 
-    def carried_out(self, known: Table, kind: Kind, files: Files, moment: Moment) -> Table:
+    def carried_out(self, known: Table, kind: WriteMode, files: TableFiles, moment: Moment) -> Table:
         """The table from here on, given the moment at which this happened.
 
         Raises:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Protocol
 
 from sluice.apply.mapping.table_view import view
-from sluice.changelog.segment_files import flush
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
@@ -20,21 +19,40 @@ from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.storage.files import flush
 from sluice.values.copy_text import columns_of
-from sluice.vendors.parquet.directory import File, Place, Writer, create, place_of, reachable
+from sluice.vendors.parquet.directory import DataFile, DataFileWriter, ReplicationDirectory, create, place_of, reachable
 from sluice.vendors.parquet.types import refuse_ours, typed
-from sluice.vendors.parquet.versions import Table, Versions
-from sluice.vendors.parquet.write.mode import KINDS
+from sluice.vendors.parquet.versions import Table, Version, Versions
+from sluice.vendors.parquet.write.mode import MODES, WriteMode
 from sluice.vendors.protocol.load import Expected, TableDefinition
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad
 
-if TYPE_CHECKING:
-    from sluice.vendors.parquet.slave import ParquetSlave
+
+class FilledLake(Protocol):
+    """The slave whose tables are filled: as much of `ParquetSlave` as that takes."""
+
+    kind: WriteMode
+    pair: Pair
+    mapper: Mapper
+    place: ReplicationDirectory
+    versions: Versions
+    version: Version
+
+    def take_over(self, epoch: int) -> object:
+        """Raise the fence."""
+
+    def admit(self, table: Table, beside: TableName | None) -> None:
+        """Look whether a table can be kept under these columns."""
+
+    def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
+        """Let an initial update be what is current."""
+
 
 _PLAN = "plan.json"
 
 
-def admitted(slave: ParquetSlave, tables: Sequence[TableDefinition]) -> dict[TableName, Table]:
+def admitted(slave: FilledLake, tables: Sequence[TableDefinition]) -> dict[TableName, Table]:
     """Tables of the master as files keep them, by the master's names; nothing is written.
 
     Raises:
@@ -59,7 +77,7 @@ def admitted(slave: ParquetSlave, tables: Sequence[TableDefinition]) -> dict[Tab
 class LakeTables:
     """See `sluice.vendors.protocol.load.SlaveTables`."""
 
-    def __init__(self, slave: ParquetSlave, epoch: int, earlier: int | None = None) -> None:
+    def __init__(self, slave: FilledLake, epoch: int, earlier: int | None = None) -> None:
         self._slave = slave
         self._epoch = epoch
         self._earlier = earlier
@@ -124,10 +142,10 @@ class LakeTables:
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: it is current from here on, and the stream follows."""
-        files: dict[TableName, list[File]] = {}
+        files: dict[TableName, list[DataFile]] = {}
         for done in self._done().values():
             if done["rows"]:
-                files.setdefault(TableName(*done["table"]), []).append(File(**done["file"]))
+                files.setdefault(TableName(*done["table"]), []).append(DataFile(**done["file"]))
         tables = [Table(table.name, table.columns, tuple(files.get(name, ()))) for name, table in self._tables.items()]
         self._slave.begin_update(position, snapshot, tables)
         shutil.rmtree(self._loading, ignore_errors=True)
@@ -154,20 +172,20 @@ class LakeReceiver:
 
     def __init__(self, info: ConnectionInfo, job: LoadJob, plan: SlaveLoad) -> None:
         self._pair = Pair(job.source, plan.slave)
-        self._place: Place = place_of(info, self._pair)
+        self._place: ReplicationDirectory = place_of(info, self._pair)
         self._epoch = plan.epoch
         self._chunks = job.chunks
         self._loading = self._place.loading(plan.epoch)
         self._next = 0
         self._claimed: IO[bytes] | None = None
-        self._writer: Writer | None = None
+        self._writer: DataFileWriter | None = None
 
     def open(self) -> None:
         """Read what the columns are."""
         with reachable(f"loading {self._pair.slave}"):
             self._fence()
             plan = json.loads((self._loading / _PLAN).read_text(encoding="utf-8"))
-        self._kind = KINDS[plan["keeps"]]
+        self._kind = MODES[plan["keeps"]]
         self._tables = {TableName(schema, table): Table.from_json(known) for schema, table, known in plan["tables"]}
 
     def claim_next(self) -> int | None:

@@ -18,8 +18,8 @@ from sluice.model.table_definition import DefinedTable, TableChange
 from sluice.vendors.parquet.ddl.alter import Alter, table_of
 from sluice.vendors.parquet.ddl.schema_change import Moment
 from sluice.vendors.parquet.versions import Table
-from sluice.vendors.parquet.write.data_files import Files
-from sluice.vendors.parquet.write.mode import Kind
+from sluice.vendors.parquet.write.data_files import TableFiles
+from sluice.vendors.parquet.write.mode import WriteMode
 from sluice.vendors.protocol.ddl_errors import name_taken, there_already
 
 Admit = Callable[[Table, TableName | None], None]
@@ -36,10 +36,10 @@ class Commit:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: WriteMode,
         mapper: Mapper,
         before: Mapping[TableName, Table],
-        opened: Callable[[Table], Files],
+        opened: Callable[[Table], TableFiles],
         admit: Admit,
     ) -> None:
         self._kind = kind
@@ -47,7 +47,7 @@ class Commit:
         self._tables = dict(before)
         self._opened = opened
         self._admit = admit
-        self._edited: dict[TableName, Files] = {}
+        self._edited: dict[TableName, TableFiles] = {}
         # What those were called that are older than this commit.
         self._called = {name: name for name in before}
 
@@ -154,7 +154,7 @@ class Commit:
             self._admit(found, self._called.get(found.name))
         self._tables[found.name] = found
 
-    def _files(self, table: Table) -> Files:
+    def _files(self, table: Table) -> TableFiles:
         return self._edited.setdefault(table.name, self._opened(table))
 
 

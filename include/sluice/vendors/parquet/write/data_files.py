@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sluice.model.names import TableName
-from sluice.vendors.parquet.directory import File, Place, reachable
+from sluice.vendors.parquet.directory import DataFile, ReplicationDirectory, reachable
 from sluice.vendors.parquet.types import TEXT, tokens
 
 Flags = NDArray[np.bool_]
@@ -30,7 +30,7 @@ JOINED = 8
 LARGEST = 128 * 1024 * 1024
 
 
-class Files:
+class TableFiles:
     """A table's files, as they will be when the commit has ended.
 
     Attributes:
@@ -38,10 +38,10 @@ class Files:
         listed: what they are by now.
     """
 
-    def __init__(self, place: Place, table: TableName, epoch: int, listed: Sequence[File]) -> None:
+    def __init__(self, place: ReplicationDirectory, table: TableName, epoch: int, listed: Sequence[DataFile]) -> None:
         self._place = place
         self._table = table
-        self._made: set[File] = set()
+        self._made: set[DataFile] = set()
         self.epoch = epoch
         self.listed = list(listed)
 
@@ -131,15 +131,15 @@ class Files:
                 gone += went
         return gone
 
-    def _many(self) -> list[File]:
+    def _many(self) -> list[DataFile]:
         """Files of one size and one schema, if there are enough of them to be joined."""
-        sizes: dict[int, list[File]] = {}
+        sizes: dict[int, list[DataFile]] = {}
         for file in self.listed:
             if file.bytes < LARGEST:
                 sizes.setdefault(int(math.log(file.rows, JOINED)), []).append(file)
         for files in sizes.values():
             if len(files) >= JOINED:
-                alike: dict[str, list[File]] = {}
+                alike: dict[str, list[DataFile]] = {}
                 for file in files:
                     alike.setdefault(str(self._schema(file)), []).append(file)
                 for group in alike.values():
@@ -147,7 +147,7 @@ class Files:
                         return group
         return []
 
-    def _written(self, schema: pa.Schema, parts: Iterable[pa.Table]) -> File:
+    def _written(self, schema: pa.Schema, parts: Iterable[pa.Table]) -> DataFile:
         with reachable(f"writing {self._table}"), self._place.writer(self._table, self.epoch, schema) as writer:
             for rows in parts:
                 writer.write(rows)
@@ -155,20 +155,20 @@ class Files:
         return writer.file
 
     @contextmanager
-    def _open(self, file: File) -> Iterator[pq.ParquetFile]:
+    def _open(self, file: DataFile) -> Iterator[pq.ParquetFile]:
         with reachable(f"reading {self._table}"), pq.ParquetFile(self._place.path(file)) as reader:
             yield reader
 
-    def _rows(self, file: File, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    def _rows(self, file: DataFile, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         with self._open(file) as reader:
             for group in range(reader.num_row_groups):
                 yield reader.read_row_group(group, columns=columns)
 
-    def _schema(self, file: File) -> pa.Schema:
+    def _schema(self, file: DataFile) -> pa.Schema:
         with self._open(file) as reader:
             return reader.schema_arrow
 
-    def _discard(self, files: Iterable[File]) -> None:
+    def _discard(self, files: Iterable[DataFile]) -> None:
         for file in list(files):
             (self._place.root / file.path).unlink(missing_ok=True)
             self._made.discard(file)

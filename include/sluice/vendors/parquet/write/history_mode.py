@@ -21,7 +21,7 @@ from sluice.model.names import TableName
 from sluice.vendors.parquet.ddl.schema_change import Alteration, Moment
 from sluice.vendors.parquet.types import schema_of
 from sluice.vendors.parquet.versions import Table
-from sluice.vendors.parquet.write.data_files import Files
+from sluice.vendors.parquet.write.data_files import TableFiles
 from sluice.vendors.parquet.write.rows_mode import images
 
 _ORDER = [("sluice_epoch", pa.int64()), ("sluice_ordinal", pa.int64()), ("sluice_key", pa.int64())]
@@ -31,8 +31,8 @@ _OLD = "sluice_old"
 LOADED = "L"
 
 
-class History:
-    """See `sluice.vendors.parquet.write.mode.Kind`."""
+class HistoryMode:
+    """See `sluice.vendors.parquet.write.mode.WriteMode`."""
 
     name = "history"
     lasting = True
@@ -41,13 +41,13 @@ class History:
         """Any table takes any columns from here on; a new one begins here."""
         return replace(known, columns=layout.columns) if known else Table(layout.name, layout.columns)
 
-    def forget(self, files: Files) -> None:
+    def forget(self, files: TableFiles) -> None:
         """They stay: a TRUNCATE follows."""
 
-    def alter(self, alteration: Alteration, files: Files) -> None:
+    def alter(self, alteration: Alteration, files: TableFiles) -> None:
         """Nothing: what happened before had the columns of before."""
 
-    def begun_anew(self, known: Table, made: Table, files: Files, moment: Moment) -> Table:
+    def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
         """What was there stays: a TRUNCATE stands behind it, and none of its columns goes on."""
         files.append(_truncated(moment, made))
         altered = (*known.altered, Alteration(moment, made.kept, {}, {}))
@@ -58,7 +58,7 @@ class History:
         schema, table = known.name.schema, known.name.table
         return replace(known, name=TableName(schema, f"{table}~dropped-{'-'.join(map(str, moment))}"))
 
-    def apply(self, effect: Effect, files: Files) -> int:
+    def apply(self, effect: Effect, files: TableFiles) -> int:
         """Append the changes, each as it was."""
         for changes in effect.changes():
             what = [
@@ -80,12 +80,12 @@ class History:
         """Rows that came from nowhere."""
         return _without_old((epoch, 0, 1, None, LOADED), rows)
 
-    def begun(self, before: Table | None, filled: Table, files: Files) -> Table:
+    def begun(self, before: Table | None, filled: Table, files: TableFiles) -> Table:
         """What was there before stays: a TRUNCATE stands behind it."""
         files.append(_truncated((files.epoch, 0, 0), filled))
         return replace(filled, files=(*(before.files if before else ()), *files.listed, *filled.files))
 
-    def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
+    def rows(self, files: TableFiles, table: Table) -> Iterator[tuple[pa.Table, int]]:
         """New rows come and old ones go, after the last TRUNCATE. What goes had come before, so no order is needed."""
         order = [name for name, _ in _ORDER]
         row = schema_of(table.kept)

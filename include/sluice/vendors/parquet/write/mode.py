@@ -11,12 +11,12 @@ from sluice.apply.net.effects import Effect
 from sluice.model.layout import Column, Layout
 from sluice.vendors.parquet.ddl.schema_change import Alteration, Moment
 from sluice.vendors.parquet.versions import Table
-from sluice.vendors.parquet.write.data_files import Files
-from sluice.vendors.parquet.write.history_mode import History
-from sluice.vendors.parquet.write.rows_mode import Replica
+from sluice.vendors.parquet.write.data_files import TableFiles
+from sluice.vendors.parquet.write.history_mode import HistoryMode
+from sluice.vendors.parquet.write.rows_mode import RowsMode
 
 
-class Kind(Protocol):
+class WriteMode(Protocol):
     """How changes become files, and files rows again.
 
     Attributes:
@@ -33,19 +33,19 @@ class Kind(Protocol):
             SluiceError: SLC-153, the rows have other columns than its files.
         """
 
-    def forget(self, files: Files) -> None:
+    def forget(self, files: TableFiles) -> None:
         """Every row comes again: those that are there do not count any more."""
 
-    def alter(self, alteration: Alteration, files: Files) -> None:
+    def alter(self, alteration: Alteration, files: TableFiles) -> None:
         """Let rows that are there have other columns from here on."""
 
-    def begun_anew(self, known: Table, made: Table, files: Files, moment: Moment) -> Table:
+    def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
         """A table that is made where one is already whose rows are not to count any more."""
 
     def left(self, known: Table, moment: Moment) -> Table | None:
         """What stays of a table that is dropped, under a name of its own; None if it is nothing."""
 
-    def apply(self, effect: Effect, files: Files) -> int:
+    def apply(self, effect: Effect, files: TableFiles) -> int:
         """Write the changes of one table. Returns how many rows were missing, or, if less than 0, there already."""
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
@@ -54,11 +54,11 @@ class Kind(Protocol):
     def loaded(self, rows: pa.Table, epoch: int) -> pa.Table:
         """Rows of an initial update, as a file keeps them."""
 
-    def begun(self, before: Table | None, filled: Table, files: Files) -> Table:
+    def begun(self, before: Table | None, filled: Table, files: TableFiles) -> Table:
         """The table at the end of an initial update, given what it was before and the files that were filled."""
 
-    def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
+    def rows(self, files: TableFiles, table: Table) -> Iterator[tuple[pa.Table, int]]:
         """Every row that is there, as rows that come (1) and rows that go (-1), in no order."""
 
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Replica(), History())}
+MODES: dict[str, WriteMode] = {kind.name: kind for kind in (RowsMode(), HistoryMode())}

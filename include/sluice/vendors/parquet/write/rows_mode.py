@@ -15,11 +15,11 @@ from sluice.model.names import TableName
 from sluice.vendors.parquet.ddl.schema_change import Alteration, Moment
 from sluice.vendors.parquet.types import schema_of, tokens, typed
 from sluice.vendors.parquet.versions import Table
-from sluice.vendors.parquet.write.data_files import Files
+from sluice.vendors.parquet.write.data_files import TableFiles
 
 
-class Replica:
-    """See `sluice.vendors.parquet.write.mode.Kind`."""
+class RowsMode:
+    """See `sluice.vendors.parquet.write.mode.WriteMode`."""
 
     name = "rows"
     lasting = False
@@ -30,15 +30,15 @@ class Replica:
             _refuse_others(known, layout)
         return known
 
-    def forget(self, files: Files) -> None:
+    def forget(self, files: TableFiles) -> None:
         """They are gone."""
         files.empty()
 
-    def alter(self, alteration: Alteration, files: Files) -> None:
+    def alter(self, alteration: Alteration, files: TableFiles) -> None:
         """Write every row anew: whoever reads the files finds the same columns in all of them."""
         files.remake(schema_of(alteration.columns), alteration.of)
 
-    def begun_anew(self, known: Table, made: Table, files: Files, moment: Moment) -> Table:
+    def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
         """It is as it was made."""
         files.empty()
         return made
@@ -47,7 +47,7 @@ class Replica:
         """Nothing."""
         return None
 
-    def apply(self, effect: Effect, files: Files) -> int:
+    def apply(self, effect: Effect, files: TableFiles) -> int:
         """Write the net effect."""
         if effect.emptied:
             files.empty()
@@ -64,11 +64,11 @@ class Replica:
         """The row alone."""
         return rows
 
-    def begun(self, before: Table | None, filled: Table, files: Files) -> Table:
+    def begun(self, before: Table | None, filled: Table, files: TableFiles) -> Table:
         """What was there before is gone."""
         return filled
 
-    def rows(self, files: Files, table: Table) -> Iterator[tuple[pa.Table, int]]:
+    def rows(self, files: TableFiles, table: Table) -> Iterator[tuple[pa.Table, int]]:
         """The rows of every file."""
         return ((rows, 1) for rows in files.read())
 
@@ -81,7 +81,7 @@ def images(layout: Layout, rows: pa.ChunkedArray, places: Sequence[int]) -> pa.T
     return typed([column for column, _ in kept], [values for _, values in kept])
 
 
-def _keyed(net: KeyedNet, changes: pa.Table, files: Files) -> int:
+def _keyed(net: KeyedNet, changes: pa.Table, files: TableFiles) -> int:
     key = [net.layout.columns[place].name for place in net.layout.key]
     new = images(net.layout, changes["new"], [*net.changed, *net.fresh])
     gone = images(net.layout, changes["old"], net.gone)
@@ -90,7 +90,7 @@ def _keyed(net: KeyedNet, changes: pa.Table, files: Files) -> int:
     return net.known_gone + len(net.changed) - found
 
 
-def _counted(net: CountedNet, files: Files) -> int:
+def _counted(net: CountedNet, files: TableFiles) -> int:
     """Count c of rows that look alike becomes max(c + a, b); only where b > a it matters what c was."""
     columns = net.layout.columns
     kept = [place for place, column in enumerate(columns) if not column.generated]

@@ -16,7 +16,7 @@ from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture import event_triggers
 from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.catalog.change_stamp import Unchanged
+from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.session import Connection, composed
 
 _AGAIN_S = 60.0
@@ -30,7 +30,7 @@ _PATIENCE_MS = 5000
 _TRIES = 3
 
 
-def poll(connection: Connection, parts: Mapping[str, sql.Composable], unchanged: Unchanged) -> None:
+def poll(connection: Connection, parts: Mapping[str, sql.Composable], unchanged: CatalogStamp) -> None:
     """Send what changed of watched tables since the last look as commands.
 
     A table whose images cannot be told apart is left as it is; the sweep refuses to read it (SLC-043).
@@ -91,7 +91,7 @@ def _told(
     return True
 
 
-class Newcomers:
+class NewTables:
     """Tables that are wanted and that nobody watches yet, because nobody saw them made, or something was in the way."""
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ def pin(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
     return True
 
 
-class Unrecorded:
+class MissedDdl:
     """DDL that event triggers saw and could not record, or did not see: sent at the next look."""
 
     def __init__(self) -> None:
@@ -198,4 +198,4 @@ def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -
     """Nothing is sent once columns or partitions changed: those images may be printed as their sessions liked, and the
     sweep refuses them (SLC-043)."""
     if not connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchone():
-        poll(connection, parts, Unchanged())
+        poll(connection, parts, CatalogStamp())

@@ -14,7 +14,7 @@ from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql import migrations, ownership
 from sluice.vendors.postgresql.capture import event_triggers, items_view, registry, unwatched
 from sluice.vendors.postgresql.capture.queue import storage, triggers
-from sluice.vendors.postgresql.capture.registry import Entry
+from sluice.vendors.postgresql.capture.registry import RegistryEntry
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import PRINTED, Connection, composed
@@ -144,10 +144,10 @@ def _reconcile(
     stages = loading_order({name: watch.sequence for name, watch in watched.items()}, parents)
     order = [name for stage in stages for name in stage]
     wanted = registry.wanted(connection, resources, parts, {name: watched[name] for name in order})
-    there = triggers.of(connection, resources, {*wanted, *known})
+    there = triggers.existing(connection, resources, {*wanted, *known})
     unmarked = triggers.unmarked(connection, parts, {name: one.trigger for name, one in wanted.items() if one.actions})
 
-    def stands(entry: Entry) -> bool:
+    def stands(entry: RegistryEntry) -> bool:
         fires = triggers.stand(there[entry.name], entry.trigger, entry.actions) and entry.name not in unmarked
         return fires and known.get(entry.name) == entry and entry.name not in again
 

@@ -15,7 +15,7 @@ from sluice.vendors.postgresql.capture import install, own_ddl
 from sluice.vendors.postgresql.session import Connection, composed
 
 
-class Echoes:
+class LoopFilter:
     """What one transaction of ours sets off; made in it, before it writes.
 
     Args:

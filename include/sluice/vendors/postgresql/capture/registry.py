@@ -23,7 +23,7 @@ _WANTED = sql.Literal("WANTED")
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegistryEntry:
     """One row of TABLES (Table 2.2 of the guide); actions in the order IUD, none for an initial copy only."""
 
     name: TableName
@@ -39,7 +39,7 @@ def wanted(
     resources: Resources,
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
-) -> dict[TableName, Entry]:
+) -> dict[TableName, RegistryEntry]:
     """What TABLES is to say of watched tables, which all exist. Raises ConfigError SLC-041, SLC-069 or SLC-130."""
     numbers = oids(connection, parts, watched)
     _refuse_twice(connection, numbers)
@@ -47,27 +47,28 @@ def wanted(
     names = {name: triggers.name_for(resources, numbers[name], name, one.trigger) for name, one in watched.items()}
     triggers.refuse_taken(connection, resources, names)
     return {
-        name: Entry(name, _actions(one), names[name], _OK, one.debug, one.old_images) for name, one in watched.items()
+        name: RegistryEntry(name, _actions(one), names[name], _OK, one.debug, one.old_images)
+        for name, one in watched.items()
     }
 
 
-def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, Entry]:
+def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, RegistryEntry]:
     """What TABLES says now of tables that exist, or existed."""
     rows = connection.execute(composed("capture/registry/registry", **parts))
-    return {TableName(schema, table): Entry(TableName(schema, table), *said) for schema, table, *said in rows}
+    return {TableName(schema, table): RegistryEntry(TableName(schema, table), *said) for schema, table, *said in rows}
 
 
-def begin(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry, relation: int) -> None:
+def begin(connection: Connection, parts: Mapping[str, sql.Composable], entry: RegistryEntry, relation: int) -> None:
     """The entry is there, and its triggers are not yet: CREATING."""
     connection.execute(composed("capture/registry/register", **parts), {**_values(entry), "relation": relation})
 
 
-def end(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
+def end(connection: Connection, parts: Mapping[str, sql.Composable], entry: RegistryEntry) -> None:
     """Its triggers are there: OK."""
     connection.execute(composed("capture/registry/registered", **parts), _values(entry))
 
 
-def remove(connection: Connection, parts: Mapping[str, sql.Composable], entry: Entry) -> None:
+def remove(connection: Connection, parts: Mapping[str, sql.Composable], entry: RegistryEntry) -> None:
     """The table is watched no more."""
     connection.execute(composed("capture/registry/unregister", **parts), _values(entry))
 
@@ -121,7 +122,7 @@ def _actions(watch: Watch) -> str:
     return "" if watch.actions == "none" else watch.actions
 
 
-def _values(entry: Entry) -> dict[str, str | int]:
+def _values(entry: RegistryEntry) -> dict[str, str | int]:
     return {
         "schema": entry.name.schema,
         "table": entry.name.table,

@@ -27,7 +27,7 @@ _REMARKS = {
 }
 
 
-def of(
+def warnings(
     connection: Connection,
     resources: Resources,
     parts: Mapping[str, sql.Composable],
@@ -98,9 +98,9 @@ def of_slave(connection: Connection, layout: Layout) -> Iterator[str]:
         layout: the master's table as the slave sees it.
     """
     yield from lookup_columns.searched(connection, layout)[1]
-    name, late = layout.name, relations.late_keys(connection, layout.name)
+    name, late = layout.name, relations.deferrable_keys(connection, layout.name)
     if not late and not relations.enforced(connection, name, [column.name for column in layout.columns]):
         yield f"{name} has no unique index: each batch of its changes reads all of it"
-    acting = [one.name for one in relations.acting(connection, name) if one.fires and one.kind != "key"]
+    acting = [one.name for one in relations.side_effects(connection, name) if one.fires and one.kind != "key"]
     if late and acting:
         yield f"{', '.join(acting)} of {name} acts on what a batch comes to: {late[0].name} is checked at commit"

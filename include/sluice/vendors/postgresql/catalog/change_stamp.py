@@ -11,14 +11,14 @@ from sluice.model.names import TableName
 from sluice.vendors.postgresql.session import Connection, composed
 
 
-class Unchanged:
+class CatalogStamp:
     """What the catalog was like at the last comparison that found nothing; one for each kind of comparison.
 
     Args:
         before: a comparison that comes before each of this one, and records what it finds; if it is made at all.
     """
 
-    def __init__(self, before: Unchanged | None = None) -> None:
+    def __init__(self, before: CatalogStamp | None = None) -> None:
         self._before = before
         self._compared: str | None = None
         self._seen: str | None = None

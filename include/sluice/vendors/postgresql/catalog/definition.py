@@ -11,13 +11,13 @@ from psycopg import sql
 from pydantic import TypeAdapter
 
 from sluice.config.mapper import Mapper
-from sluice.initial_update.chunks.plan import Leaf
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.table_definition import DefinedColumn, DefinedTable, ForeignKey, UserType
 from sluice.vendors.postgresql.catalog import user_types
 from sluice.vendors.postgresql.ddl.names import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.protocol.read import Leaf
 
 _PRIMARY = "PRIMARY KEY"
 _WHOLE = {"smallint", "integer", "bigint"}
@@ -50,7 +50,7 @@ class ColumnDefinition:
 
 
 @dataclass(frozen=True)
-class TableDefinition:
+class PostgresTable:
     """A table of the master, as a dump's snapshot shows it, or a command describes it.
 
     Attributes:
@@ -80,7 +80,7 @@ class TableDefinition:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, plain: Any) -> TableDefinition:
+    def from_json(cls, plain: Any) -> PostgresTable:
         """What `to_json` gave."""
         return TypeAdapter(cls).validate_python(plain)
 
@@ -95,12 +95,12 @@ class Reference:
     statement: sql.SQL | sql.Composed = field(compare=False)
 
 
-def read(connection: Connection, name: TableName) -> TableDefinition:
+def read(connection: Connection, name: TableName) -> PostgresTable:
     """The definition of a table; see `several`."""
     return several(connection, [name])[0]
 
 
-def several(connection: Connection, names: Sequence[TableName]) -> list[TableDefinition]:
+def several(connection: Connection, names: Sequence[TableName]) -> list[PostgresTable]:
     """The definitions of tables, from the catalog as the connection's snapshot shows it."""
     query = composed(
         "catalog/defined",
@@ -119,7 +119,7 @@ def several(connection: Connection, names: Sequence[TableName]) -> list[TableDef
     ]
 
 
-def readable(connection: Connection, names: Sequence[TableName]) -> list[TableDefinition]:
+def readable(connection: Connection, names: Sequence[TableName]) -> list[PostgresTable]:
     """The same, of tables that our role may read. Raises psycopg's InsufficientPrivilege, which becomes SLC-033."""
     tables = sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
     if row := connection.execute(composed("catalog/unreadable", tables=tables)).fetchone():
@@ -129,10 +129,10 @@ def readable(connection: Connection, names: Sequence[TableName]) -> list[TableDe
     return several(connection, names)
 
 
-def carried(table: DefinedTable) -> TableDefinition:
+def carried(table: DefinedTable) -> PostgresTable:
     """The same of a table that a command describes."""
     columns = tuple(_carried(column) for column in table.columns)
-    return TableDefinition(
+    return PostgresTable(
         table.name,
         columns,
         table.constraints,
@@ -159,7 +159,7 @@ def _carried(column: DefinedColumn) -> ColumnDefinition:
     )
 
 
-def for_slave(table: TableDefinition, names: SlaveNames) -> TableDefinition:
+def for_slave(table: PostgresTable, names: SlaveNames) -> PostgresTable:
     """The same with a slave's names of schemas in types and expressions."""
     return replace(
         table,
@@ -183,14 +183,14 @@ def leaves(connection: Connection, parts: Mapping[str, sql.Composable], names: S
     return [Leaf(names[place - 1], TableName(schema, table), *more) for place, schema, table, *more in rows]
 
 
-def create_table(table: TableDefinition, name: TableName) -> sql.Composed:
+def create_table(table: PostgresTable, name: TableName) -> sql.Composed:
     """CREATE TABLE with types, defaults and NOT NULL; keys and indexes come after the data."""
     return sql.SQL("CREATE TABLE {} (\n    {}\n)").format(
         identifier(name), sql.SQL(",\n    ").join(map(column, table.columns))
     )
 
 
-def after_data(table: TableDefinition, name: TableName, present: Collection[str] = ()) -> Iterator[sql.Composed]:
+def after_data(table: PostgresTable, name: TableName, present: Collection[str] = ()) -> Iterator[sql.Composed]:
     """Keys, checks and indexes, the primary key first, but for those that the table has already."""
     for constraint, definition in table.constraints:
         if constraint not in present:
@@ -202,13 +202,13 @@ def after_data(table: TableDefinition, name: TableName, present: Collection[str]
             )
 
 
-def primary_key(table: TableDefinition, name: TableName) -> sql.Composed:
+def primary_key(table: PostgresTable, name: TableName) -> sql.Composed:
     """The primary key alone, of a table that has one."""
     ((constraint, definition),) = (one for one in table.constraints if one[1].startswith(_PRIMARY))
     return _constraint(name, constraint, verbatim(definition))
 
 
-def references(table: TableDefinition, mapper: Mapper, among: set[TableName], *, silent: bool) -> Iterator[Reference]:
+def references(table: PostgresTable, mapper: Mapper, among: set[TableName], *, silent: bool) -> Iterator[Reference]:
     """Foreign keys to tables that the slave has as well, with their columns and all of their rows.
 
     Args:

@@ -51,7 +51,7 @@ class TargetColumn:
 
 
 @dataclass(frozen=True)
-class LateKey:
+class DeferrableKey:
     """A unique or an exclusion constraint that is checked late.
 
     Attributes:
@@ -63,7 +63,7 @@ class LateKey:
 
 
 @dataclass(frozen=True)
-class Acting:
+class SideEffect:
     """What does something by itself when rows of a table are written.
 
     Attributes:
@@ -190,19 +190,19 @@ def enforced(connection: Connection, name: TableName, key: Sequence[str]) -> boo
     return bool(row and row[0])
 
 
-def late_keys(connection: Connection, name: TableName) -> list[LateKey]:
+def deferrable_keys(connection: Connection, name: TableName) -> list[DeferrableKey]:
     """The constraints of a table that are checked later than their statement."""
     rows = connection.execute(composed("catalog/late_keys"), {"schema": name.schema, "table": name.table})
     return [
-        LateKey(constraint, tuple((name, Operator(*alike)) for name, *alike in zip(*columns, strict=True)))
+        DeferrableKey(constraint, tuple((name, Operator(*alike)) for name, *alike in zip(*columns, strict=True)))
         for constraint, *columns in rows
     ]
 
 
-def acting(connection: Connection, name: TableName) -> list[Acting]:
+def side_effects(connection: Connection, name: TableName) -> list[SideEffect]:
     """What does something by itself on a table that is there; what a master captures with does not count."""
     rows = connection.execute(composed("catalog/acting"), {"schema": name.schema, "table": name.table})
-    return [Acting(*row) for row in rows]
+    return [SideEffect(*row) for row in rows]
 
 
 def comment(connection: Connection, name: TableName) -> str | None:

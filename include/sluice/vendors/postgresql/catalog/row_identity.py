@@ -6,7 +6,7 @@ from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.session import Connection, composed
 
 # Keys and indexes come after the data; a dump that finds this on a table makes it again.
@@ -18,25 +18,25 @@ def is_unfinished(session: Connection, name: TableName) -> bool:
     return relations.comment(session, name) == UNFINISHED
 
 
-def merges(session: Connection, mapper: Mapper, table: TableDefinition, *, made: bool = False) -> bool:
+def merges(session: Connection, mapper: Mapper, table: PostgresTable, *, made: bool = False) -> bool:
     """Whether rows of a table may come twice, and from several snapshots (R5).
 
     Args:
         made: also of one that is not there, and is to be made.
     """
     there = view(mapper, table.layout).layout
-    acting = any(one.fires or one.kind != "trigger" for one in relations.acting(session, there.name))
+    acting = any(one.fires or one.kind != "trigger" for one in relations.side_effects(session, there.name))
     return not (there.searched or acting) and is_keyed(session, mapper, table, made=made)
 
 
-def is_keyed(session: Connection, mapper: Mapper, table: TableDefinition, *, made: bool = False) -> bool:
+def is_keyed(session: Connection, mapper: Mapper, table: PostgresTable, *, made: bool = False) -> bool:
     """Whether a primary key tells its rows apart, which is checked at once, and nothing else."""
     there = view(mapper, table.layout).layout
     of = {"schema": there.name.schema, "table": there.name.table}
     unmerged = session.execute(composed("catalog/unmerged"), of).fetchone()
     if unmerged != (False,) and not (made and unmerged is None):
         return False
-    if any("DEFERRABLE" in text for _, text in table.constraints) or relations.late_keys(session, there.name):
+    if any("DEFERRABLE" in text for _, text in table.constraints) or relations.deferrable_keys(session, there.name):
         return False
     key = {there.columns[place].name for place in there.key}
     ours = unmerged is None or is_unfinished(session, there.name)

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition
-from sluice.vendors.postgresql.catalog.definition import ColumnDefinition, TableDefinition
+from sluice.vendors.postgresql.catalog.definition import ColumnDefinition, PostgresTable
 from sluice.vendors.postgresql.types import holds
 
 Statement = sql.Composed
@@ -28,7 +28,7 @@ def moved(name: TableName, to: TableName) -> Iterator[Statement]:
         yield _altered(TableName(name.schema, to.table), "SET SCHEMA {}", sql.Identifier(to.schema))
 
 
-def columns(before: TableDefinition, after: TableDefinition, there: TableDefinition) -> Iterator[Statement]:
+def columns(before: PostgresTable, after: PostgresTable, there: PostgresTable) -> Iterator[Statement]:
     """What is gone, renamed, changed and new, in this order.
 
     Args:
@@ -50,7 +50,7 @@ def columns(before: TableDefinition, after: TableDefinition, there: TableDefinit
             yield from _added(name, new[number], empty=after.rewritten)
 
 
-def constraints(before: TableDefinition, after: TableDefinition, there: TableDefinition) -> Iterator[Statement]:
+def constraints(before: PostgresTable, after: PostgresTable, there: PostgresTable) -> Iterator[Statement]:
     """Keys and checks that are new or are others now; the columns are what they are to be."""
     defined = {text for _, text in there.constraints}
     named = dict(there.constraints)
@@ -62,14 +62,14 @@ def constraints(before: TableDefinition, after: TableDefinition, there: TableDef
         yield _altered(there.name, "ADD CONSTRAINT {} {}", sql.Identifier(name), definition.verbatim(text))
 
 
-def references(before: TableDefinition, after: TableDefinition, there: TableDefinition) -> TableDefinition:
+def references(before: PostgresTable, after: PostgresTable, there: PostgresTable) -> PostgresTable:
     """The table with those of its foreign keys that the slave lacks."""
     known = {key.name for key in there.foreign_keys}
     lacking = (key for key in after.foreign_keys if key not in before.foreign_keys and key.name not in known)
     return replace(after, foreign_keys=tuple(lacking))
 
 
-def _constraints_gone(before: TableDefinition, after: TableDefinition, there: TableDefinition) -> Iterator[Statement]:
+def _constraints_gone(before: PostgresTable, after: PostgresTable, there: PostgresTable) -> Iterator[Statement]:
     """Those that would be in the way of what becomes of the columns."""
     named = dict(there.constraints)
     kept, names = {text for _, text in after.constraints}, {name for name, _ in after.constraints}

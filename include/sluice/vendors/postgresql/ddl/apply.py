@@ -14,7 +14,7 @@ from sluice.log import event
 from sluice.model.action import Existing
 from sluice.model.names import TableName
 from sluice.model.table_definition import DefinedTable, TableChange
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations, user_types
 from sluice.vendors.postgresql.catalog.definition import carried, for_slave, identifier, regclass
 from sluice.vendors.postgresql.ddl import alter, schemas
@@ -22,7 +22,7 @@ from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.constraints import open_to_all, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.slave_definition import mapped
-from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.session import Connection, explained
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.ddl_errors import more_to_be_seen, name_taken, there_already
@@ -37,8 +37,8 @@ def define(
     connection: Connection,
     change: TableChange,
     mapper: Mapper,
-    echoes: Echoes,
-    references: References,
+    echoes: LoopFilter,
+    references: WaitingForeignKeys,
     existing: Existing,
     *,
     silent: bool,
@@ -53,7 +53,7 @@ def define(
         SluiceError: SLC-140, it fails; SLC-141, a table that is to be made is there already; SLC-142, so is the name
             that one is to bear; SLC-070, the table is missing; SLC-071, SLC-073, an empty one does not fit;
             SLC-144, it is a partition; SLC-145, its new name lets more of it be seen.
-        TransientError: SLC-036, somebody else holds the table; SLC-115, see `Echoes.settled`.
+        TransientError: SLC-036, somebody else holds the table; SLC-115, see `LoopFilter.settled`.
     """
     echoes.settled([mapper.table(side.name) for side in (change.before, change.after) if side])
     # No table can be altered for which something waits until the end of the transaction.
@@ -87,7 +87,7 @@ def define(
 class _Defining:
     """One command on one slave."""
 
-    def __init__(self, connection: Connection, mapper: Mapper, references: References, *, silent: bool) -> None:
+    def __init__(self, connection: Connection, mapper: Mapper, references: WaitingForeignKeys, *, silent: bool) -> None:
         self._connection = connection
         self._references = references
         self._mapper = mapper
@@ -155,7 +155,7 @@ class _Defining:
         """It is gone. What depends on it on the slave alone keeps it there: an error."""
         self._run([sql.SQL("DROP TABLE IF EXISTS {}").format(identifier(self._mapper.table(table.name)))])
 
-    def _seen(self, table: DefinedTable) -> definition.TableDefinition:
+    def _seen(self, table: DefinedTable) -> definition.PostgresTable:
         """The table in the slave's words, with the columns that it gets."""
         known = understood(self._connection, carried(table))
         return mapped(self._connection, for_slave(known, self._names), self._mapper)
@@ -183,7 +183,7 @@ class _Defining:
                 "for this replication",
             )
 
-    def _refer(self, table: definition.TableDefinition) -> None:
+    def _refer(self, table: definition.PostgresTable) -> None:
         parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
         known = understood(self._connection, table)
         for reference in definition.references(known, self._mapper, parents, silent=self._silent):

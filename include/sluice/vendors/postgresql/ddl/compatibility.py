@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from psycopg import sql
 
 from sluice.apply.mapping.table_view import TableView
-from sluice.errors import Unfit
+from sluice.errors import UnfitTable
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import TableName
@@ -33,7 +33,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         return there
     missing = [column for column in columns if column.name not in there]
     if missing:
-        raise Unfit(
+        raise UnfitTable(
             71,
             f"the slave's table {name} lacks the column {', '.join(one.name for one in missing)}",
             f"nothing of it was written; type on the slave: {_adding(connection, name, missing, names)}. Rows that "
@@ -41,7 +41,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         )
     wrong = [*_unfit(columns, there, names), *_in_the_way(connection, name, columns)]
     if wrong:
-        raise Unfit(
+        raise UnfitTable(
             73,
             f"the slave's table {name} cannot take every row of the master: {', '.join(wrong)}",
             "nothing of it was written; alter the table there, or drop it and let initial_update make it; or allow "

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.log import event
-from sluice.vendors.postgresql.catalog.definition import TableDefinition, for_slave
+from sluice.vendors.postgresql.catalog.definition import PostgresTable, for_slave
 from sluice.vendors.postgresql.ddl.names import SlaveNames
 from sluice.vendors.postgresql.ddl.slave_definition import expect_computable, mapped
 from sluice.vendors.postgresql.session import Connection
@@ -19,13 +19,13 @@ _OF_PERIODS = re.compile(r"(PRIMARY KEY|UNIQUE) \(.* WITHOUT OVERLAPS\)")
 _KNOWING = 180000
 
 
-def to_make(connection: Connection, table: TableDefinition, names: SlaveNames, mapper: Mapper) -> TableDefinition:
+def to_make(connection: Connection, table: PostgresTable, names: SlaveNames, mapper: Mapper) -> PostgresTable:
     """A table of the master in the slave's words, as it is made there. Raises as `expect_makeable`."""
     expect_makeable(connection, table, mapper)
     return mapped(connection, for_slave(understood(connection, table), names), mapper)
 
 
-def expect_makeable(connection: Connection, table: TableDefinition, mapper: Mapper) -> None:
+def expect_makeable(connection: Connection, table: PostgresTable, mapper: Mapper) -> None:
     """See that a table of the master can be made here; nothing is changed.
 
     Raises:
@@ -43,7 +43,7 @@ def expect_makeable(connection: Connection, table: TableDefinition, mapper: Mapp
     expect_computable(table, mapper)
 
 
-def understood(connection: Connection, table: TableDefinition) -> TableDefinition:
+def understood(connection: Connection, table: PostgresTable) -> PostgresTable:
     """The table without constraints that are not enforced, if the slave's server knows none: they hold nothing back."""
     if connection.info.server_version >= _KNOWING:
         return table
@@ -54,7 +54,7 @@ def understood(connection: Connection, table: TableDefinition) -> TableDefinitio
     return replace(table, constraints=constraints, foreign_keys=keys)
 
 
-def open_to_all(table: TableDefinition, *, silent: bool) -> TableDefinition:
+def open_to_all(table: PostgresTable, *, silent: bool) -> PostgresTable:
     """The table without what would hold back rows of the master that follow: they may be older than a constraint that
     is not valid.
 

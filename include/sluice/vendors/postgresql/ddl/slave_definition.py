@@ -18,13 +18,13 @@ from sluice.errors import SluiceError
 from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition
-from sluice.vendors.postgresql.catalog.definition import ColumnDefinition, TableDefinition, identifier, listed
+from sluice.vendors.postgresql.catalog.definition import ColumnDefinition, PostgresTable, identifier, listed
 from sluice.vendors.postgresql.session import Connection
 
 _MODEL = TableName("pg_temp", "sluice_model")
 
 
-def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> TableDefinition:
+def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> PostgresTable:
     """The table with the columns that the slave gets, under its names; what needs others of them is not there.
 
     Foreign keys are left as they are.
@@ -64,7 +64,7 @@ def mapped(connection: Connection, table: TableDefinition, mapper: Mapper) -> Ta
     return replace(table, columns=columns, constraints=found.constraints, indexes=found.indexes, key=found.key)
 
 
-def expect_computable(table: TableDefinition, mapper: Mapper) -> None:
+def expect_computable(table: PostgresTable, mapper: Mapper) -> None:
     """See that no column that the slave gets is computed from one that it does not; nothing is changed.
 
     Raises:

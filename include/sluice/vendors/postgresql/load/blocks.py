@@ -10,29 +10,29 @@ import psycopg
 from psycopg import sql
 
 from sluice.apply.mapping.table_view import TableView, view
-from sluice.changelog.points import Waiting
+from sluice.changelog.points import PointWait
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError
-from sluice.initial_update.chunks.plan import Key, KeyRange
 from sluice.model.action import Filled
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import fence, migrations
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.catalog.definition import TableDefinition, identifier, listed
+from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier, listed
 from sluice.vendors.postgresql.catalog.row_identity import is_unfinished
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load import deferred_indexes
-from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.receiver import loader, merge
 from sluice.vendors.postgresql.read.key_range import between
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.load import Sorted
+from sluice.vendors.protocol.read import Key, KeyRange
 from sluice.vendors.protocol.tasks import BlockJob
 
 _LOOK_S = 0.02
@@ -57,7 +57,7 @@ class PostgresRanges:
         self._session: Connection | None = None
 
     def unfit(
-        self, tables: Sequence[TableDefinition], chosen: Collection[TableName], replaced: Sorted, *, build: bool
+        self, tables: Sequence[PostgresTable], chosen: Collection[TableName], replaced: Sorted, *, build: bool
     ) -> dict[TableName, str]:
         """See `sluice.vendors.protocol.load.SlaveRanges`."""
         with translated("looking at the slave's tables"):
@@ -81,9 +81,9 @@ class PostgresRanges:
         with translated("planning the blocks"), self._open().transaction():
             fence.hold(self._open(), self._parts["position"], self._pair, epoch)
             if not self._silent():
-                echoes = Echoes(self._open(), self._masters)
+                echoes = LoopFilter(self._open(), self._masters)
                 tables = {self._mapper.table(one.table) for one in ranges}
-                echoes.record(sorted(References(self._open(), self._parts).put_off(tables)))
+                echoes.record(sorted(WaitingForeignKeys(self._open(), self._parts).put_off(tables)))
                 echoes.remove()
             self._open().execute(composed("load/blocks/forget", ranges=self._parts["ranges"]), self._names())
             for one in ranges:
@@ -152,8 +152,8 @@ class PostgresRanges:
             self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
             if self._open().execute(composed("read/hold", **self._parts), ours).fetchone() is None:
                 return
-            echoes = Echoes(self._open(), self._masters)
-            echoes.record(sorted(References(self._open(), self._parts).make(tables, without)))
+            echoes = LoopFilter(self._open(), self._masters)
+            echoes.record(sorted(WaitingForeignKeys(self._open(), self._parts).make(tables, without)))
             echoes.remove()
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class PostgresRanges:
         if self._session is not None:
             self._session.close()
 
-    def _unfit(self, table: TableDefinition) -> str:
+    def _unfit(self, table: PostgresTable) -> str:
         there = view(self._mapper, table.layout).layout
         if not there.key:
             return "the slave does not get all columns of its primary key"
@@ -171,7 +171,7 @@ class PostgresRanges:
             return ""
         if not relations.enforced(self._open(), there.name, there.key_names):
             return "no index of the slave's table tells rows apart by that key at once"
-        for one in relations.acting(self._open(), there.name):
+        for one in relations.side_effects(self._open(), there.name):
             if one.kind == "rule" or (one.kind == "key" and one.fires):
                 return f"{one.name} on the slave's table would meet rows that come before others"
         return ""
@@ -218,7 +218,7 @@ class PostgresBlocks:
         self._parts = {name: sql.Identifier(job.slave.schema, f"sluice_{name}") for name in ("position", "ranges")}
         self._names = {"source": job.source, "slave": job.slave.slave}
         pair = Pair(job.source, job.slave.slave)
-        self._waiting = Waiting(pair, job.at, job.patience_s, nearing=True)
+        self._waiting = PointWait(pair, job.at, job.patience_s, nearing=True)
         self._copying = ExitStack()
         self._merge: sql.Composed | None = None
         self._replaces = False
@@ -270,7 +270,7 @@ class PostgresBlocks:
                 # What had been seen without a lock may not be so any more.
                 while not self._arrived("load/blocks/at"):
                     time.sleep(_LOOK_S)
-                echoes = Echoes(self._session, self._job.slave.masters)
+                echoes = LoopFilter(self._session, self._job.slave.masters)
                 rows = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
                 rows += self._session.execute(self._merge).rowcount if self._merge else 0
                 echoes.remove()

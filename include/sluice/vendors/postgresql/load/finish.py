@@ -10,9 +10,9 @@ from functools import partial
 from psycopg import sql
 
 from sluice.model.names import Resources, TableName
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations
-from sluice.vendors.postgresql.catalog.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier
 from sluice.vendors.postgresql.fence import Sessions
 from sluice.vendors.postgresql.load import deferred_indexes
 from sluice.vendors.postgresql.session import Connection
@@ -24,14 +24,14 @@ def finish(
     sessions: Sessions,
     indexes: sql.Composable,
     masters: Collection[Resources],
-    tables: Mapping[TableName, TableDefinition | None],
+    tables: Mapping[TableName, PostgresTable | None],
     at_once: int,
 ) -> None:
     """Build what tables lack, each in a transaction of its own, and analyze all.
 
     Args:
         indexes: where those are written down that were put off.
-        masters: see `Echoes`.
+        masters: see `LoopFilter`.
         tables: as they are called here; with the definition of those that we made.
         at_once: so many at the same time.
     """
@@ -76,11 +76,11 @@ def _build(
     indexes: sql.Composable,
     masters: Collection[Resources],
     name: TableName,
-    made: TableDefinition | None,
+    made: PostgresTable | None,
     built: Collection[str],
     session: Connection,
 ) -> None:
-    echoes = Echoes(session, masters)
+    echoes = LoopFilter(session, masters)
     session.execute("SET LOCAL maintenance_work_mem = '256MB'")
     if made:
         for statement in definition.after_data(made, name, built):

@@ -63,7 +63,7 @@ class _There:
     ours: bool
 
 
-class References:
+class WaitingForeignKeys:
     """The foreign keys that wait, as one transaction of a session puts them off and makes them.
 
     Args:

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 
 from psycopg import sql
 
-from sluice.initial_update.chunks.plan import Chunk
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.protocol.read import Chunk
 
 # About as much as a server logs between two checkpoints, as it is packaged (`max_wal_size`, 1 GB); and it logs other
 # tables too.
@@ -31,7 +31,7 @@ def large(chunks: Iterable[Chunk]) -> set[TableName]:
     return {table for table, size in sizes.items() if size >= LARGE_BYTES}
 
 
-class Settling:
+class HintBits:
     """The pages that a table, or each of its partitions, grows by while one chunk comes; those of others who write
     there among them."""
 

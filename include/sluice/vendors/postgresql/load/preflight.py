@@ -18,7 +18,7 @@ from sluice.model.action import Filled
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.capture import warnings
 from sluice.vendors.postgresql.catalog import relations, user_types
-from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.catalog.row_identity import is_keyed, is_unfinished
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import expect_makeable
@@ -27,20 +27,20 @@ from sluice.vendors.postgresql.load.foreign_keys import expect_droppable
 from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import side_effects
-from sluice.vendors.protocol.load import Fit
+from sluice.vendors.protocol.load import TableFit
 
 
 def loadable(
     session: Connection,
     mapper: Mapper,
-    tables: Sequence[TableDefinition],
+    tables: Sequence[PostgresTable],
     *,
     silent: bool,
     wiped: WipeOut | None,
     ours: Collection[str],
     unindexed: Collection[TableName],
     resume: bool,
-) -> Fit:
+) -> TableFit:
     """See that tables can be filled; how they take the rows.
 
     Args:
@@ -53,7 +53,7 @@ def loadable(
     Raises:
         SluiceError: see `sluice.vendors.protocol.slave.SlaveDatabase.loadable`.
     """
-    found, names = Fit(warnings=tls.remarks(session)), names_of(session, mapper)
+    found, names = TableFit(warnings=tls.remarks(session)), names_of(session, mapper)
     if wiped and not resume:
         expect_wipeable(session, wiped, ours)
     emptied: list[TableName] = []
@@ -92,12 +92,12 @@ def loadable(
     return found
 
 
-def expect_keyed(session: Connection, mapper: Mapper, table: TableDefinition) -> None:
+def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> None:
     """See that a key tells which rows of a table are the master's. Raises SluiceError SLC-211."""
     name = mapper.table(table.name)
     numbered = {one.name for one in relations.target_columns(session, name).values() if one.numbered}
     odd = numbered - set(relations.primary_key(session, name))
-    odd |= {one.name for one in relations.acting(session, name) if one.kind == "rule"}
+    odd |= {one.name for one in relations.side_effects(session, name) if one.kind == "rule"}
     if odd or not is_keyed(session, mapper, table):
         raise SluiceError(
             211,

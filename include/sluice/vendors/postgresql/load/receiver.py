@@ -15,7 +15,7 @@ from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import fence
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.load import hint_bits
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
@@ -117,7 +117,7 @@ class PostgresReceiver:
             "table": identifier(there.layout.name),
             "columns": listed(there.written),
         }
-        self._echoes = Echoes(self._session, self._plan.masters)
+        self._echoes = LoopFilter(self._session, self._plan.masters)
         self._merge, self._settling = None, None
         upserted = table in self._plan.upserted
         if upserted or table in self._plan.merged:
@@ -125,7 +125,7 @@ class PostgresReceiver:
             self._merge = merge(there, upserted=upserted)
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
         elif table in self._large:
-            self._settling = hint_bits.Settling(self._session, there.layout.name)
+            self._settling = hint_bits.HintBits(self._session, there.layout.name)
         into = composed("load/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
         self._copying = ExitStack()
         self._copy = self._copying.enter_context(self._session.cursor().copy(into))

@@ -3,54 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import psycopg
 from psycopg import sql
 
 from sluice.apply.mapping.table_view import view
+from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
+from sluice.connections import ConnectionInfo
 from sluice.libpq import parameters
 from sluice.model.action import Filled
-from sluice.model.names import TableName
+from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.postgresql import fence, migrations
 from sluice.vendors.postgresql import sequences as following
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations, user_types
-from sluice.vendors.postgresql.catalog.definition import TableDefinition, identifier
+from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier
 from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED, is_unfinished, merges
 from sluice.vendors.postgresql.ddl import schemas
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import to_make, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load import deferred_indexes, finish, preflight
-from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.load import Expected, importing
-
-if TYPE_CHECKING:
-    from sluice.vendors.postgresql.slave import PostgresSlave
+from sluice.vendors.protocol.slave import Capabilities
 
 
-class SlaveTables:
+class FilledPostgres(Protocol):
+    """The slave whose tables are filled: as much of `PostgresSlave` as that takes."""
+
+    info: ConnectionInfo
+    pair: Pair
+    mapper: Mapper
+    parts: dict[str, sql.Composable]
+    masters: Collection[Resources]
+
+    def take_over(self, epoch: int) -> object:
+        """Raise the fence."""
+
+    def capabilities(self) -> Capabilities:
+        """What the slave and our role on it can do."""
+
+    def begin_update(self, position: Position, snapshot: Snapshot) -> None:
+        """Let the stream go on at a position, without what the snapshot shows."""
+
+    def make_durable(self) -> None:
+        """Flush what was committed."""
+
+    def close(self) -> None:
+        """End the session."""
+
+
+class PostgresTables:
     """One slave of one dump, fenced by the dump's epoch (R6).
 
     Attributes:
         as_text: tables whose columns have wider types here, so that rows cannot travel in the binary format.
     """
 
-    def __init__(self, slave: PostgresSlave, epoch: int, earlier: int | None, wiped: WipeOut | None) -> None:
+    def __init__(self, slave: FilledPostgres, epoch: int, earlier: int | None, wiped: WipeOut | None) -> None:
         self._slave = slave
         self._epoch = epoch
         self._earlier = earlier
         self._wiped = wiped
         self._sessions = fence.Sessions(slave.info, slave.pair, slave.parts["position"], epoch)
         self._goes_on = self._broke_off = False
-        self._unfinished: dict[TableName, TableDefinition] = {}
+        self._unfinished: dict[TableName, PostgresTable] = {}
         self.mapper = slave.mapper
         self.as_text: set[TableName] = set()
         self.upserted: set[TableName] = set()
@@ -70,7 +95,7 @@ class SlaveTables:
         self._broke_off, self._goes_on = any(one.rows is not None for one in found), any(self.progress().values())
         return found
 
-    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
+    def merging(self, tables: Sequence[PostgresTable], *, made: bool = False) -> set[TableName]:
         """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
         with self._sessions.reading("looking at the slave's tables") as session:
             # What a load has put off that did not end: it may be what tells rows apart.
@@ -93,7 +118,7 @@ class SlaveTables:
 
     def prepare(
         self,
-        tables: Sequence[TableDefinition],
+        tables: Sequence[PostgresTable],
         staying: Collection[TableName] = (),
         in_parts: Collection[TableName] = (),
     ) -> None:
@@ -114,14 +139,14 @@ class SlaveTables:
                 wipe_out(session, self._wiped, migrations.IN_SLAVE)
             # What blocks had brought is gone with this.
             session.execute(composed("load/blocks/forget", **self._slave.parts), self._values())
-            echoes = Echoes(session, self._slave.masters)
+            echoes = LoopFilter(session, self._slave.masters)
             names = names_of(session, self.mapper)
             indexes = self._slave.parts["indexes"]
             merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
             deferred_indexes.build(session, indexes, self._there(merged))
             emptied, made, keyless = [], [], set()
             present = set(relations.there(session, self._there(tables)))
-            references, referring = References(session, self._slave.parts), set()
+            references, referring = WaitingForeignKeys(session, self._slave.parts), set()
             if not self._slave.capabilities().silent_triggers:
                 side_effects.expect_none(session, [name for name in self._there(tables) if name in present])
                 referring = references.put_off(present)
@@ -165,7 +190,7 @@ class SlaveTables:
             echoes.record([*made, *referring])
             echoes.remove()
 
-    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
+    def finish(self, tables: Sequence[PostgresTable], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """Keys, indexes and foreign keys of the tables that we made, those that were put off, and ANALYZE. Foreign keys
         wait on, if they have to do with a table that lacks rows yet.
 
@@ -176,11 +201,11 @@ class SlaveTables:
         indexes, masters = self._slave.parts["indexes"], self._slave.masters
         finish.finish(self._sessions, indexes, masters, there, tasks)
         with self._sessions.writing("making foreign keys") as session:
-            echoes = Echoes(session, self._slave.masters)
+            echoes = LoopFilter(session, self._slave.masters)
             created = [table for table in tables if table.name in self._unfinished]
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
-            references = References(session, self._slave.parts)
+            references = WaitingForeignKeys(session, self._slave.parts)
             for table in created:
                 for one in definition.references(understood(session, table), self.mapper, among, silent=silent):
                     references.note(one)
@@ -190,7 +215,7 @@ class SlaveTables:
             echoes.record([*self._there(created), *made])
             echoes.remove()
 
-    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+    def imported(self, tables: Sequence[PostgresTable]) -> set[TableName]:
         """Primary keys of the tables that we made; which of all have rows."""
         with self._sessions.writing("looking at what was imported") as session:
             for name, made in self._unfinished.items():
@@ -222,7 +247,7 @@ class SlaveTables:
         self._sessions.close()
         self._slave.close()
 
-    def _there(self, tables: Sequence[TableDefinition]) -> list[TableName]:
+    def _there(self, tables: Sequence[PostgresTable]) -> list[TableName]:
         """What tables are called here."""
         return [self.mapper.table(table.name) for table in tables]
 
@@ -237,7 +262,7 @@ class SlaveTables:
             for table in tables:
                 session.execute(sql.SQL("DELETE FROM {}").format(table))
 
-    def _emptied(self, session: Connection, table: TableDefinition, *, stays: bool) -> bool:
+    def _emptied(self, session: Connection, table: PostgresTable, *, stays: bool) -> bool:
         """Whether a table that is there is to be emptied."""
         name, policy = self.mapper.table(table.name), self.mapper.filled(table.name)
         if policy is Filled.MERGE and table.name not in self._unfinished:

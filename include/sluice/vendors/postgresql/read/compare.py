@@ -10,7 +10,7 @@ from dataclasses import replace
 from psycopg import sql
 
 from sluice.apply.mapping.table_view import shaped_lines
-from sluice.changelog.points import Waiting
+from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import TransientError
 from sluice.model.layout import Layout
@@ -45,7 +45,7 @@ def aligned(
     Raises:
         TransientError: SLC-091 if the slave does not arrive there in time, SLC-092 if it is beyond.
     """
-    waiting = Waiting(pair, at, patience_s)
+    waiting = PointWait(pair, at, patience_s)
     names = {"source": pair.source, "slave": pair.slave}
     # Closed, not ended: there is nothing to commit, nor anything to say of a session that was lost over what was read.
     with translated("reading the slave"), closing(connect(info, "verify", autocommit=True)) as session:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
-from sluice.initial_update.chunks.plan import Foreseen, KeyRange
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.read.key_range import between
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.protocol.read import Foreseen, KeyRange
 
 # An idea of what is left is not worth a wait for a table that somebody has locked.
 _LOCK_WAIT = "100ms"

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from sluice.initial_update.chunks.plan import Key, KeyRange
 from sluice.vendors.postgresql.catalog.definition import listed
+from sluice.vendors.protocol.read import Key, KeyRange
 
 
 def between(columns: Sequence[str], within: KeyRange, last: Key | None = None) -> sql.Composable:

@@ -24,7 +24,7 @@ _LITERAL = re.compile(r"'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$", re.DOTALL)
 _SHOWN = 200
 
 
-class GivingWay:
+class LockYield:
     """While its block runs, it ends all sessions of a snapshot as soon as a statement has waited too long for one of
     them. The error that this leads to is replaced by one that tells the reason.
 
@@ -49,7 +49,7 @@ class GivingWay:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="giving way", daemon=True)
 
-    def __enter__(self) -> GivingWay:
+    def __enter__(self) -> LockYield:
         if self._after_s:
             self._thread.start()
         return self

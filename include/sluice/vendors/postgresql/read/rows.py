@@ -10,7 +10,6 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import Chunk, Key, KeyRange
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition, relations
@@ -19,6 +18,7 @@ from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, oth
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.key_range import between, keys
 from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id, read_as_of, translated
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange
 
 LOCK_TIMEOUT = "3s"
 

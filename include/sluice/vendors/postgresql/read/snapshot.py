@@ -13,24 +13,24 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.plan import Key, KeyRange, Leaf
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog import definition, relations
-from sluice.vendors.postgresql.catalog.definition import TableDefinition
+from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.read.key_range import between, keys
-from sluice.vendors.postgresql.read.lock_yield import GivingWay
+from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.table_locks import TableLocks
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, translated
 from sluice.vendors.postgresql.statements.transaction_fate import beside, flush
+from sluice.vendors.protocol.read import Key, KeyRange, Leaf
 
 # Of a table that is cut into parts.
 _BLOCKS_A_PART = 100
 _BLOCKS_SAMPLED = 1000
 
 
-class DumpSnapshot:
+class PostgresSnapshot:
     """Locks the tables against DDL, then reads the log's end, then takes the snapshot: in this order (R5).
 
     What it reads itself leaves no lock behind.
@@ -56,7 +56,7 @@ class DumpSnapshot:
         self._at = at
         self._yields_after_s = yields_after_s
 
-    def __enter__(self) -> DumpSnapshot:
+    def __enter__(self) -> PostgresSnapshot:
         with (
             translated("taking the dump's snapshot"),
             beside(self._info) as flushing,
@@ -80,7 +80,7 @@ class DumpSnapshot:
             # Nobody is to have what the source can still lose in a crash.
             flush(flushing)
             holders = [self._locks.session, self._session]
-            opened.enter_context(GivingWay(self._info, self.id, self._yields_after_s, holders))
+            opened.enter_context(LockYield(self._info, self.id, self._yields_after_s, holders))
             self._opened = opened.pop_all()
         return self
 
@@ -101,7 +101,7 @@ class DumpSnapshot:
         if others := watched - set(self._tables):
             raise changing(", ".join(map(str, sorted(others))))
 
-    def definitions(self) -> list[TableDefinition]:
+    def definitions(self) -> list[PostgresTable]:
         """The tables, as the snapshot's catalog has them."""
         with self._reading("reading the catalog") as session:
             return definition.several(session, self._tables)

@@ -15,13 +15,13 @@ from psycopg.pq.abc import PGresult
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
-from sluice.model.statement import Answer, Outcome, Statement, compared
+from sluice.model.statement import Answer, NodeOutcome, Statement, compared
 from sluice.vendors.postgresql.capture import own_ddl
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import PINNED, Connection, composed, explained
 from sluice.vendors.postgresql.statements import parser
-from sluice.vendors.postgresql.statements.parser import Target
+from sluice.vendors.postgresql.statements.parser import DefaultsTarget
 
 _PATIENCE = "5s"
 _FORSAKEN = "60s"
@@ -86,7 +86,9 @@ def issue(
         commits(done, str(row[0]) if row else "")
 
 
-def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes: Echoes, *, silent: bool) -> Outcome:
+def execute(
+    connection: Connection, statement: Statement, mapper: Mapper, echoes: LoopFilter, *, silent: bool
+) -> NodeOutcome:
     """Execute a statement on a slave, in the transaction of the batch that it belongs to.
 
     Args:
@@ -120,7 +122,7 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes
                 meant.fact,
                 "the slave waits in front of it: mend what is in its way there, or leave it behind by initial_update",
             ) from error
-        outcome = Outcome(False, str(error).partition("\n")[0])
+        outcome = NodeOutcome(False, str(error).partition("\n")[0])
     else:
         outcome = compared(statement.answer, answer)
     _look_up_in_catalog(connection)
@@ -132,7 +134,7 @@ def execute(connection: Connection, statement: Statement, mapper: Mapper, echoes
     return outcome
 
 
-def _altered(parsed: parser.Parsed, schema: str) -> list[TableName]:
+def _altered(parsed: parser.ParsedStatement, schema: str) -> list[TableName]:
     return [TableName(of or schema, table) for of, table in parsed.tables if parsed.alters]
 
 
@@ -174,7 +176,7 @@ def _answer(result: PGresult, max_rows: int, *, reads: bool) -> Answer:
     return Answer(columns, rows, result.ntuples > max_rows, 0 if reads else result.command_tuples or 0)
 
 
-def _hold(connection: Connection, parsed: parser.Parsed) -> None:
+def _hold(connection: Connection, parsed: parser.ParsedStatement) -> None:
     """Hold what a statement names against writers: one that has begun keeps a key below the statement's, and so comes
     first on the slaves, though the statement has not seen its rows here (R1)."""
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
@@ -190,7 +192,7 @@ def _hold(connection: Connection, parsed: parser.Parsed) -> None:
     connection.execute("SET LOCAL lock_timeout = 0")
 
 
-def _refuse_varying(connection: Connection, parsed: parser.Parsed) -> None:
+def _refuse_varying(connection: Connection, parsed: parser.ParsedStatement) -> None:
     why = sorted(parsed.varying) + _volatile(connection, parsed.called)
     if parsed.opaque:
         why.append("what cannot be looked into")
@@ -204,7 +206,7 @@ def _refuse_varying(connection: Connection, parsed: parser.Parsed) -> None:
         )
 
 
-def _open(connection: Connection, target: Target) -> list[str]:
+def _open(connection: Connection, target: DefaultsTarget) -> list[str]:
     """The columns of a table whose value the database makes, another one on each node."""
     name = TableName(target.schema, target.table) if target.schema else None
     text = regclass(name) if name else sql.Identifier(target.table).as_string(connection)

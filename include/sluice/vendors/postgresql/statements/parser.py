@@ -38,7 +38,7 @@ _NUMBERED = {"serial", "bigserial", "smallserial", "identity"}
 
 
 @dataclass(frozen=True)
-class Target:
+class DefaultsTarget:
     """A table that a statement writes defaults to; `given` columns get values from the statement itself."""
 
     schema: str | None
@@ -47,7 +47,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedStatement:
     """What matters of a statement.
 
     Attributes:
@@ -66,11 +66,11 @@ class Parsed:
     opaque: bool
     varying: frozenset[str]
     called: frozenset[str]
-    targets: tuple[Target, ...]
+    targets: tuple[DefaultsTarget, ...]
     tables: tuple[tuple[str | None, str], ...]
 
 
-def parsed(text: str) -> Parsed:
+def parsed(text: str) -> ParsedStatement:
     """Look into one statement.
 
     Raises:
@@ -91,7 +91,7 @@ def parsed(text: str) -> Parsed:
     changes = list(tree.find_all(*_CHANGES)) if tree else []
     reads = first in _READING or (first == "WITH" and isinstance(tree, exp.Query) and not changes)
     needs_tree = first in _WRITING | {"WITH"} and first != "TRUNCATE"
-    return Parsed(
+    return ParsedStatement(
         reads=reads,
         defines=first in _DEFINING | _BLOCKS,
         alters=first in {"ALTER", "DROP"},
@@ -192,7 +192,7 @@ def _varying(tokens: Sequence[Token], *, altering: bool) -> Iterator[str]:
     yield from _CALLED.intersection(_called(tokens))
 
 
-def _targets(changes: Sequence[exp.Expr], words: set[str]) -> Iterator[Target]:
+def _targets(changes: Sequence[exp.Expr], words: set[str]) -> Iterator[DefaultsTarget]:
     for change in changes:
         if isinstance(change, exp.Delete) or (isinstance(change, exp.Update) and "default" not in words):
             continue
@@ -202,7 +202,7 @@ def _targets(changes: Sequence[exp.Expr], words: set[str]) -> Iterator[Target]:
         if isinstance(table, exp.Table):
             schema = table.args.get("db")
             given = frozenset(_folded(column) for column in listed if isinstance(column, exp.Identifier))
-            yield Target(_folded(schema) if schema else None, _folded(table.this), given)
+            yield DefaultsTarget(_folded(schema) if schema else None, _folded(table.this), given)
 
 
 def _tables(tree: exp.Expr) -> Iterator[tuple[str | None, str]]:

@@ -7,10 +7,14 @@ from collections.abc import Mapping
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
-from sluice.model.statement import Fate, Traced
+from sluice.model.statement import TransactionOutcome, TransactionRef
 from sluice.vendors.postgresql.session import Connection, composed, connect
 
-_FATES = {"committed": Fate.COMMITTED, "aborted": Fate.ROLLED_BACK, "in progress": Fate.RUNNING}
+_FATES = {
+    "committed": TransactionOutcome.COMMITTED,
+    "aborted": TransactionOutcome.ROLLED_BACK,
+    "in progress": TransactionOutcome.RUNNING,
+}
 
 
 def session(info: ConnectionInfo, number: int) -> Connection:
@@ -36,16 +40,18 @@ def flush(beside: Connection) -> None:
     beside.execute(composed("session/make_durable"))
 
 
-def fate(info: ConnectionInfo, parts: Mapping[str, sql.Composable], traced: Traced, *, end: bool) -> Fate:
+def fate(
+    info: ConnectionInfo, parts: Mapping[str, sql.Composable], traced: TransactionRef, *, end: bool
+) -> TransactionOutcome:
     """See `sluice.vendors.protocol.slave.SourceDatabase`."""
     values = {"session": f"sluice {_name(traced.id)}", "trans_key": traced.trans_key}
     with connect(info, "fate", autocommit=True) as asking:
         if traced.incarnation and traced.incarnation != incarnation(asking, parts):
-            return Fate.UNKNOWN
+            return TransactionOutcome.UNKNOWN
         if end:
             asking.execute(composed("statements/end"), values)
         (found,) = asking.execute(composed("statements/fate"), values).fetchone() or (None,)
-    return _FATES.get(found, Fate.UNKNOWN)
+    return _FATES.get(found, TransactionOutcome.UNKNOWN)
 
 
 def _name(number: int) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.action import Action, Command
-from sluice.model.statement import Answered, Outcome, Statement
+from sluice.model.statement import Answered, NodeOutcome, Statement
 from sluice.model.table_definition import TableChange
-from sluice.vendors.postgresql.capture.loop_filter import Echoes
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.ddl.apply import define
-from sluice.vendors.postgresql.load.foreign_keys import References
+from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.session import Connection
 
 
@@ -17,8 +17,8 @@ def execute(
     connection: Connection,
     command: Command,
     mapper: Mapper,
-    echoes: Echoes,
-    references: References,
+    echoes: LoopFilter,
+    references: WaitingForeignKeys,
     answered: Answered | None,
     *,
     silent: bool,
@@ -51,7 +51,7 @@ def not_ours(error: ValueError) -> SluiceError:
 
 
 def _answer(
-    connection: Connection, text: str, mapper: Mapper, echoes: Echoes, answered: Answered, *, silent: bool
+    connection: Connection, text: str, mapper: Mapper, echoes: LoopFilter, answered: Answered, *, silent: bool
 ) -> bool:
     """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
     # A parser takes long to import, and hardly a drain needs it.
@@ -64,7 +64,7 @@ def _answer(
     try:
         outcome = execution.execute(connection, statement, mapper, echoes, silent=silent)
     except SluiceError as error:
-        answered(statement, Outcome(False, error.fact))
+        answered(statement, NodeOutcome(False, error.fact))
         raise
     answered(statement, outcome)
     return not statement.reads

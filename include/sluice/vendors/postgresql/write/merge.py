@@ -18,10 +18,10 @@ from pyarrow import csv
 from sluice.apply.net.net_effect import CountedNet, KeyedNet, Net, cells
 from sluice.model.row_conflict import Tolerated, oddities
 from sluice.vendors.postgresql.session import Connection, composed, translated
-from sluice.vendors.postgresql.write.staging import Target
+from sluice.vendors.postgresql.write.staging import StagedTable
 
 
-class Staged(NamedTuple):
+class StagedCounts(NamedTuple):
     """How many rows wait in a stage, by what is to become of them.
 
     Attributes:
@@ -38,23 +38,23 @@ class Staged(NamedTuple):
     added: int = 0
     shrinking: int = 0
 
-    def and_(self, other: Staged) -> Staged:
+    def and_(self, other: StagedCounts) -> StagedCounts:
         """Both of them."""
-        return Staged(*map(add, self, other))
+        return StagedCounts(*map(add, self, other))
 
 
-def stage(connection: Connection, target: Target, net: Net, changes: pa.Table) -> Staged:
+def stage(connection: Connection, target: StagedTable, net: Net, changes: pa.Table) -> StagedCounts:
     """Send what becomes of some keys, or of some images, to the stage of their table."""
     if isinstance(net, KeyedNet):
         _stage_keyed(connection, target, net, changes)
-        return Staged(len(net.gone), net.known_gone, len(net.changed), len(net.fresh))
+        return StagedCounts(len(net.gone), net.known_gone, len(net.changed), len(net.fresh))
     _stage_counted(connection, target, net)
     added = [added for _, added, _ in net.effects]
     shrinking = sum(least > added for _, added, least in net.effects)
-    return Staged(images=len(added), added=sum(added), shrinking=shrinking)
+    return StagedCounts(images=len(added), added=sum(added), shrinking=shrinking)
 
 
-def _stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes: pa.Table) -> None:
+def _stage_keyed(connection: Connection, target: StagedTable, net: KeyedNet, changes: pa.Table) -> None:
     """Send the rows of a net effect to the stage, each with what is to become of it."""
     width = len(net.layout.columns)
     places = {"D": net.gone, "U": net.changed, "I": net.fresh}
@@ -65,7 +65,7 @@ def _stage_keyed(connection: Connection, target: Target, net: KeyedNet, changes:
             _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[place] for place in target.written)])
 
 
-def _stage_counted(connection: Connection, target: Target, net: CountedNet) -> None:
+def _stage_counted(connection: Connection, target: StagedTable, net: CountedNet) -> None:
     """Send the images of a table without a key, with what is to become of their counts."""
     if net.effects:
         images, added, least = zip(*net.effects, strict=True)
@@ -73,13 +73,13 @@ def _stage_counted(connection: Connection, target: Target, net: CountedNet) -> N
         _copy(connection, target, [pa.array(added), pa.array(least), *columns])
 
 
-def delete_doubled(connection: Connection, target: Target) -> Tolerated:
+def delete_doubled(connection: Connection, target: StagedTable) -> Tolerated:
     """Where no index would tell, let no row be in the way of writing in place. Returns those that were there."""
     found = 0 if target.enforced else _run(connection, "delete_doubled", target)
     return oddities(target.name, duplicate=found)
 
 
-def broken(connection: Connection, target: Target) -> str | None:
+def broken(connection: Connection, target: StagedTable) -> str | None:
     """A constraint that is checked late, and that rows which came have broken; its name, if there is one."""
     came = "stage.sluice_op <> 'D'" if target.key else "stage.sluice_a > 0 OR stage.sluice_b > 0"
     for name, same in target.late:
@@ -88,13 +88,13 @@ def broken(connection: Connection, target: Target) -> str | None:
     return None
 
 
-def delete_gone(connection: Connection, target: Target, staged: Staged) -> Tolerated:
+def delete_gone(connection: Connection, target: StagedTable, staged: StagedCounts) -> Tolerated:
     """Delete the keys that are absent at the end. Returns what was not as expected: there, or not there."""
     found = _run(connection, "delete", target, op="D") if staged.gone else staged.known_gone
     return oddities(target.name, missing=staged.known_gone - found)
 
 
-def write_changed(connection: Connection, target: Target, staged: Staged) -> Tolerated:
+def write_changed(connection: Connection, target: StagedTable, staged: StagedCounts) -> Tolerated:
     """In place: update what changed; a row that is missing is put back. Returns how many were missing."""
     if not staged.changed:
         return Tolerated()
@@ -105,13 +105,13 @@ def write_changed(connection: Connection, target: Target, staged: Staged) -> Tol
     return oddities(target.name, missing=_run(connection, "insert_missing", target) - renumbered)
 
 
-def write_fresh(connection: Connection, target: Target, staged: Staged) -> None:
+def write_fresh(connection: Connection, target: StagedTable, staged: StagedCounts) -> None:
     """In place: insert what is new; fails on a key that is there already."""
     if staged.fresh:
         _run(connection, "insert", target, op="I")
 
 
-def delete_all(connection: Connection, target: Target, staged: Staged) -> Tolerated:
+def delete_all(connection: Connection, target: StagedTable, staged: StagedCounts) -> Tolerated:
     """Replaced, first half: delete every key in hand. Returns what was not as expected."""
     found = delete_gone(connection, target, staged)
     if staged.changed:
@@ -121,19 +121,19 @@ def delete_all(connection: Connection, target: Target, staged: Staged) -> Tolera
     return found
 
 
-def insert_all(connection: Connection, target: Target, staged: Staged) -> None:
+def insert_all(connection: Connection, target: StagedTable, staged: StagedCounts) -> None:
     """Replaced, second half: insert every last image."""
     for op, rows in (("U", staged.changed), ("I", staged.fresh)):
         if rows:
             _run(connection, "insert", target, op=op)
 
 
-def empty(connection: Connection, target: Target) -> None:
+def empty(connection: Connection, target: StagedTable) -> None:
     """What a TRUNCATE of the master does here; a DELETE, since others may refer to the table."""
     _run(connection, "empty", target)
 
 
-def write_counts(connection: Connection, target: Target, staged: Staged) -> Tolerated:
+def write_counts(connection: Connection, target: StagedTable, staged: StagedCounts) -> Tolerated:
     """Bring each image's count to max(c + a, b). Returns how many rows to be deleted were not there."""
     if not staged.images:
         return Tolerated()
@@ -142,14 +142,14 @@ def write_counts(connection: Connection, target: Target, staged: Staged) -> Tole
     return oddities(target.name, missing=came - gone - staged.added)
 
 
-def _run(connection: Connection, name: str, target: Target, op: str | None = None, **parts: sql.Composable) -> int:
+def _run(connection: Connection, name: str, target: StagedTable, op: str | None = None, **parts: sql.Composable) -> int:
     more = parts | ({"op": sql.Literal(op)} if op else {})
     with translated(f"writing to {target.name}"):
         # Planned each time: a plan made for a large batch would read the whole table for each small one after it.
         return connection.execute(composed(f"write/{name}", **target.parts, **more), prepare=False).rowcount
 
 
-def _copy(connection: Connection, target: Target, columns: Sequence[pa.Array]) -> None:
+def _copy(connection: Connection, target: StagedTable, columns: Sequence[pa.Array]) -> None:
     table = pa.table(list(columns), names=[str(number) for number in range(len(columns))])
     copy_in = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(sql.Identifier(target.stage))
     with translated(f"staging changes of {target.name}"), connection.cursor().copy(copy_in) as copy:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from psycopg import sql
 
-from sluice.apply.row_changes import Group, groups
+from sluice.apply.row_changes import TransactionGroup, groups
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
@@ -22,8 +22,8 @@ from sluice.model.names import Pair
 from sluice.model.position import Position
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
-from sluice.vendors.postgresql.write.row_by_row import Prepared, prepare
-from sluice.vendors.postgresql.write.writer import Writer
+from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, prepare
+from sluice.vendors.postgresql.write.writer import TableWriter
 from sluice.vendors.protocol.slave import MOST_REPLAYED, Replayed
 
 # The gate wants to be looked at, and the lease renewed.
@@ -35,7 +35,7 @@ _ADVANCE, _GUARD = b"sluice_advance", b"sluice_guard"
 class _Opened:
     """A table that can be replayed, and what the guard is to find of it."""
 
-    prepared: Prepared
+    prepared: PreparedStatements
     table: int
     stamp: int
 
@@ -43,7 +43,7 @@ class _Opened:
 class OneToOne:
     """What a session of a drain replays with."""
 
-    def __init__(self, connection: Connection, writer: Writer, position: sql.Composable) -> None:
+    def __init__(self, connection: Connection, writer: TableWriter, position: sql.Composable) -> None:
         self._connection = connection
         self._writer = writer
         prepare(connection, _ADVANCE, composed("write/replay_advance", position=position))
@@ -114,7 +114,7 @@ class OneToOne:
         return found
 
 
-def _can_be(group: Group, tables: Collection[int]) -> bool:
+def _can_be(group: TransactionGroup, tables: Collection[int]) -> bool:
     return not group.commands and group.size <= MOST_REPLAYED and group.layouts <= set(tables)
 
 

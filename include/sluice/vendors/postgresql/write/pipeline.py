@@ -18,7 +18,7 @@ from psycopg.pq.abc import PGresult
 
 from sluice.apply.row_changes import RowChange
 from sluice.model.names import TableName
-from sluice.model.row_conflict import Oddity, Tolerated
+from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.vendors.postgresql.session import Connection
 
 _MOST = 2_000
@@ -39,7 +39,7 @@ class Sent:
     name: bytes
     values: Sequence[bytes | None]
     wanted: int = 0
-    odd: tuple[TableName, Oddity] | None = None
+    odd: tuple[TableName, RowConflict] | None = None
     change: RowChange | None = None
 
 
@@ -62,7 +62,7 @@ class Pipeline:
         self._found = Tolerated()
         self.synced = 0
         self.tolerated = Tolerated()
-        self.rejected: list[tuple[Oddity, RowChange]] = []
+        self.rejected: list[tuple[RowConflict, RowChange]] = []
         self.failed: tuple[PGresult, int] | None = None
 
     def __enter__(self) -> Pipeline:

@@ -15,19 +15,19 @@ from psycopg import sql
 from sluice.apply.row_changes import Image, RowChange
 from sluice.errors import SluiceError
 from sluice.model.action import Action
-from sluice.model.row_conflict import Oddity, Tolerated, Way
-from sluice.model.write_policy import Manner
+from sluice.model.row_conflict import ConflictAction, RowConflict, Tolerated
+from sluice.model.write_policy import WritePolicy
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
-from sluice.vendors.postgresql.write.staging import Target
+from sluice.vendors.postgresql.write.staging import StagedTable
 
-_REJECTING = (Way.STOP, Way.RECORD)
+_REJECTING = (ConflictAction.STOP, ConflictAction.RECORD)
 
 
-class Prepared:
+class PreparedStatements:
     """The statements for one table, prepared in this session."""
 
-    def __init__(self, connection: Connection, target: Target, manner: Manner) -> None:
+    def __init__(self, connection: Connection, target: StagedTable, manner: WritePolicy) -> None:
         self.target = target
         self._manner = manner
         self._name = target.stage.encode()
@@ -69,11 +69,11 @@ class Prepared:
             change = change._replace(old=change.new)
         new, old = change.new, change.old
         if self._doubling and change.action in "UD" and not self.target.searched:
-            yield self._sent("alone", self._of(old, self.target.key), 0, Oddity.DUPLICATE)
+            yield self._sent("alone", self._of(old, self.target.key), 0, RowConflict.DUPLICATE)
         if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif change.action == Action.DELETE:
-            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING, rejects)
+            yield self._sent("delete", self._of(old, self._old), 1, RowConflict.MISSING, rejects)
         elif change.action == Action.INSERT:
             yield from self._inserted(change, replace=replace)
         elif (
@@ -84,28 +84,28 @@ class Prepared:
             yield from self._updated("update", change, rejects)
         elif self._moves and not replace:
             if self._doubling and (key := self._of(new, self.target.key)) != self._of(old, self.target.key):
-                yield self._sent("free", key, 0, Oddity.DUPLICATE)
+                yield self._sent("free", key, 0, RowConflict.DUPLICATE)
             yield from self._updated("move", change, rejects)
         else:
-            yield self._sent("delete", self._of(old, self._old), 1, Oddity.MISSING)
+            yield self._sent("delete", self._of(old, self._old), 1, RowConflict.MISSING)
             yield from self._inserted(change, replace=replace)
 
     def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Iterator[Sent]:
         old, whole = self._of(change.old, self._old), self._of(change.new, self.target.written)
         if not rejects and not self.target.ruled:
-            yield self._sent(kind, whole + old, 0, Oddity.MISSING)
+            yield self._sent(kind, whole + old, 0, RowConflict.MISSING)
             return
         some = self._of(change.new, self._others) if kind == "update" else whole
-        yield self._sent(f"{kind}_found", some + old, 1, Oddity.MISSING, rejects)
+        yield self._sent(f"{kind}_found", some + old, 1, RowConflict.MISSING, rejects)
         if not rejects:
             yield self._sent("put_back", whole)
 
     def _inserted(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
         if self._manner.duplicate in _REJECTING:
-            yield self._sent("new", self._of(change.new, self.target.written), 1, Oddity.DUPLICATE, change)
+            yield self._sent("new", self._of(change.new, self.target.written), 1, RowConflict.DUPLICATE, change)
             return
         if self.target.key and (replace or self._doubling):
-            yield self._sent("free", self._of(change.new, self.target.key), 0, Oddity.DUPLICATE)
+            yield self._sent("free", self._of(change.new, self.target.key), 0, RowConflict.DUPLICATE)
         yield self._sent("insert", self._of(change.new, self.target.written))
 
     def _sent(
@@ -113,7 +113,7 @@ class Prepared:
         kind: str,
         values: Sequence[bytes | None],
         wanted: int = 0,
-        odd: Oddity | None = None,
+        odd: RowConflict | None = None,
         rejects: RowChange | None = None,
     ) -> Sent:
         name = self._name + b"_" + kind.encode()
@@ -201,11 +201,11 @@ class Prepared:
 
 def replay(
     connection: Connection,
-    prepared: Prepared,
+    prepared: PreparedStatements,
     changes: Iterable[RowChange],
     *,
     replace: bool,
-) -> tuple[Tolerated, list[tuple[Oddity, RowChange]]]:
+) -> tuple[Tolerated, list[tuple[RowConflict, RowChange]]]:
     """Write changes of one table within the session's transaction.
 
     Returns:
@@ -234,7 +234,7 @@ def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> Non
         raise psycopg.errors.error_from_result(result)
 
 
-def _ambiguous(target: Target) -> SluiceError:
+def _ambiguous(target: StagedTable) -> SluiceError:
     columns = ", ".join(target.columns[place].name for place in target.searched)
     return SluiceError(
         124,

@@ -22,7 +22,7 @@ def expect_none(session: Connection, tables: Iterable[TableName]) -> None:
     Raises:
         SluiceError: SLC-074, triggers, rules or foreign keys with actions do; with the statements that end it.
     """
-    found = [(table, one) for table in tables for one in relations.acting(session, table) if one.fires]
+    found = [(table, one) for table in tables for one in relations.side_effects(session, table) if one.fires]
     if not found:
         return
     names = ", ".join(f"{one.name} on {table}" for table, one in found)

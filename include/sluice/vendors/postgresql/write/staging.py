@@ -15,7 +15,7 @@ from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.catalog.relations import LateKey, TargetColumn
+from sluice.vendors.postgresql.catalog.relations import DeferrableKey, TargetColumn
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.session import Connection, composed
@@ -23,7 +23,7 @@ from sluice.vendors.postgresql.write import lookup_columns
 
 
 @dataclass(frozen=True)
-class Target:
+class StagedTable:
     """A slave's table, as the columns of one layout are written to it.
 
     Attributes:
@@ -65,7 +65,7 @@ class Stages:
     def __init__(self, connection: Connection, mapper: Mapper) -> None:
         self._connection = connection
         self._names = names_of(connection, mapper)
-        self._targets: dict[Layout, Target] = {}
+        self._targets: dict[Layout, StagedTable] = {}
         self._shapes: dict[TableName, str] = {}
         self._made = 0
 
@@ -97,7 +97,7 @@ class Stages:
                     stage = self._targets.pop(key).stage
                     self._connection.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier("pg_temp", stage)))
 
-    def target(self, layout: Layout) -> Target:
+    def target(self, layout: Layout) -> StagedTable:
         """The stage for rows of a layout as the slave sees it, on their way to its table.
 
         Raises:
@@ -108,7 +108,7 @@ class Stages:
             self._targets[layout] = self._create(layout, f"sluice_stage_{self._made}")
         return self._targets[layout]
 
-    def _create(self, layout: Layout, stage: str) -> Target:
+    def _create(self, layout: Layout, stage: str) -> StagedTable:
         name = layout.name
         if not relations.columns(self._connection, name):
             raise missing(f"the slave has no table {name}")
@@ -127,13 +127,13 @@ class Stages:
         }
         kind = "stage" if layout.key else "stage_counted"
         self._connection.execute(composed(f"write/{kind}", **parts))
-        late = relations.late_keys(self._connection, name)
+        late = relations.deferrable_keys(self._connection, name)
         unchecked = layout.deferrable or bool(late)
-        firing = {one.kind for one in relations.acting(self._connection, name) if one.fires}
+        firing = {one.kind for one in relations.side_effects(self._connection, name) if one.fires}
         searched, warnings = lookup_columns.searched(self._connection, layout)
         for warning in warnings:
             event("searchable", warning=warning)
-        return Target(
+        return StagedTable(
             name,
             stage,
             columns,
@@ -164,7 +164,7 @@ class Stages:
 
 
 def _late(
-    keys: Sequence[LateKey], columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[str]
+    keys: Sequence[DeferrableKey], columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[str]
 ) -> Iterator[tuple[str, sql.Composable]]:
     """Those that writing may break: not those on columns that it does not write, nor those that the key implies."""
     staged = {columns[place].name: sql.Identifier("stage", f"c{place}") for place in written}

@@ -21,29 +21,29 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.model.row_conflict import Oddity, Rejected, Tolerated, Way
-from sluice.model.write_policy import Manner, Manners
+from sluice.model.row_conflict import ConflictAction, RejectedChange, RowConflict, Tolerated
+from sluice.model.write_policy import WritePolicies, WritePolicy
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.write import merge
-from sluice.vendors.postgresql.write.merge import Staged
-from sluice.vendors.postgresql.write.row_by_row import Prepared, replay
-from sluice.vendors.postgresql.write.staging import Stages, Target
+from sluice.vendors.postgresql.write.merge import StagedCounts
+from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, replay
+from sluice.vendors.postgresql.write.staging import StagedTable, Stages
 
-_PLAIN = Manner()
+_PLAIN = WritePolicy()
 # What an index or an exclusion constraint says of values that another row has.
 _TAKEN = (psycopg.errors.UniqueViolation, psycopg.errors.ExclusionViolation)
-_SAID = {Oddity.MISSING: "missing", Oddity.DUPLICATE: "there already"}
+_SAID = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 
 
 @dataclass(frozen=True)
 class _Part:
     """What a run brings to one table."""
 
-    target: Target
+    target: StagedTable
     effect: Effect
-    manner: Manner
-    staged: Staged
+    manner: WritePolicy
+    staged: StagedCounts
 
     @property
     def by_row(self) -> bool:
@@ -51,13 +51,13 @@ class _Part:
         return self.target.acting or self.manner.by_row or bool(self.target.searched)
 
 
-class Writer:
+class TableWriter:
     """The tables of a slave, as one session writes them."""
 
     def __init__(self, connection: Connection, mapper: Mapper) -> None:
         self.stages = Stages(connection, mapper)
         self._connection = connection
-        self._prepared: dict[str, Prepared] = {}
+        self._prepared: dict[str, PreparedStatements] = {}
         self.look_up()
 
     def look_up(self) -> None:
@@ -69,13 +69,13 @@ class Writer:
         self._connection.execute("DEALLOCATE ALL")
         self._prepared.clear()
 
-    def prepared(self, target: Target, manner: Manner = _PLAIN) -> Prepared:
+    def prepared(self, target: StagedTable, manner: WritePolicy = _PLAIN) -> PreparedStatements:
         """The statements by which changes of a table are written one by one; how does not change in a session."""
         if target.stage not in self._prepared:
-            self._prepared[target.stage] = Prepared(self._connection, target, manner)
+            self._prepared[target.stage] = PreparedStatements(self._connection, target, manner)
         return self._prepared[target.stage]
 
-    def write(self, run: Run, manners: Manners, *, first: bool) -> Tolerated:
+    def write(self, run: Run, manners: WritePolicies, *, first: bool) -> Tolerated:
         """Write one run. Returns which rows were not as expected.
 
         Args:
@@ -90,7 +90,7 @@ class Writer:
         self.stages.hold([effect.layout.name for effect in run])
         for effect in run:
             target = self.stages.target(effect.layout)
-            parts[target.name] = part = _Part(target, effect, manners.of(target.name), Staged())
+            parts[target.name] = part = _Part(target, effect, manners.of(target.name), StagedCounts())
             if part.by_row:
                 _expect_alone(part)
                 continue
@@ -115,7 +115,7 @@ class Writer:
                 raise _conflict(error.fact) from error
             raise
 
-    def _written(self, order: Sequence[_Part], manners: Manners, *, anew: bool) -> Tolerated:
+    def _written(self, order: Sequence[_Part], manners: WritePolicies, *, anew: bool) -> Tolerated:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
         tolerated = Tolerated()
@@ -146,12 +146,12 @@ class Writer:
                 raise _conflict(f"writing to {target.name}: rows that came, and others, would break {broken}")
         return tolerated
 
-    def _replayed(self, part: _Part, manners: Manners, *, anew: bool) -> Tolerated:
+    def _replayed(self, part: _Part, manners: WritePolicies, *, anew: bool) -> Tolerated:
         changes = chain.from_iterable(map(row_changes, part.effect.changes()))
         tolerated, found = replay(self._connection, self.prepared(part.target, part.manner), changes, replace=anew)
         rejected = [_rejected(part.effect.layout, oddity, change) for oddity, change in found]
         for (oddity, _), one in zip(found, rejected, strict=True):
-            if part.manner.way(oddity) is Way.STOP:
+            if part.manner.way(oddity) is ConflictAction.STOP:
                 raise SluiceError(
                     120,
                     f"a row of {part.target.name} is {_SAID[oddity]}, in front of change {one.repl_key} "
@@ -163,9 +163,9 @@ class Writer:
         return tolerated
 
 
-def _rejected(layout: Layout, oddity: Oddity, change: RowChange) -> Rejected:
+def _rejected(layout: Layout, oddity: RowConflict, change: RowChange) -> RejectedChange:
     new, old = _texts(change.new), _texts(change.old)
-    return Rejected(layout, oddity, change.action, change.ordinal, change.repl_key, new, old)
+    return RejectedChange(layout, oddity, change.action, change.ordinal, change.repl_key, new, old)
 
 
 def _texts(image: Image) -> list[str | None] | None:

@@ -20,7 +20,7 @@ from sluice.model.position import Snapshot
 from sluice.vendors.postgresql.capture.queue.backlog import EVERYTHING, Backlog, begun, file, is_longer
 from sluice.vendors.postgresql.capture.queue.batch import read, untranslatable, without_strangers
 from sluice.vendors.postgresql.capture.queue.row_images import fields
-from sluice.vendors.postgresql.catalog.change_stamp import Unchanged
+from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.read.copy_out import CopyOut
 from sluice.vendors.postgresql.session import Connection, composed, connect
 from sluice.vendors.postgresql.statements.transaction_fate import flush
@@ -48,7 +48,7 @@ class PostgresSweep:
         parts: Mapping[str, sql.Composable],
         epoch: int,
         backlog: Backlog | None,
-        unchanged: Unchanged,
+        unchanged: CatalogStamp,
     ) -> None:
         self._connection = connection
         self._beside = beside

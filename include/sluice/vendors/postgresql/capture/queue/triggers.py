@@ -12,7 +12,7 @@ from psycopg import sql
 from sluice.errors import ConfigError, TransientError
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.catalog.change_stamp import Unchanged
+from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -57,7 +57,9 @@ def refuse_taken(connection: Connection, resources: Resources, names: Mapping[Ta
         raise ConfigError(41, f"{name} has a trigger {trigger} of its own", "give the table another `trigger`")
 
 
-def of(connection: Connection, resources: Resources, names: Iterable[TableName]) -> dict[TableName, dict[str, str]]:
+def existing(
+    connection: Connection, resources: Resources, names: Iterable[TableName]
+) -> dict[TableName, dict[str, str]]:
     """The triggers of ours that tables have, whatever they are called by now, and whether they fire always (A)."""
     found: dict[TableName, dict[str, str]] = {name: {} for name in names}
     rows = connection.execute(composed("capture/registry/triggers", **_own(resources)), relations.among(found))
@@ -92,7 +94,7 @@ def surplus(found: Iterable[str], trigger: str, actions: str) -> list[str]:
 
 
 def silenced(
-    connection: Connection, parts: Mapping[str, sql.Composable], unchanged: Unchanged | None = None
+    connection: Connection, parts: Mapping[str, sql.Composable], unchanged: CatalogStamp | None = None
 ) -> list[TableName]:
     """Tables of the registry whose triggers were dropped, renamed or disabled by somebody else.
 

@@ -14,12 +14,12 @@ from sqlalchemy import Connection, func, literal, select
 from sluice.airflow_api.pause import PauseSwitch
 from sluice.context import Context
 from sluice.model.names import Pair, drain_dag
-from sluice.state.ddl_question import Question
+from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
+from sluice.state.initial_update import UpdateState
 from sluice.state.replication import Status
 from sluice.store.engine import Store
 from sluice.store.tables import hold, initial_update, lease, question, replication, segment
-from sluice.store.updates import PUT_OFF
 
 _LOOK_S = 1.0
 # A slave that does not answer gets another run after this time, then after twice as long, and so on.
@@ -89,14 +89,14 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class Lack:
+class Holdback:
     """What a slave lacks: the ordinals from its position to the end of the log."""
 
     position: int
     end: int
 
 
-def wanted(store: Store, source: str) -> dict[Pair, Lack]:
+def wanted(store: Store, source: str) -> dict[Pair, Holdback]:
     """The slaves of a source that a drain run has something to do for, while none is at work: changes, or an update
     that waits until the slave answers."""
     with store.begin() as connection:
@@ -108,16 +108,16 @@ def wanted(store: Store, source: str) -> dict[Pair, Lack]:
             hold.c.source == pair[0], hold.c.slave == pair[1], hold.c.kind.not_in(_BY_PAUSE)
         )
         asked = select(question.c.key).where(
-            question.c.source == pair[0], question.c.slave == pair[1], question.c.state == Question.WAITING
+            question.c.source == pair[0], question.c.slave == pair[1], question.c.state == QuestionState.WAITING
         )
         put_off = select(initial_update.c.id).where(
-            initial_update.c.id == replication.c.update_id, initial_update.c.state == PUT_OFF
+            initial_update.c.id == replication.c.update_id, initial_update.c.state == UpdateState.PUT_OFF
         )
         behind = replication.c.status.in_(_OPEN) & (replication.c.ordinal < end) & ~held.exists() & ~asked.exists()
         absent = (replication.c.status == Status.INITIAL) & put_off.exists()
         slaves = select(replication.c.slave, replication.c.ordinal)
         slaves = slaves.where(replication.c.source == source, behind | absent, ~at_work.exists())
-        return {Pair(source, row.slave): Lack(row.ordinal, end) for row in connection.execute(slaves)}
+        return {Pair(source, row.slave): Holdback(row.ordinal, end) for row in connection.execute(slaves)}
 
 
 def _end(connection: Connection, source: str) -> int:

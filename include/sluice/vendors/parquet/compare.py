@@ -21,11 +21,11 @@ from sluice.apply.mapping.table_view import shaped_lines
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
 from sluice.values.copy_text import columns_of
-from sluice.vendors.parquet.directory import Place, reachable
+from sluice.vendors.parquet.directory import ReplicationDirectory, reachable
 from sluice.vendors.parquet.types import tokens, typed
 from sluice.vendors.parquet.versions import Table, Version
-from sluice.vendors.parquet.write.data_files import Files
-from sluice.vendors.parquet.write.mode import KINDS
+from sluice.vendors.parquet.write.data_files import TableFiles
+from sluice.vendors.parquet.write.mode import MODES
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import master
 from sluice.verify.merge_compare import Difference
@@ -94,8 +94,8 @@ def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
             f"{job.view.master.name} has other columns than the files of slave {job.slave}, or none are there",
             "make the files anew by initial_update",
         )
-    files = Files(Place(path.parents[1]), table.name, version.epoch, table.files)
-    return table, lambda: KINDS[version.keeps].rows(files, table)
+    files = TableFiles(ReplicationDirectory(path.parents[1]), table.name, version.epoch, table.files)
+    return table, lambda: MODES[version.keeps].rows(files, table)
 
 
 def _master(info: ConnectionInfo, job: Comparison, salt: bytes, table: Table) -> Rows:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-from sluice.airflow_api.runs import RECEIVING, UPDATING
 from sluice.changelog import initial_data
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import INITIAL_UPDATE, RECEIVE_INITIAL_FILES, Pair
 from sluice.store import replications, transfers, updates
 
 
@@ -30,21 +29,23 @@ def unanswered(context: Context, pairs: Sequence[Pair]) -> dict[Pair, TransientE
         return {pair: error for pair, error in zip(pairs, found, strict=True) if error}
 
 
-def call(context: Context, pair: Pair) -> None:
+def fill_if_reachable(context: Context, pair: Pair) -> None:
     """Have brought to a slave what it waits for since it could not be reached, if it can be now; once.
 
     Without an answer of Airflow the next run of its drain tries again.
     """
     known = replications.get(context.store, pair)
     off = updates.is_put_off(context.store, known)
-    if not off and not ((awaited := transfers.awaited(context.store, pair)) and initial_data.holds(context, awaited)):
+    if not off and not (
+        (awaited := transfers.awaited(context.store, pair)) and initial_data.holds(context.config, awaited)
+    ):
         return
     if absent(context, [pair]):
         return
     wanted = {"slaves": [pair.slave], **updates.asked(context.store, known.update_id)} if off else {"slave": pair.slave}
     conf = {"source": pair.source, **wanted}
     run = f"{pair.source}__{pair.slave}__{known.update_id}"
-    context.runs().ask_for(UPDATING if off else RECEIVING, run, conf)
+    context.runs().ask_for(INITIAL_UPDATE if off else RECEIVE_INITIAL_FILES, run, conf)
 
 
 def _in_the_way(context: Context, pair: Pair) -> TransientError | None:

@@ -1,0 +1,70 @@
+"""Carries out changes that a slave had rejected, in their order and in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sluice.apply.mapping.table_view import BoundView, as_seen, view
+from sluice.apply.net.effects import Step
+from sluice.changelog.schema import CHANGES
+from sluice.connections import salt_of
+from sluice.context import Context
+from sluice.drain import shared_tables
+from sluice.drain.ddl_policy import expect_kept
+from sluice.drain.plan import steps
+from sluice.model.action import Command
+from sluice.model.names import Pair
+from sluice.store import rejected_changes, statement_results
+from sluice.store.rejected_changes import KeptChange
+
+
+def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int, int]:
+    """Carry out what was rejected, in its order and in one transaction, whatever the rows are now.
+
+    Args:
+        numbers: which ones; all if none are named.
+
+    Returns:
+        how many changes that is, and how many rows were put right for it.
+
+    Raises:
+        SluiceError: SLC-122, one of them is not kept; or what the slave refuses. Nothing was changed.
+    """
+    slave = context.slave(pair)
+    try:
+        with rejected_changes.chosen(context.store, pair, numbers, "rejected changes carried out") as (named, there):
+            # Whoever is interrupted from here on is told by the slave, the next time, what it has already (R3).
+            found = slave.carry_out(
+                [one.id for one in named],
+                [one.id for one in there],
+                lambda left: _steps(context, pair, [one for one in named if one.id in left]),
+                partial(statement_results.answered, context.store, pair),
+            )
+    finally:
+        slave.close()
+    return len(named), found.total()
+
+
+def _steps(context: Context, pair: Pair, chosen: Sequence[KeptChange]) -> Iterator[Step]:
+    rows = [
+        {"ordinal": one.change.ordinal, "trans_key": "", "repl_key": one.change.repl_key, "layout": place}
+        | {"action": one.change.action, "new": one.change.new, "old": one.change.old}
+        for place, one in enumerate(chosen, 1)
+    ]
+    changes = pa.Table.from_pylist(rows, CHANGES)
+    layouts = {place: one.change.layout for place, one in enumerate(chosen, 1) if one.change.layout}
+    if unseen := [place for place in layouts if chosen[place - 1].change.unseen]:
+        mapper, salt = context.mapper(pair), salt_of(context.connections, context.config.slave(pair.slave).salt)
+        excluded = [place for place in unseen if mapper.excludes(layouts[place].name)]
+        sights = {place: BoundView(view(mapper, layouts[place]), salt) for place in unseen if place not in excluded}
+        of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))
+        changes = as_seen(changes.filter(pc.invert(of_excluded)), sights)
+        layouts |= {place: one.view.layout for place, one in sights.items()}
+    for step in steps(changes, layouts):
+        if not isinstance(step, Command):
+            expect_kept(step, partial(shared_tables.others, context, pair))
+        yield step

@@ -1,0 +1,26 @@
+"""Where things are: the project, and what exists only at run time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+HOME_ENV = "SLUICE_HOME"
+
+
+def home() -> Path:
+    """Where everything that exists only at run time lives."""
+    return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
+
+
+def is_at_home(directory: Path) -> bool:
+    """Whether a directory is one of those below `home`."""
+    return home().resolve() in directory.resolve().parents
+
+
+def at_home(place: str) -> str:
+    """A URL as written, or an absolute path; what is relative begins at `home`."""
+    return place if "://" in place else str(home() / place)

@@ -1,0 +1,29 @@
+"""Which tables a source has had: known, where a wildcard takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.model.names import TableName
+from sluice.store.engine import Store
+from sluice.store.tables import layout, watched
+
+
+def record(store: Store, source: str, tables: Iterable[TableName]) -> None:
+    """Know from now on that a source has these tables."""
+    rows = [{"source": source, "schema": name.schema, "table": name.table} for name in tables]
+    with store.begin() as connection:
+        if rows:
+            connection.execute(insert(watched).on_conflict_do_nothing(), rows)
+
+
+def recorded(store: Store, source: str) -> set[TableName]:
+    """The tables that a source has, or had: those that were recorded, and those that its change log speaks of."""
+    of_log = select(layout.c.body["schema"].astext, layout.c.body["table"].astext)
+    known = select(watched.c.schema, watched.c.table).where(watched.c.source == source)
+    with store.begin() as connection:
+        rows = connection.execute(known.union(of_log.where(layout.c.source == source)))
+        return {TableName(schema, table) for schema, table in rows}
