@@ -11,7 +11,7 @@ from sluice.state.initial_update import UpdateState
 from sluice.state.replication import Status
 from sluice.storage.directory import Directory
 from sluice.store.engine import Store
-from sluice.store.tables import initial_update, replication, transfer
+from sluice.store.tables import initial_update, kept_version, replication, transfer
 from sluice.store.transfers import Transfer
 
 
@@ -39,7 +39,7 @@ def sweep(config: Config, store: Store) -> None:
         there = Directory(place(config)).directories()
         with store.begin() as connection:
             written = connection.execute(dumping.limit(1)).first()
-            named = set(connection.execute(select(transfer.c.name)).scalars())
+            named = set(connection.execute(select(transfer.c.name).union(select(kept_version.c.name))).scalars())
         for name in [] if written else there:
             if name not in named:
                 Directory(place(config)).within(name).remove_all()

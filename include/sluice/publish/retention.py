@@ -25,7 +25,8 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     known = [replications.get(context.store, Pair(source, slave)) for slave in context.config.slaves_of(source)]
     following = [one for one in known if one.status in _RECEIVING and not _begins_anew(context, one)]
     needed = [one.position.ordinal for one in following]
-    needed += kept_versions.needed(context.store, source, context.config.source(source))
+    kept_versions.keep_only(context.store, source, context.config.source(source).initial_files.versions)
+    needed += kept_versions.needed(context.store, source)
     initial_data.sweep(context.config, context.store)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:

@@ -1,54 +1,83 @@
-"""Older versions of a source's data: initial data that is kept in the change log for slaves that ask for it.
-
-One is a transfer that no slave awaits, named after prefix and version, as the guide names its dumps.
-"""
+"""Older versions of a source's data: initial data that is kept in the change log for slaves that ask for it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+
 from sluice.config.configuration import Source
 from sluice.log import event
-from sluice.store import transfers
+from sluice.model.names import Pair
+from sluice.model.position import Position
 from sluice.store.engine import Store
+from sluice.store.tables import kept_version
 from sluice.store.transfers import Transfer
 
 
 def label(settings: Source, version: str) -> str:
-    """What the guide calls a version of a source."""
+    """The name that the guide gives to a version of a source."""
     return f"{settings.prefix}Ver_{version}"
 
 
 def asked(settings: Source, named: str) -> str:
-    """The version that a slave asks for as the guide calls it, or by itself; empty for the newest, or a blank name."""
+    """The version that a slave asks for by that name, or by itself; empty for the newest, or a blank name."""
     return named.strip().removeprefix(label(settings, ""))
 
 
 def missing(store: Store, source: str, settings: Source) -> str | None:
     """The version that the source has now, if it is to be kept and is not yet."""
     version = settings.messages.version
-    return (
-        version if version in settings.initial_files.versions and not kept(store, source, settings, version) else None
-    )
+    return version if version in settings.initial_files.versions and version not in versions(store, source) else None
 
 
-def kept(store: Store, source: str, settings: Source, version: str) -> list[Transfer]:
-    """What is kept of a version: a directory for each kind of slave."""
-    begin = f"{label(settings, version)}#"
-    return [one for one in transfers.kept(store, source) if one.pair.slave.startswith(begin)]
+def keep(store: Store, version: str, kind: int, stored: Transfer) -> None:
+    """Keep what a kind of slave sees of a version; `stored.begins` says from where on it needs the log."""
+    assert stored.begins is not None
+    values = {
+        "source": stored.pair.source,
+        "version": version,
+        "kind": kind,
+        "url": stored.url,
+        "name": stored.name,
+        "sha256": stored.sha256,
+        "update_id": stored.update,
+        "files": stored.files,
+        "segment": stored.begins.segment,
+        "ordinal": stored.begins.ordinal,
+    }
+    with store.begin() as connection:
+        connection.execute(insert(kept_version).values(values).on_conflict_do_nothing())
 
 
-def labels(store: Store, source: str) -> list[str]:
-    """The versions that are kept, as a slave asks for them."""
-    return sorted({one.pair.slave.partition("#")[0] for one in transfers.kept(store, source)})
+def kept(store: Store, pair: Pair, version: str) -> list[Transfer]:
+    """What is kept of a version, one directory for each kind of slave, as this slave would wait for it."""
+    wanted = select(kept_version).where(kept_version.c.source == pair.source, kept_version.c.version == version)
+    with store.begin() as connection:
+        rows = connection.execute(wanted.order_by(kept_version.c.kind)).all()
+    return [
+        Transfer(pair, row.update_id, row.url, row.name, row.sha256, row.files, Position(row.segment, row.ordinal))
+        for row in rows
+    ]
 
 
-def needed(store: Store, source: str, settings: Source) -> list[int]:
-    """Where the log has to begin so that what is kept is of use, as ordinals. What is not to be kept any more goes."""
-    found = []
-    still = {label(settings, version) for version in settings.initial_files.versions}
-    for one in transfers.kept(store, source):
-        if one.pair.slave.partition("#")[0] in still and one.begins:
-            found.append(one.begins.ordinal)
-            continue
-        transfers.end(store, one.pair, one.update)
-        event("version forgotten", source=source, version=one.pair.slave, directory=one.url)
-    return found
+def versions(store: Store, source: str) -> list[str]:
+    """The versions that are kept."""
+    wanted = select(kept_version.c.version).where(kept_version.c.source == source).distinct()
+    with store.begin() as connection:
+        return list(connection.execute(wanted.order_by(kept_version.c.version)).scalars())
+
+
+def needed(store: Store, source: str) -> list[int]:
+    """Where the log has to begin so that what is kept is of use, as ordinals."""
+    with store.begin() as connection:
+        return list(connection.execute(select(kept_version.c.ordinal).where(kept_version.c.source == source)).scalars())
+
+
+def keep_only(store: Store, source: str, wanted: Collection[str]) -> None:
+    """Forget the versions that are not wanted any more."""
+    gone = kept_version.delete().where(kept_version.c.source == source, kept_version.c.version.not_in(wanted))
+    with store.begin() as connection:
+        for row in connection.execute(gone.returning(kept_version.c.version, kept_version.c.url)):
+            event("version forgotten", source=source, version=row.version, directory=row.url)

@@ -235,7 +235,7 @@ initial_update = Table(
     *(Column(name, JSONB) for name in ("tables", "keys", "asked", "joined")),
 )
 
-# Initial data carried by hand, gone at the release, or kept: its manifest's hash, where the log goes on from it.
+# Initial data carried by hand, gone at the release: its manifest's hash, where the log goes on from it.
 transfer = Table(
     "transfer",
     metadata,
@@ -247,6 +247,16 @@ transfer = Table(
     Column("files", BigInteger, nullable=False),
     *(Column(name, BigInteger) for name in ("epoch", "rows", "segment", "ordinal")),
     _moment("since", required=True),
+)
+
+# Initial data of older versions of a source, one directory for each kind of slave; the log goes on at the ordinal.
+kept_version = Table(
+    "kept_version",
+    metadata,
+    *_key("source", "version"),
+    Column("kind", BigInteger, primary_key=True, autoincrement=False),
+    *(Column(name, Text, nullable=False) for name in ("url", "name", "sha256")),
+    *(Column(name, BigInteger, nullable=False) for name in ("update_id", "files", "segment", "ordinal")),
 )
 
 # An SQL statement for every node: who issued it, when, and what it was.

@@ -14,7 +14,7 @@ from sluice.model.position import Position
 from sluice.state.replication import UNDER_WAY
 from sluice.store import replications
 from sluice.store.engine import Store
-from sluice.store.tables import for_pair, replication, transfer
+from sluice.store.tables import for_pair, kept_version, transfer
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,6 @@ def pending(store: Store, pair: Pair) -> Transfer | None:
     return _of(row)
 
 
-def kept(store: Store, source: str) -> list[Transfer]:
-    """What nobody waits for, and is kept for whoever asks: its pair is none of a slave."""
-    slaves = select(replication.c.slave).where(replication.c.source == source)
-    wanted = select(transfer).where(transfer.c.source == source, transfer.c.slave.not_in(slaves))
-    with store.begin() as connection:
-        rows = connection.execute(wanted.order_by(transfer.c.slave)).all()
-    return [_of(row) for row in rows]
-
-
 def loading(store: Store, loaded: Transfer, epoch: int) -> None:
     """A load began, whose chunks another one may go on with."""
     this = (for_pair(transfer, loaded.pair), transfer.c.update_id == loaded.update)
@@ -126,10 +117,11 @@ def end_in(connection: Connection, pair: Pair, update: int) -> None:
 
 
 def others(store: Store, ended: Transfer) -> bool:
-    """Whether another slave waits for the same directory."""
-    waiting = select(transfer).where(transfer.c.name == ended.name, transfer.c.rows.is_(None))
+    """Whether another slave waits for the same directory, or it is kept for those that ask for its version."""
+    waiting = select(transfer.c.name).where(transfer.c.name == ended.name, transfer.c.rows.is_(None))
+    kept = select(kept_version.c.name).where(kept_version.c.name == ended.name)
     with store.begin() as connection:
-        return bool(connection.execute(waiting.limit(1)).one_or_none())
+        return connection.execute(waiting.union(kept).limit(1)).first() is not None
 
 
 def _of(row: Row[Any]) -> Transfer:

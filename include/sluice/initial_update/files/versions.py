@@ -49,8 +49,8 @@ def keep(
         for number, target in enumerate(done):
             assert isinstance(target.tables, StoredTables)
             target.tables.begin_stream(dumped.position, dumped.snapshot)
-            stored = target.tables.transfer(Pair(source, f"{named}#{number}"))
-            transfers.begin(context.store, stored)
+            stored = target.tables.transfer(everybody[0])
+            kept_versions.keep(context.store, version, number, stored)
             event("version kept", source=source, version=version, directory=stored.url)
     except SluiceError as error:
         wrong[source] = error
@@ -71,7 +71,7 @@ def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str)
         except SluiceError as error:
             failed[pair.slave] = error
             continue
-        transfers.begin(context.store, replace(found, pair=pair, update=update))
+        transfers.begin(context.store, replace(found, update=update))
         event("version handed out", slave=pair.slave, version=version, directory=found.url)
     return failed
 
@@ -82,10 +82,9 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
     Raises:
         SluiceError: SLC-194, there is nothing; SLC-042, the log does not reach back to it.
     """
-    settings = context.config.source(pair.source)
-    define = master(settings.vendor).definition
+    define = master(context.config.source(pair.source).vendor).definition
     mapper = context.mapper(pair)
-    for one in kept_versions.kept(context.store, pair.source, settings, version):
+    for one in kept_versions.kept(context.store, pair, version):
         stored = opened(Directory(at_home(initial_data.place(context.config))).within(one.name), one, IncomingFiles())
         definitions = [define(known) for known in stored.definitions]
         seen = fingerprints(mapper, definitions)
@@ -95,6 +94,6 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
     raise SluiceError(
         194,
         f"version {version} of {pair.source} is not kept for what slave {pair.slave} sees; "
-        f"kept is {', '.join(kept_versions.labels(context.store, pair.source)) or 'none'}",
+        f"kept is {', '.join(kept_versions.versions(context.store, pair.source)) or 'none'}",
         "choose one that is kept, or the newest; initial_files.versions says what is kept from now on",
     )
