@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 
 import pytest
 from psycopg.errors import InsufficientPrivilege
@@ -24,8 +25,8 @@ def world(build):
     return build(DDL, ["public.t"])
 
 
-@pytest.fixture
-def stranger(world):
+@contextmanager
+def estranged(world):
     """A role that has no part in Sluice."""
     name = f"stranger_{world.infos['master'].database}"
     world.master.execute(f"CREATE ROLE {name}; CREATE SCHEMA away AUTHORIZATION {name}")
@@ -35,6 +36,13 @@ def stranger(world):
         with world.session(database) as session:
             session.execute(f"DROP OWNED BY {name} CASCADE")
     world.master.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture
+def stranger(world):
+    """The role, in the world of most tests."""
+    with estranged(world) as name:
+        yield name
 
 
 def found(world):
@@ -100,12 +108,17 @@ def test_what_others_could_change_is_refused_by_each_job_until_it_is_put_right(w
             assert refused.value.code == code, what
         assert f"SLC-{code}" in "".join(found(world)), what
         world.master.execute(said(refused.value))
+        if what.startswith("a table"):
+            # It may have checks, defaults and policies of others: it is not taken over.
+            owned = "SELECT pg_get_userbyid(relowner) FROM pg_class WHERE relname = 'not_ours_repl_queue'"
+            assert world.master.execute(owned).fetchall() == [(stranger,)]
         bootstrap(world.context, SOURCE, recreate_triggers=True)
         world.publish()
 
 
 IN_SLAVE = {
-    "a table that somebody else owns": "ALTER TABLE sluice_position OWNER TO {0}",
+    "a table that somebody else owns": "ALTER TABLE sluice_references OWNER TO {0}",
+    "the position, that somebody else owns": "ALTER TABLE sluice_position OWNER TO {0}",
     "a trigger": "CREATE TRIGGER z BEFORE UPDATE ON sluice_loaded FOR EACH ROW EXECUTE FUNCTION away.f()",
     "a rule": "CREATE RULE r AS ON UPDATE TO sluice_ranges DO INSTEAD NOTHING",
 }
@@ -139,6 +152,13 @@ def test_a_source_that_was_installed_in_public_is_told_what_to_write(build):
     world.configure(lambda plain: plain["sources"][SOURCE].update(schema="public"))
     world.catch_up()
     assert world.differences() == {}
+    with estranged(world) as stranger:
+        # Whoever owns a schema may drop what is in it.
+        world.master.execute(f"ALTER SCHEMA public OWNER TO {stranger}")
+        with pytest.raises(SluiceError, match=f"others may make things in the schema public .*: {stranger}") as refused:
+            world.publish()
+        assert refused.value.code == 292
+        world.master.execute(said(refused.value))
     (fine,) = found(world)
     assert "others may make things" not in fine
     world.master.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")

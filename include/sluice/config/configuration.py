@@ -134,6 +134,9 @@ class Slave(Part):
     on_filled: Annotated[Filled, Field(description="what an initial update does about a table that has rows")] = (
         Filled.TRUNCATE
     )
+    trusts: list[str] = Field(
+        [], description="functions of the slave, schema.function, that definitions of the master may call there"
+    )
     wipe_out: Annotated[WipeOut | None, Field(description="a schema that an initial update empties first")] = None
     names: Annotated[
         list[Name] | None,
@@ -149,7 +152,7 @@ class Slave(Part):
     def mapper(self) -> Mapper:
         """What it calls otherwise, and leaves out."""
         entries = {split_pattern(name): entry for name, entry in self.tables.items()}
-        return Mapper(self.schemas, entries, on_filled=self.on_filled)
+        return Mapper(self.schemas, entries, on_filled=self.on_filled, trusted=frozenset(self.trusts))
 
     @model_validator(mode="after")
     def _entries_make_sense(self) -> Slave:

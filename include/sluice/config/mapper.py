@@ -31,6 +31,7 @@ class Mapper:
         tables: what it sees of tables, by entry; for each table the closest one counts, and it alone.
         stylesheet: what the messages of its tables pass.
         allowed: casts of columns of the slave that may lose something, by table.
+        trusted: functions of the slave that definitions of the master may call, as `schema.function`.
         on_filled: what an initial update does about rows that a table has, if its entry does not say.
     """
 
@@ -38,6 +39,7 @@ class Mapper:
     tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
     stylesheet: Stylesheet | None = None
     on_filled: Filled = Filled.TRUNCATE
+    trusted: frozenset[str] = frozenset()
     allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
 
     def entry(self, name: TableName) -> SlaveTable:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sluice import hints
 from sluice.apply.net.effects import Run, Step
 from sluice.arrow_rows import kept
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import APPLIED, Action, Command, Existing, Policies, Policy
 from sluice.model.ddl_question import DdlQuestion
@@ -46,21 +46,38 @@ class DdlPermission:
         decided: by their keys, commands that somebody decided: whether they are carried out.
         excludes: whether it gets nothing of a table of the master.
         others: says whose rows are in a table of the slave, too.
+        doubts: says what of a command the slave does not make by itself.
     """
 
     policies: Policies = APPLIED
     decided: Mapping[int, bool] = field(default_factory=dict)
     excludes: Callable[[TableName], bool] = lambda _: False
     others: Others = nobody
+    doubts: Callable[[Command], Sequence[str]] = lambda _: ()
 
-    def of(self, command: Command, *, takes: bool = False) -> Policy:
-        """What it does about one of them; `takes`: rows of others would be lost by it."""
+    def of(self, command: Command, *, takes: bool = False) -> tuple[Policy, Sequence[str]]:
+        """What it does about one of them, and what of it is not made by itself, if it waits for a decision.
+
+        Args:
+            takes: rows of others would be lost by it.
+        """
         policy = self.policies.about(command.action)
         if takes and policy is Policy.APPLY:
             policy = Policy.STOP
-        if policy in (Policy.STOP, Policy.ASK) and command.key in self.decided:
-            return Policy.APPLY if self.decided[command.key] else Policy.IGNORE
-        return policy
+        if policy is Policy.IGNORE:
+            return policy, ()
+        if command.key in self.decided:
+            return Policy.APPLY if self.decided[command.key] else Policy.IGNORE, ()
+        if policy is Policy.APPLY:
+            doubts = self.doubts(command)
+            return (Policy.ASK if doubts else policy), doubts
+        try:
+            return policy, self.doubts(command)
+        except TransientError:
+            raise
+        except SluiceError:
+            # What cannot be carried out, so that nothing can be told of it, can be rejected.
+            return policy, ()
 
     def keeping(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> tuple[pa.Table, dict[int, Layout]]:
         """Changes, with those of their layouts whose tables they do not empty of rows of others."""
@@ -103,17 +120,17 @@ def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> I
             change = _change(step)
             about = (change and (change.before or change.after)) if step.layout is None else step.layout
             table = str(about.name) if about else "a table"
-            asking = DdlQuestion(step.ordinal, step.key, step.action, table, step.text)
             others = permission.others(step.layout.name) if step.layout else ()
-            policy = permission.of(step, takes=bool(others and change and asking.lost))
+            step = replace(step, existing=Existing.STOP if others else permission.policies.existing)
+            asking = DdlQuestion(step.ordinal, step.key, step.action, table, step.text)
+            policy, doubts = permission.of(step, takes=bool(others and change and asking.lost))
             if policy is Policy.IGNORE:
                 event("passed over", command=step.action.name, table=table)
                 continue
             if policy is not Policy.APPLY:
-                raise UndecidedDdl(pair, asking, policy, others)
+                raise UndecidedDdl(pair, replace(asking, doubts=tuple(doubts)), policy, others)
             if change and change.before and change.after and permission.excludes(change.before.name):
                 raise _entering(pair, change.before.name, change.after.name)
-            step = replace(step, existing=Existing.STOP if others else permission.policies.existing)
         else:
             expect_kept(step, permission.others)
         yield step

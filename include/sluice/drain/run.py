@@ -102,6 +102,7 @@ def drain_of(
             ddl_questions.decided(context.store, pair),
             slave.mapper.excludes,
             partial(shared_tables.others, context, pair),
+            slave.doubts,
         ),
         skipped={*left_out, *blocked.left_out(context.store, pair)},
     )

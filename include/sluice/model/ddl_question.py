@@ -11,17 +11,23 @@ from sluice.model.table_definition import TableChange
 
 @dataclass(frozen=True)
 class DdlQuestion:
-    """A command at its place in the stream: ordinal of its transaction, REPL_KEY, and the text that it carries."""
+    """A command at its place in the stream: ordinal of its transaction, REPL_KEY, and the text that it carries.
+
+    Attributes:
+        doubts: what of it the slave does not make by itself, and why.
+    """
 
     ordinal: int
     key: int
     action: Action
     table: str
     text: str
+    doubts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lost = "; ".join(self.lost) or "nothing that the slave has"
-        return f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
+        told = f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
+        return f"{told}. Not made by itself: {'; '.join(self.doubts)}" if self.doubts else told
 
     @property
     def statement(self) -> str:

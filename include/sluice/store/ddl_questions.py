@@ -22,7 +22,8 @@ from sluice.store.tables import for_pair, question
 def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> None:
     """Keep a question; whatever became of it before, the slave stands in front of that command now."""
     values = {"source": pair.source, "slave": pair.slave, "key": asking.key, "ordinal": asking.ordinal}
-    told = {"action": asking.action, "table": asking.table, "text": asking.text, "state": state}
+    told: dict[str, object] = {"action": asking.action, "table": asking.table, "text": asking.text, "state": state}
+    told |= {"doubts": list(asking.doubts)}
     kept = insert(question).values({**values, **told})
     with store.begin() as connection:
         connection.execute(kept.on_conflict_do_update(index_elements=["source", "slave", "key"], set_=told))
@@ -44,6 +45,9 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
     asking = replications.asked(_open(row, pair, key, Decision.APPROVE))
     lines = [f"Slave **{pair.slave}** of {pair.source} waits in front of it.", "", "What the slave loses by it:", ""]
     lines += [f"* {one}" for one in asking.lost or ("nothing",)]
+    if asking.doubts:
+        lines += ["", "What the slave does not make by itself, since it may execute a text or reach outside:", ""]
+        lines += [f"    {line}" for one in asking.doubts for line in one.splitlines()]
     if asking.statement:
         lines += ["", "What the master was sent:", "", *(f"    {line}" for line in asking.statement.splitlines())]
     return {"subject": f"{asking.action.name} of {asking.table} on {pair.slave}", "body": "\n".join(lines)}

@@ -175,7 +175,7 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
 
 def asked(row: Row[tuple[object, ...]]) -> DdlQuestion:
     """What a row of `question` asks."""
-    return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text)
+    return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text, tuple(row.doubts))
 
 
 def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:

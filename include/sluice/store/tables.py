@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     Boolean,
     CheckConstraint,
@@ -158,6 +159,7 @@ question = Table(
     Column("text", Text, nullable=False),
     Column("state", Text, nullable=False),
     _moment("since", required=True),
+    Column("doubts", ARRAY(Text), nullable=False, server_default="{}"),
 )
 
 # What is filled once a replication has been; `after`: what led to that.

@@ -1,13 +1,17 @@
 -- Things with names of ours in a schema that somebody else could change or have act, and the statement that ends it. Who is a
--- member of our role, as every superuser is of each, could do as we do anyway.
+-- member of our role, as every superuser is of each, could do as we do anyway. Tables and views are made anew, and not taken
+-- over: checks, defaults, policies and queries are code of those who made them.
 WITH ours AS (
-    SELECT class.oid, class.relkind, class.relowner, class.oid::regclass::text AS name
+    SELECT class.oid, class.relkind, class.relowner, class.relname, class.oid::regclass::text AS name
     FROM pg_class AS class
     JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
     WHERE namespace.nspname = {schema_name} AND class.relname = ANY ({names}) AND class.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
 )
 SELECT format('%s belongs to %I', name, pg_get_userbyid(relowner)),
-       format('ALTER %s %s OWNER TO %I', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, name, current_user)
+       CASE WHEN relkind = 'S' THEN format('ALTER SEQUENCE %s OWNER TO %I', name, current_user)
+            WHEN relkind IN ('v', 'm') THEN format('DROP %s %s', CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'MATERIALIZED VIEW' END, name)
+            ELSE format('ALTER %s %s RENAME TO %I', CASE relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, name,
+                        left(concat('not_ours_', relname), 63)) END
 FROM ours
 WHERE NOT pg_has_role(relowner, current_user, 'MEMBER')
 UNION ALL

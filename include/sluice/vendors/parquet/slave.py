@@ -149,6 +149,10 @@ class ParquetSlave:
         self._become(replace(self.version, position=end, tables=tables))
         return tolerated
 
+    def doubts(self, command: Command) -> tuple[str, ...]:
+        """Nothing: these files have columns and types, and evaluate no expression."""
+        return ()
+
     def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
         """Nothing is: these files do not say what of it they have."""
         raise SluiceError(

@@ -14,7 +14,6 @@ from sluice import sqlfiles
 from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture import event_triggers
-from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -85,7 +84,7 @@ def finish(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
 def install_in_slave(
     connection: Connection, slave: str, position: TableName, parts: Mapping[str, sql.Composable]
 ) -> None:
-    """Create the tables of the position if they are missing, bring older ones up. One query if nothing is to be done.
+    """Create the tables of ours that are missing, bring older ones up. One query if nothing is to be done.
 
     Their version is a remark on the table `position`.
 
@@ -105,8 +104,13 @@ def install_in_slave(
 
 
 def _remarked(connection: Connection, position: TableName, what: str) -> int:
-    said = re.fullmatch(r"version (\d+)", relations.comment(connection, position) or "")
-    return _known(int(said[1]) if said else 0, _SLAVE, what)
+    """The version of our tables in a slave; 0 if one of them is missing, so that it is made."""
+    kept = [regclass(TableName(position.schema, name)) for name in IN_SLAVE]
+    asked = {"position": regclass(position), "kept": kept}
+    remark, complete = connection.execute(composed("position/version"), asked).fetchone() or (None, False)
+    said = re.fullmatch(r"version (\d+)", remark or "")
+    found = _known(int(said[1]) if said else 0, _SLAVE, what)
+    return found if complete else 0
 
 
 def _known(found: int, folder: str, what: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from psycopg import sql
 
@@ -18,6 +19,15 @@ SHARED = "public"
 
 # The triggers that DbResources have.
 _TRIGGERS = (("notes", "mark"), ("tables", "sluice_registering"), ("tables", "sluice_registering_after"))
+
+
+@dataclass(frozen=True)
+class _Creator:
+    """Who may make things in a schema, the statement that ends it, and whether they own the schema."""
+
+    who: str
+    ending: str
+    owns: bool
 
 
 def make_schema(connection: Connection, resources: Resources) -> None:
@@ -51,15 +61,18 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
             f"among the DbResources is what others can change: {'; '.join(what for what, _ in found)}",
             f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is, and "
             f"whether it has run; then let a superuser say: {'; '.join(ending for _, ending in found)}. "
-            "Then trigger the DAG bootstrap with `recreate_triggers`, which makes every function anew",
+            "Then trigger the DAG bootstrap with `recreate_triggers` at once: it makes functions anew, and what is "
+            "missing. Changes that a renamed table holds are not published: fill the slaves by initial_update then",
         )
-    if resources.schema != SHARED and (others := _creators(connection, resources.schema)):
+    # What others make in `public` is a remark; who owns it could drop ours, and make others in their place.
+    refused = [one for one in _creators(connection, resources.schema) if one.owns or resources.schema != SHARED]
+    if refused:
         raise SluiceError(
             292,
             f"others may make things in the schema {resources.schema} of the DbResources: "
-            f"{', '.join(who for who, _ in others)}",
+            f"{', '.join(one.who for one in refused)}",
             "nothing was done. Let its owner, or a superuser, say: "
-            f"{'; '.join(ending for _, ending in others)}. Or name another `schema` in the configuration of the source",
+            f"{'; '.join(one.ending for one in refused)}. Or name another `schema` in the configuration of the source",
         )
 
 
@@ -70,8 +83,8 @@ def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
             293,
             f"among our tables in the slave is what others can change: {'; '.join(what for what, _ in found)}",
             f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is; then let "
-            f"a superuser say: {'; '.join(ending for _, ending in found)}. A table of that name that Sluice never made "
-            "can be renamed instead",
+            f"a superuser say: {'; '.join(ending for _, ending in found)}. A table that is renamed is made anew, "
+            "empty: if it was ours, fill the slave by initial_update then",
         )
 
 
@@ -81,8 +94,8 @@ def remarks(connection: Connection, resources: Resources) -> list[str]:
     if not others:
         return []
     return [
-        f"others may make things in the schema {SHARED} of the DbResources ({', '.join(who for who, _ in others)}): "
-        f"say {'; '.join(ending for _, ending in others)}"
+        f"others may make things in the schema {SHARED} of the DbResources ({', '.join(one.who for one in others)}): "
+        f"say {'; '.join(one.ending for one in others)}"
     ]
 
 
@@ -130,6 +143,6 @@ def _strange(
     return [(what, ending) for what, ending in connection.execute(query)]
 
 
-def _creators(connection: Connection, schema: str) -> list[tuple[str, str]]:
+def _creators(connection: Connection, schema: str) -> list[_Creator]:
     rows = connection.execute(composed("ownership/creators", schema_name=sql.Literal(schema)))
-    return [(who, ending) for who, ending in rows]
+    return [_Creator(*row) for row in rows]

@@ -23,6 +23,7 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
+from sluice.model.table_definition import TableChange
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql import sequences as following
@@ -31,6 +32,7 @@ from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.catalog.row_identity import is_unfinished, merges
+from sluice.vendors.postgresql.ddl import apply
 from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load import deferred_indexes, preflight
@@ -94,7 +96,7 @@ class PostgresSlave:
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
             self._open().execute("SET LOCAL lock_timeout = '10s'")
             self._open().execute("SET TRANSACTION READ ONLY")
-            return preflight.loadable(
+            found = preflight.loadable(
                 self._open(),
                 self.mapper,
                 tables,
@@ -104,6 +106,10 @@ class PostgresSlave:
                 unindexed=deferred_indexes.lacking(self._open(), self.parts["indexes"]),
                 resume=resume,
             )
+        with translated("looking at definitions"), self._open().transaction(force_rollback=True):
+            self._open().execute("SET LOCAL lock_timeout = '10s'")
+            preflight.expect_trusted(self._open(), self.mapper, tables, wanted)
+        return found
 
     def looks_through(self, layout: Layout) -> bool:
         """Rows without a key are compared as a whole, which no index does."""
@@ -177,6 +183,18 @@ class PostgresSlave:
             self._advance(session, end)
         self._ordinal = end.ordinal
         return tolerated
+
+    def doubts(self, command: Command) -> tuple[str, ...]:
+        """What of a command is not made by itself; nothing is changed."""
+        if command.action not in (Action.CREATE, Action.ALTER):
+            return ()
+        try:
+            change = TableChange.from_json(command.text)
+        except ValueError:
+            # Whoever is to carry it out says so.
+            return ()
+        with translated("looking at a definition"):
+            return apply.doubts(self._open(), change, self.mapper, command.existing)
 
     def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
         """Changes of earlier, each once, in one transaction that is on the disk when this returns."""

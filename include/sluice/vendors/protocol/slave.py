@@ -12,6 +12,7 @@ import pyarrow as pa
 from sluice.apply.net.effects import Step
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
+from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import Pair, TableName
@@ -287,6 +288,14 @@ class SlaveDatabase(Protocol):
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
             Unfit: a table of the slave does not take its rows.
             FencedError: somebody took over; the transaction is rolled back.
+        """
+
+    def doubts(self, command: Command) -> Sequence[str]:
+        """What of a command of the master the slave does not make by itself, since it may execute a text or reach
+        outside, each with why; nothing is changed. It is asked within `apply`, in front of the command.
+
+        Raises:
+            SluiceError: the command cannot be carried out, whoever would allow it.
         """
 
     def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from psycopg import sql
 
-from sluice import tls
+from sluice import shell, tls
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.watched import Watch
@@ -49,10 +49,24 @@ def warnings(
     if whole := _stored_whole(connection, resources, parts, [name for name in there if _by_key(tables[name])]):
         said = ", ".join(f"{name}, {why}" for name, why in whole.items())
         told.append(f"old images are stored whole of {said}")
+    return [*told, *_elevated(connection), *ownership.remarks(connection, resources), *tls.remarks(connection)]
+
+
+def of_slave_role(connection: Connection) -> Iterator[str]:
+    """The remarks on the role that writes to a slave."""
+    if connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() == (True,):
+        yield (
+            f"the role {connection.info.user} is a superuser, and so is what a trigger, or a definition of the master "
+            "that was approved, executes there: give Sluice a role of its own, with what "
+            f"`{shell.sluice('grants', 'SLAVE', '--slave')}` prints"
+        )
+    yield from _elevated(connection)
+
+
+def _elevated(connection: Connection) -> Iterator[str]:
     if found := [name for (name,) in connection.execute(composed("catalog/superusers"))]:
         role = sql.Identifier(connection.info.user).as_string(connection)
-        told.append(f"the role can become a superuser, by SET ROLE: REVOKE {', '.join(found)} FROM {role}")
-    return [*told, *ownership.remarks(connection, resources), *tls.remarks(connection)]
+        yield f"the role can become a superuser, by SET ROLE: REVOKE {', '.join(found)} FROM {role}"
 
 
 def without_old(

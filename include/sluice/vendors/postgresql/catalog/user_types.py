@@ -10,9 +10,15 @@ from psycopg import sql
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.table_definition import UserType
-from sluice.vendors.postgresql.ddl import schemas
+from sluice.vendors.postgresql.catalog.type_names import TypeNames
+from sluice.vendors.postgresql.ddl import definition_text, schemas
+from sluice.vendors.postgresql.ddl.definition_text import Piece
 from sluice.vendors.postgresql.ddl.names import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
+
+_RANGE = ["SUBTYPE", "MULTIRANGE_TYPE_NAME"]
+# What may follow the type of a domain, in this order.
+_BEHIND = ("COLLATE", "DEFAULT", "NOT", "CONSTRAINT")
 
 
 def needed(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
@@ -20,19 +26,19 @@ def needed(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ..
     return _of(connection, columns) if columns else ()
 
 
-def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> None:
-    """Make what the slave lacks. What it has must be able to hold every value.
+def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> list[TableName]:
+    """Make what the slave lacks; the names of it. What it has must be able to hold every value.
 
     Raises:
-        SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another.
+        SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another,
+            SLC-321, SLC-322, see `ddl.definition_text` and `catalog.type_names`.
     """
+    made, known = [], TypeNames(connection)
     for name, one in lacking(connection, types, names):
         schemas.provide(connection, name.schema)
-        connection.execute(
-            sql.SQL("CREATE {} {} {}").format(
-                sql.SQL(one.kind), sql.Identifier(name.schema, name.table), sql.SQL(names.within(one.definition or ""))
-            )
-        )
+        connection.execute(_created(name, one, names.within(one.definition or ""), known))
+        made.append(name)
+    return made
 
 
 def lacking(
@@ -54,6 +60,59 @@ def lacking(
             )
         else:
             yield name, one
+
+
+def _created(name: TableName, one: UserType, text: str, types: TypeNames) -> sql.Composed:
+    """The statement that makes a type, whose parts are looked up."""
+    made = sql.Identifier(name.schema, name.table)
+    pieces = definition_text.pieces(text)
+    if one.kind == "DOMAIN" and pieces and pieces[0].shape == "AS":
+        return sql.SQL("CREATE DOMAIN {} AS {}").format(made, _domain(pieces[1:], types))
+    kind = definition_text.shape(pieces)
+    if one.kind != "TYPE" or kind not in ("AS ()", "AS ENUM ()", "AS RANGE ()"):
+        raise definition_text.unprinted(text)
+    parts = definition_text.split(pieces[-1].within) if pieces[-1].within else []
+    if kind == "AS ()":
+        return sql.SQL("CREATE TYPE {} AS ({})").format(made, _listed(_attribute(part, text, types) for part in parts))
+    if kind == "AS ENUM ()":
+        if any(definition_text.shape(part) != "''" for part in parts):
+            raise definition_text.unprinted(text)
+        return sql.SQL("CREATE TYPE {} AS ENUM ({})").format(made, _listed(map(_verbatim, parts)))
+    if [definition_text.shape(part[:2]) for part in parts] != [f"{option} =" for option in _RANGE]:
+        raise definition_text.unprinted(text)
+    subtype, multirange = (part[2:] for part in parts)
+    return sql.SQL("CREATE TYPE {} AS RANGE (SUBTYPE = {}, MULTIRANGE_TYPE_NAME = {})").format(
+        made, types.type(definition_text.written(subtype)), _verbatim(multirange)
+    )
+
+
+def _domain(pieces: Sequence[Piece], types: TypeNames) -> sql.Composed:
+    """What follows CREATE DOMAIN, its name and AS."""
+    end = next((place for place, piece in enumerate(pieces) if piece.shape in _BEHIND), len(pieces))
+    kind, more = types.type(definition_text.written(pieces[:end])), pieces[end:]
+    collation: sql.Composable = sql.SQL("")
+    if more and more[0].shape == "COLLATE":
+        end = next((place for place, piece in enumerate(more) if piece.shape in _BEHIND[1:]), len(more))
+        collation, more = (
+            sql.SQL(" COLLATE {}").format(types.collation(definition_text.written(more[1:end]))),
+            more[end:],
+        )
+    return sql.SQL("{}{} {}").format(kind, collation, _verbatim(more))
+
+
+def _attribute(part: Sequence[Piece], text: str, types: TypeNames) -> sql.Composed:
+    """A name and a type."""
+    if not part:
+        raise definition_text.unprinted(text)
+    return sql.SQL("{} {}").format(_verbatim(part[:1]), types.type(definition_text.written(part[1:])))
+
+
+def _verbatim(pieces: Sequence[Piece]) -> sql.SQL:
+    return sql.SQL(definition_text.written(pieces))
+
+
+def _listed(parts: Iterable[sql.Composable]) -> sql.Composed:
+    return sql.SQL(", ").join(parts)
 
 
 def _of(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import psycopg
 from psycopg import sql
@@ -17,7 +18,8 @@ from sluice.model.table_definition import DefinedTable, TableChange
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations, user_types
 from sluice.vendors.postgresql.catalog.definition import carried, for_slave, identifier, regclass
-from sluice.vendors.postgresql.ddl import alter, schemas
+from sluice.vendors.postgresql.catalog.type_names import TypeNames
+from sluice.vendors.postgresql.ddl import alter, schemas, trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.constraints import open_to_all, understood
 from sluice.vendors.postgresql.ddl.names import names_of
@@ -52,7 +54,8 @@ def define(
     Raises:
         SluiceError: SLC-140, it fails; SLC-141, a table that is to be made is there already; SLC-142, so is the name
             that one is to bear; SLC-070, the table is missing; SLC-071, SLC-073, an empty one does not fit;
-            SLC-144, it is a partition; SLC-145, its new name lets more of it be seen.
+            SLC-144, it is a partition; SLC-145, its new name lets more of it be seen; SLC-321, SLC-322, its
+            definition is none, or names a type or a collation that the slave lacks.
         TransientError: SLC-036, somebody else holds the table; SLC-115, see `LoopFilter.settled`.
     """
     echoes.settled([mapper.table(side.name) for side in (change.before, change.after) if side])
@@ -60,15 +63,40 @@ def define(
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
     one = _Defining(connection, mapper, references, silent=silent)
+    with _failing(change), connection.transaction():
+        if change.before is None:
+            assert change.after is not None
+            one.create(change.after, existing)
+        elif change.after is None:
+            one.drop(change.before)
+        else:
+            one.alter(change.before, change.after)
+    connection.execute("SET LOCAL lock_timeout = 0")
+    echoes.record()
+
+
+def doubts(connection: Connection, change: TableChange, mapper: Mapper, existing: Existing) -> tuple[str, ...]:
+    """What of a command the slave does not make by itself; see `ddl.trust`. Nothing is changed.
+
+    Raises:
+        SluiceError: SLC-140, SLC-321, SLC-322, it fails.
+    """
+    if change.after is None or (change.before is None and change.after.unfilled):
+        return ()
+    names = names_of(connection, mapper)
+    before = for_slave(carried(change.before), names) if change.before else None
+    after = for_slave(understood(connection, carried(change.after)), names)
+    there = before is None and existing is not Existing.RECREATE
+    there = there and bool(relations.columns(connection, mapper.table(after.name)))
+    with _failing(change):
+        return trust.doubts(connection, after, names, TypeNames(connection), before=before, there=there)
+
+
+@contextmanager
+def _failing(change: TableChange) -> Iterator[None]:
+    """Say what it means that a command fails."""
     try:
-        with connection.transaction():
-            if change.before is None:
-                assert change.after is not None
-                one.create(change.after, existing)
-            elif change.after is None:
-                one.drop(change.before)
-            else:
-                one.alter(change.before, change.after)
+        yield
     except psycopg.Error as error:
         table = change.after or change.before
         meant = explained(error, f"defining {table.name if table else 'a table'} as the master does")
@@ -80,8 +108,6 @@ def define(
             "the slave waits in front of it: mend what is in its way there, or do there by hand what the master did, "
             "which is then passed over; or leave it behind by initial_update",
         ) from error
-    connection.execute("SET LOCAL lock_timeout = 0")
-    echoes.record()
 
 
 class _Defining:
@@ -92,6 +118,7 @@ class _Defining:
         self._references = references
         self._mapper = mapper
         self._names = names_of(connection, mapper)
+        self._types = TypeNames(connection)
         self._silent = silent
 
     def create(self, table: DefinedTable, existing: Existing) -> None:
@@ -109,7 +136,7 @@ class _Defining:
             self._take(name, existing)
             return
         schemas.provide(self._connection, name.schema)
-        self._run([definition.create_table(made, name)])
+        self._run([definition.create_table(made, name, self._types)])
         self._run(definition.after_data(made, name))
         self._refer(open_to_all(carried(table), silent=self._silent))
 
@@ -144,7 +171,7 @@ class _Defining:
                 # No table can be altered for whose rows something waits until the end of the transaction.
                 self._references.put_off([new])
             self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, new))])
-        self._run(alter.columns(was, becomes, definition.read(self._connection, new)))
+        self._run(alter.columns(was, becomes, definition.read(self._connection, new), self._types))
         there = definition.read(self._connection, new)
         kept = {key.name for key in after.foreign_keys}
         self._references.forget(new, [key.name for key in before.foreign_keys if key.name not in kept])

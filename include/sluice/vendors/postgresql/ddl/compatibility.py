@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from psycopg import sql
 
 from sluice.apply.mapping.table_view import TableView
-from sluice.errors import UnfitTable
+from sluice.errors import SluiceError, UnfitTable
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.ddl.names import SlaveNames
 from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.types import cuts, holds, lost
@@ -51,10 +53,15 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
 
 
 def _adding(connection: Connection, name: TableName, columns: Sequence[Column], names: SlaveNames) -> str:
-    """The statement that gives a table these columns."""
-    added = (
-        sql.SQL("ADD COLUMN {} {}").format(sql.Identifier(one.name), sql.SQL(names.within(one.type))) for one in columns
-    )
+    """The statement that gives a table these columns, as far as their types are known here."""
+    types = TypeNames(connection)
+
+    def kind(text: str) -> sql.Composable:
+        with suppress(SluiceError), connection.transaction():
+            return types.type(names.within(text))
+        return sql.SQL("...")
+
+    added = (sql.SQL("ADD COLUMN {} {}").format(sql.Identifier(one.name), kind(one.type)) for one in columns)
     table = sql.Identifier(name.schema, name.table)
     return sql.SQL("ALTER TABLE {} {}").format(table, sql.SQL(", ").join(added)).as_string(connection)
 

@@ -19,6 +19,7 @@ from sluice.model.layout import Column
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition
 from sluice.vendors.postgresql.catalog.definition import ColumnDefinition, PostgresTable, identifier, listed
+from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.session import Connection
 
 _MODEL = TableName("pg_temp", "sluice_model")
@@ -38,7 +39,8 @@ def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> Post
     there = view(mapper, table.layout).layout
     if theirs == {name: name for name in ours} and len(there.columns) == len(ours):
         return table
-    _run(connection, definition.create_table(table, _MODEL))
+    types = TypeNames(connection)
+    _run(connection, definition.create_table(table, _MODEL, types))
     for statement in definition.after_data(table, _MODEL):
         _run(connection, statement)
     # What is computed goes before what it is computed from.
@@ -52,7 +54,7 @@ def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> Post
         _rename(connection, f"sluice_{number}", name)
     for more in there.columns:
         if more.name not in theirs.values():
-            _add(connection, more)
+            _add(connection, more, types)
     key = [there.columns[place].name for place in there.key]
     if not set(key) <= set(theirs.values()):
         names = listed(key)
@@ -105,11 +107,10 @@ def _drop(connection: Connection, table: TableName, column: str) -> None:
         raise _computed(table, column, error.diag.message_detail or str(error)) from None
 
 
-def _add(connection: Connection, column: Column) -> None:
+def _add(connection: Connection, column: Column, types: TypeNames) -> None:
     """A column that the slave's rows have and the master's have not."""
-    kind = sql.SQL(column.type + " NOT NULL" * column.not_null)
-    add = sql.SQL("ALTER TABLE {} ADD {} {}")
-    _run(connection, add.format(identifier(_MODEL), sql.Identifier(column.name), kind))
+    add = sql.SQL("ALTER TABLE {} ADD {} {}" + " NOT NULL" * column.not_null)
+    _run(connection, add.format(identifier(_MODEL), sql.Identifier(column.name), types.type(column.type)))
 
 
 def _rename(connection: Connection, column: str, name: str) -> None:

@@ -18,10 +18,12 @@ from sluice.model.action import Filled
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.capture import warnings
 from sluice.vendors.postgresql.catalog import relations, user_types
-from sluice.vendors.postgresql.catalog.definition import PostgresTable
+from sluice.vendors.postgresql.catalog.definition import PostgresTable, for_slave
 from sluice.vendors.postgresql.catalog.row_identity import is_keyed, is_unfinished
+from sluice.vendors.postgresql.catalog.type_names import TypeNames
+from sluice.vendors.postgresql.ddl import trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
-from sluice.vendors.postgresql.ddl.constraints import expect_makeable
+from sluice.vendors.postgresql.ddl.constraints import expect_makeable, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load.foreign_keys import expect_droppable
 from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
@@ -53,7 +55,8 @@ def loadable(
     Raises:
         SluiceError: see `sluice.vendors.protocol.slave.SlaveDatabase.loadable`.
     """
-    found, names = TableFit(warnings=tls.remarks(session)), names_of(session, mapper)
+    found = TableFit(warnings=[*warnings.of_slave_role(session), *tls.remarks(session)])
+    names = names_of(session, mapper)
     if wiped and not resume:
         expect_wipeable(session, wiped, ours)
     emptied: list[TableName] = []
@@ -90,6 +93,23 @@ def loadable(
     if row := session.execute(composed("load/forbidden"), rights).fetchone():
         raise psycopg.errors.InsufficientPrivilege(f"permission denied for {row[0]}")
     return found
+
+
+def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[PostgresTable], wiped: WipeOut | None) -> None:
+    """See that the slave makes by itself what it lacks of these tables, and of their types; what that takes is rolled
+    back with the transaction.
+
+    Raises:
+        SluiceError: SLC-320, SLC-321, SLC-322.
+    """
+    names, types = names_of(session, mapper), TypeNames(session)
+    present = set(relations.there(session, [mapper.table(table.name) for table in tables]))
+    if wiped and wiped.tables:
+        present = {name for name in present if name.schema != wiped.schema_}
+    for table in tables:
+        name = mapper.table(table.name)
+        stays = name in present and not is_unfinished(session, name)
+        trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, there=stays)
 
 
 def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> None:

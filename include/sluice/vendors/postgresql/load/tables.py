@@ -21,9 +21,10 @@ from sluice.vendors.postgresql import fence, migrations
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations, user_types
-from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier
+from sluice.vendors.postgresql.catalog.definition import PostgresTable, for_slave, identifier
 from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED, is_unfinished, merges
-from sluice.vendors.postgresql.ddl import schemas
+from sluice.vendors.postgresql.catalog.type_names import TypeNames
+from sluice.vendors.postgresql.ddl import schemas, trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import to_make, understood
 from sluice.vendors.postgresql.ddl.names import names_of
@@ -131,8 +132,8 @@ class PostgresTables:
                 foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
                 missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
                 to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
-                that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped; see
-                `wipe_out`, `to_make`.
+                that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped, SLC-320
+                a table is not made by itself; see `wipe_out`, `to_make`.
         """
         with self._sessions.writing("preparing the slave's tables") as session:
             if self._wiped and not (self._goes_on or staying):
@@ -140,7 +141,7 @@ class PostgresTables:
             # What blocks had brought is gone with this.
             session.execute(composed("load/blocks/forget", **self._slave.parts), self._values())
             echoes = LoopFilter(session, self._slave.masters)
-            names = names_of(session, self.mapper)
+            names, types = names_of(session, self.mapper), TypeNames(session)
             indexes = self._slave.parts["indexes"]
             merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
             deferred_indexes.build(session, indexes, self._there(merged))
@@ -153,6 +154,9 @@ class PostgresTables:
             for table in tables:
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name
+                whole = name in present and not is_unfinished(session, name)
+                known = understood(session, for_slave(table, names))
+                trust.expect_trusted(session, known, names, types, there=whole)
                 user_types.provide(session, table.types, names)
                 stays = self._goes_on or table.name in staying
                 unfinished = name in present and is_unfinished(session, name)
@@ -177,7 +181,7 @@ class PostgresTables:
                     made.append(name)
                     self._unfinished[table.name] = to_make(session, table, names, self.mapper)
                     schemas.provide(session, name.schema)
-                    session.execute(definition.create_table(self._unfinished[table.name], name))
+                    session.execute(definition.create_table(self._unfinished[table.name], name, types))
                     remark = sql.SQL("COMMENT ON TABLE {} IS {}")
                     session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
             if emptied:

@@ -1,0 +1,59 @@
+-- What expressions call that is not let through by itself, by the trees that this server has made of them, and nothing else:
+-- see "Definitions that travel" in include/docs/security.md. A tree names a function or an operator by its number, and shows
+-- values as bytes, so that no value is taken for one. What stands in none of these lists is told, also a kind of node that is
+-- new to us.
+WITH printed (name, tree) AS (
+    SELECT conname, conbin::text FROM pg_constraint
+    WHERE contype = 'c' AND (conrelid = to_regclass({model}) OR contypid = ANY ({domains}::text[]::regtype[]))
+    UNION ALL
+    SELECT typname, typdefaultbin::text FROM pg_type WHERE oid = ANY ({domains}::text[]::regtype[])
+), called (name, function) AS (
+    SELECT name, found[1]::oid FROM printed, regexp_matches(tree, ':\w*(?:funcid|fnoid) (\d+)', 'g') AS found
+    UNION
+    SELECT name, oprcode::oid
+    FROM printed
+    CROSS JOIN regexp_matches(tree, ':opnos? (?:\(o )?([\d ]+)', 'g') AS found
+    CROSS JOIN regexp_split_to_table(rtrim(found[1]), ' +') AS number
+    LEFT JOIN pg_operator AS operator ON operator.oid = number::oid
+), doubted (name, what) AS (
+    SELECT called.name, coalesce(format('%I.%I', namespace.nspname, function.proname), 'an operator without a function')
+    FROM called
+    LEFT JOIN pg_proc AS function ON function.oid = called.function
+    LEFT JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
+    WHERE called.function IS DISTINCT FROM 0
+      -- What came with the server has a number below this. Others cannot make anything there.
+      AND NOT coalesce(function.oid < 16384 AND namespace.nspname = 'pg_catalog' AND (
+          function.provolatile = 'i'
+          OR function.provolatile = 's' AND (
+              EXISTS (SELECT FROM pg_operator WHERE oprcode = function.oid)
+              OR EXISTS (SELECT FROM pg_cast WHERE castfunc = function.oid))
+          OR function.proname = ANY (ARRAY[
+              -- moments
+              'now', 'transaction_timestamp', 'statement_timestamp', 'clock_timestamp', 'timeofday', 'age', 'date_add',
+              'date_part', 'date_subtract', 'date_trunc', 'extract', 'make_timestamptz', 'overlaps', 'timezone', 'to_char',
+              'to_date', 'to_number', 'to_timestamp',
+              -- identifiers and chance
+              'gen_random_uuid', 'uuidv4', 'uuidv7', 'random', 'random_normal',
+              -- who writes, and where
+              'current_database', 'current_schema', 'current_setting', 'current_user', 'session_user', 'inet_client_addr',
+              'inet_client_port', 'pg_backend_pid', 'version',
+              -- texts, arrays, JSON
+              'array_to_json', 'array_to_string', 'concat', 'concat_ws', 'format', 'json_build_array', 'json_build_object',
+              'jsonb_build_array', 'jsonb_build_object', 'jsonb_path_exists_tz', 'jsonb_path_match_tz', 'length', 'pg_typeof',
+              'quote_literal', 'quote_nullable', 'row_to_json', 'to_json', 'to_jsonb', 'xml_is_well_formed',
+              'enum_first', 'enum_last', 'enum_range',
+              -- words
+              'get_current_ts_config', 'json_to_tsvector', 'jsonb_to_tsvector', 'phraseto_tsquery', 'plainto_tsquery',
+              'to_tsquery', 'to_tsvector', 'websearch_to_tsquery'])), false)
+      AND NOT coalesce(format('%s.%s', namespace.nspname, function.proname) = ANY ({trusted}::text[]), false)
+    UNION
+    SELECT name, 'the node ' || found[1]
+    FROM printed, regexp_matches(tree, '(?:^|[ (])\{{(\w+)', 'g') AS found
+    WHERE found[1] <> ALL (ARRAY[
+        'VAR', 'CONST', 'FUNCEXPR', 'NAMEDARGEXPR', 'OPEXPR', 'DISTINCTEXPR', 'NULLIFEXPR', 'SCALARARRAYOPEXPR', 'BOOLEXPR',
+        'SUBSCRIPTINGREF', 'FIELDSELECT', 'RELABELTYPE', 'COERCEVIAIO', 'ARRAYCOERCEEXPR', 'CONVERTROWTYPEEXPR', 'COLLATEEXPR',
+        'CASEEXPR', 'CASEWHEN', 'CASETESTEXPR', 'ARRAYEXPR', 'ROWEXPR', 'ROWCOMPAREEXPR', 'COALESCEEXPR', 'MINMAXEXPR',
+        'SQLVALUEFUNCTION', 'NULLTEST', 'BOOLEANTEST', 'COERCETODOMAIN', 'COERCETODOMAINVALUE', 'XMLEXPR', 'JSONFORMAT',
+        'JSONRETURNING', 'JSONVALUEEXPR', 'JSONCONSTRUCTOREXPR', 'JSONISPREDICATE', 'JSONBEHAVIOR', 'JSONEXPR'])
+)
+SELECT name, array_agg(what ORDER BY what) FROM doubted GROUP BY name
