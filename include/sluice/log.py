@@ -22,4 +22,4 @@ def to_stderr() -> None:
 
 def _plain(value: object) -> str:
     text = f"{value:.3f}" if isinstance(value, float) else str(value)
-    return repr(text) if " " in text or not text else text
+    return text if text and text.isprintable() and " " not in text else repr(text)

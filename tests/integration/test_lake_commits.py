@@ -130,13 +130,23 @@ def test_a_directory_that_is_not_there_is_waited_for_and_an_empty_one_is_not_fil
     assert there.version("zurich")["tables"]["public.heap"]["files"] == []
 
 
-@pytest.mark.parametrize("harm", ["gone", "spoilt"])
+@pytest.mark.parametrize("harm", ["gone", "spoilt", "one bit", "a link", "a FIFO"])
 def test_a_damaged_file_stops_its_slave_alone(lake, harm):
     there = lake()
     world = there.world
     (file,) = there.version("zurich")["tables"]["public.keyed"]["files"]
     path = there.path / "zurich" / SOURCE / file["path"]
-    path.unlink() if harm == "gone" else path.write_bytes(b"spoilt")
+    content = path.read_bytes()
+    path.unlink()
+    if harm == "spoilt":
+        path.write_bytes(b"spoilt")
+    elif harm == "one bit":
+        path.write_bytes(content[:200] + bytes([content[200] ^ 1]) + content[201:])
+    elif harm == "a link":
+        (path.parent / "elsewhere").write_bytes(content)
+        path.symlink_to(path.parent / "elsewhere")
+    elif harm == "a FIFO":
+        os.mkfifo(path)
     world.master.execute("DELETE FROM keyed WHERE id = 1")
     world.publish()
     with pytest.raises(SluiceError, match=r"SLC-159: reading public\.keyed: a file is not as it was written"):

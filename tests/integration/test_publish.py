@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import groupby
 
 import pytest
@@ -12,6 +13,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.model.statement import Statement
+from sluice.monitor.check import findings
 from sluice.publish import publisher as publishing
 from sluice.state.replication import Status
 from sluice.store import leases
@@ -225,6 +227,33 @@ def test_files_of_an_earlier_publisher_that_were_never_listed_are_removed_and_li
     world.publish()
     assert set(files.names()) == {one.written.name for one in world.context.manifest(SOURCE).kept()} | {foreign.stem}
     assert transactions(world) == [["1"], ["2"]]
+
+
+def test_what_is_no_file_and_is_called_like_a_segment_does_not_stop_the_publisher(world, caplog):
+    log, outside = world.path / "log", world.path / "outside"
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    outside.write_text("not ours")
+    (log / "flights-000000000009-0-aa.parquet").mkdir()
+    (log / "flights-000000000009-0-aa.parquet" / "kept").touch()
+    os.mkfifo(log / "flights-000000000009-0-bb.parquet")
+    (log / "flights-000000000009-0-cc.parquet").symlink_to(outside)
+    (log / "flights-000000000009-0-dd.parquet").symlink_to(world.path)
+    (log / "flights-000000000009-\u00b2-ee.parquet").touch()
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.let_leases_expire()
+    caplog.set_level("INFO", "sluice")
+    world.publish()
+    assert transactions(world) == [["1"], ["2"]]
+    left = {path.name for path in log.iterdir()} - {
+        f"{one.written.name}.parquet" for one in world.context.manifest(SOURCE).kept()
+    }
+    assert left == {"flights-000000000009-0-aa.parquet", "flights-000000000009-\u00b2-ee.parquet"}
+    assert (log / "flights-000000000009-0-aa.parquet" / "kept").exists()
+    assert outside.read_text() == "not ours"
+    assert "left alone" in caplog.text
+    (found,) = [one for one in findings(world.context) if one.subject == "change log"]
+    assert (found.good, "flights-000000000009-0-aa.parquet" in found.text) == (True, True)
 
 
 def another_incarnation(world):

@@ -1,11 +1,14 @@
 """Both places where segments are kept pass the same tests."""
 
+import os
 import shutil
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sluice import paths
@@ -13,6 +16,7 @@ from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_files import PlainDirectory, SegmentFiles, Written
 from sluice.errors import SluiceError, TransientError
 from sluice.prefetch import ahead
+from sluice.storage import private_files
 
 
 @pytest.fixture(params=["plain directory", "hadoop filesystem"])
@@ -129,6 +133,59 @@ def test_an_altered_segment_is_refused(files: SegmentFiles, tmp_path: Path, harm
         path.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
     with pytest.raises(SluiceError, match="SLC-047"):
         read(files, written)
+
+
+def forged(tmp_path: Path, name: str) -> None:
+    """Put other rows in the place of a part of a segment, the last one: a whole file, as ours are written."""
+    *_, path = sorted(path for path in (tmp_path / "log").rglob("*.parquet") if path.is_file() and name in str(path))
+    (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
+    pq.write_table(pa.Table.from_batches([changes(500, 40)]), path)
+
+
+def test_what_is_hashed_is_what_is_read_also_the_second_time(files: SegmentFiles, tmp_path: Path) -> None:
+    written = files.write("src-1-1-a", [changes(1, 40)])
+    assert len(read(files, written)) == 40
+    forged(tmp_path, "src-1-1-a")
+    with pytest.raises(SluiceError, match="SLC-047"):
+        read(files, written)
+
+
+@pytest.mark.parametrize("in_memory", [private_files.IN_MEMORY, 0], ids=["small", "large"])
+def test_no_row_is_read_that_came_while_a_segment_was_read(
+    files: SegmentFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
+) -> None:
+    monkeypatch.setattr("sluice.storage.private_files.IN_MEMORY", in_memory)
+    monkeypatch.setattr("sluice.spark.hadoop_segments.PART_BYTES", 1)
+    monkeypatch.setattr("sluice.changelog.segment_files.ROW_GROUP", 10)
+    batches = [changes(1 + 5 * number, 10) for number in range(3)]
+    written = files.write("src-1-1-a", batches)
+    rows = (row for batch in files.read(written, 0, LOGGED) for row in batch.to_pylist())
+    found = [next(rows)]
+    forged(tmp_path, "src-1-1-a")
+    with suppress(SluiceError):
+        found += rows
+    assert found == [row for batch in batches for row in batch.to_pylist()][: len(found)]
+    assert len(found) in (20, 30)
+
+
+@pytest.mark.parametrize("harm", ["a symbolic link", "a FIFO", "a directory", "larger"])
+def test_what_is_no_file_of_ours_is_no_segment(tmp_path: Path, harm: str) -> None:
+    log = PlainDirectory(str(tmp_path / "log"))
+    log.begin(new=True)
+    written = log.write("src-1-1-a", [changes(1, 4)])
+    path, elsewhere = tmp_path / "log" / "src-1-1-a.parquet", tmp_path / "elsewhere"
+    path.rename(elsewhere)
+    if harm == "a symbolic link":
+        path.symlink_to(elsewhere)
+    elif harm == "a FIFO":
+        os.mkfifo(path)
+    elif harm == "a directory":
+        path.mkdir()
+    else:
+        shutil.copy(elsewhere, path)
+        os.truncate(path, 2**40)
+    with pytest.raises(SluiceError, match=r"SLC-047: .*(is no regular file|it has more bytes)"):
+        read(log, written)
 
 
 def test_a_removed_segment_holds_nothing(files: SegmentFiles) -> None:

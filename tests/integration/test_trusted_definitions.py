@@ -159,7 +159,7 @@ def test_what_is_rejected_can_be_carried_out_later(world):
         world.publish()
         assert world.drain()["standby"].startswith("APPROVAL: the master's "), same
         unblock.decide(world.context, pair, asked(world), Decision.REJECT)
-    assert rejected_changes.carry_out(world.context, pair, [kept.id]) == (1, 0)
+    assert retry_rejected.carry_out(world.context, pair, [kept.id]) == (1, 0)
     assert any("ts_rewrite" in text for (text,) in world.reader("zurich").execute(MADE).fetchall())
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import socket
+from io import BytesIO
+from pathlib import Path
+
 import pytest
 
 from sluice.changelog import initial_data
-from sluice.errors import ConfigError, TransientError
+from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.initial_update.files.encoding import Packing, message
+from sluice.initial_update.files.manifest import StoredChunk, StoredFile
+from sluice.initial_update.files.reader import StoredRows
+from sluice.model.names import TableName
 from sluice.storage.directory import Directory
+from sluice.storage.files import HashingFile
 
 EXAMPLE = """
 sources:
@@ -25,6 +36,100 @@ def test_of_what_a_filesystem_says_the_first_line_is_told() -> None:
         raise OSError(said)
     assert "SLC-180: the directory /there cannot be read: no libhdfs\n" in str(failed.value)
     assert "dlopen" not in str(failed.value)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A directory of initial data with a file, below a location that is reached by a link; beside it a stranger's."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "location").symlink_to(tmp_path / "disk")
+    made = Directory(str(tmp_path / "location")).within("a")
+    made.make()
+    made.write("file", b"ours")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "file").write_bytes(b"theirs")
+    return made
+
+
+def planted(path: Path, kind: str, theirs: Path) -> None:
+    if kind == "a FIFO":
+        os.mkfifo(path)
+    elif kind == "a socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    else:
+        path.symlink_to(theirs if kind == "a link to a directory" else theirs / "file")
+
+
+KINDS = ["a link to a file", "a link to a directory", "a FIFO", "a socket"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_neither_read_nor_written_nor_removed_by_way_of_it(place, tmp_path, kind):
+    planted(tmp_path / "disk" / "a" / "x", kind, tmp_path / "theirs")
+    (tmp_path / "disk" / "a" / ".y").symlink_to(tmp_path / "theirs" / "file")
+    for done in (place.files, lambda: place.read("x"), lambda: place.read("x/file"), place.within("x").files):
+        with pytest.raises(SluiceError, match=r"SLC-331: in the directory .*/location/a.*is no regular file"):
+            done()
+    with pytest.raises(SluiceError, match="SLC-180"), place.writing("x"):
+        pass
+    with pytest.raises(SluiceError, match="SLC-331"), place.writing("x/new"):
+        pass
+    assert place.directories() == []
+    place.write("y", b"ours")
+    place.write("x", b"ours")
+    assert place.read("x") == place.read("y") == b"ours"
+    assert list((tmp_path / "theirs").iterdir()) == [tmp_path / "theirs" / "file"]
+    assert (tmp_path / "theirs" / "file").read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("way", ["../theirs/file", "../../theirs/file", "./../../theirs/file", "/etc/hostname"])
+def test_no_name_leads_out_of_the_directory(place, way):
+    for done in (lambda: place.read(way), lambda: place.remove([way]), place.within(way).files):
+        with pytest.raises(SluiceError, match="SLC-331"):
+            done()
+
+
+def test_a_directory_that_is_a_link_is_not_entered_and_what_is_removed_ends_at_links(place, tmp_path):
+    (tmp_path / "disk" / "a" / "link").symlink_to(tmp_path / "theirs")
+    place.remove_all()
+    assert not place.there()
+    (tmp_path / "disk" / "a").symlink_to(tmp_path / "theirs")
+    for done in (place.files, place.make, lambda: place.write("file", b"ours"), lambda: place.remove(["file"])):
+        with pytest.raises(SluiceError, match="SLC-331"):
+            done()
+    with pytest.raises(TransientError, match="SLC-180"):
+        place.remove_all()
+    assert (tmp_path / "theirs" / "file").read_bytes() == b"theirs"
+
+
+def test_a_file_of_which_nobody_knows_yet_who_wrote_it_is_not_read_if_it_is_large(place, tmp_path):
+    os.truncate(tmp_path / "disk" / "a" / "file", 2**40)
+    with pytest.raises(SluiceError, match=r"SLC-332: .*/a/file has more than"):
+        place.read("file")
+
+
+@pytest.mark.parametrize("form", ["zst", "xml"])
+@pytest.mark.parametrize("forged", ["other rows", "more", "fewer", "no such form"])
+def test_nothing_is_unpacked_of_a_file_before_all_of_it_is_known_to_be_the_one_that_was_checked(place, form, forged):
+    packing, said = Packing(form), message(TableName("public", "t"), 0, 0, binary=False)
+
+    def packed(rows: bytes) -> bytes:
+        file = BytesIO()
+        sink = packing.sink(HashingFile(file), "f", said)
+        sink.write(memoryview(rows))
+        sink.close()
+        return file.getvalue()
+
+    whole = packed(b"1\tone\n" * 1000)
+    stored = StoredFile(name="f", bytes=len(whole), sha256=hashlib.sha256(whole).hexdigest())
+    chunk = StoredChunk(table=TableName("public", "t"), binary=False, rows=1000, files=(stored,))
+    place.write("f", whole)
+    assert b"".join(StoredRows(place, chunk, packing)) == b"1\tone\n" * 1000
+    other = {"other rows": packed(b"2\ttwo\n" * 1000), "more": whole + b"x", "fewer": whole[:-1]}
+    place.write("f", other.get(forged, b"\0" * len(whole)))
+    with pytest.raises(SluiceError, match="SLC-186"):
+        next(iter(StoredRows(place, chunk, packing)))
 
 
 KEYS = ["s3://AKIA:c2Vj%2Fcg@bucket/x", "abfss://:c2VjcmV0@files/x", "abfss://files@a.net/x?client_secret=c2VjcmV0"]

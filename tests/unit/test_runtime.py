@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import pwd
 import socket
 import time
 from pathlib import Path
@@ -14,6 +16,7 @@ import yaml
 from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice.runtime import ports, postgres_dirs
+from sluice.runtime.guarded import expect_guarded
 from sluice.runtime.handle import Runtime
 from sluice.runtime.paths import RuntimePaths, write_private
 from sluice.runtime.postgres import Cluster
@@ -117,6 +120,68 @@ def test_a_directory_that_belongs_to_somebody_else_is_refused(tmp_path):
     planted.symlink_to(tmp_path)
     with pytest.raises(SluiceError, match="SLC-923"):
         postgres_dirs._make_guarded(planted, 0o755)
+
+
+def test_what_root_executes_is_in_no_directory_of_the_servers_user(tmp_path, monkeypatch):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr(postgres_dirs, "packaged_binaries", lambda: closed / "p" / "pginstall18" / "bin")
+    (closed / "p" / "pginstall18" / "bin").mkdir(parents=True)
+    (closed / "home").mkdir()
+    place = postgres_dirs.ServerDirectories.of(closed / "home" / "pg", pwd.getpwnam(postgres_dirs.SERVER_USER))
+    assert place.base != place.outside
+    assert place.base not in place.binaries.parents
+    assert place.outside in place.binaries.parents
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can plant what another user owns")
+@pytest.mark.parametrize("owner", [postgres_dirs.SERVER_USER, "daemon"])
+def test_a_place_that_another_user_took_first_is_refused(tmp_path, owner):
+    planted = tmp_path / "planted"
+    planted.mkdir()
+    other = pwd.getpwnam(owner)
+    os.chown(planted, other.pw_uid, other.pw_gid)
+    with pytest.raises(SluiceError, match="SLC-923"):
+        postgres_dirs._make_guarded(planted, 0o711)
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "bin").mkdir(mode=0o755)
+    made = tmp_path / "bin" / "java"
+    made.touch(0o755)
+    return made
+
+
+def test_a_program_that_nobody_else_can_replace_is_executed(program):
+    program.parent.parent.chmod(0o1777)
+    expect_guarded(program)
+
+
+@pytest.mark.parametrize(
+    "harm", ["a file for all", "a directory for all", "a group's", "a link to one", "another user's"]
+)
+def test_a_program_that_others_can_replace_is_not_executed(program, harm):
+    said, named = program, program
+    if harm == "a file for all":
+        program.chmod(0o757)
+    elif harm == "a directory for all":
+        named = program.parent
+        named.chmod(0o777)
+    elif harm == "a link to one":
+        program.chmod(0o757)
+        said = program.parent.parent / "link"
+        said.symlink_to(program)
+    elif os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    elif harm == "a group's":
+        os.chown(program, 0, 12_345)
+        program.chmod(0o775)
+    else:
+        os.chown(program, 12_345, 0)
+    named = said if said != program else named
+    with pytest.raises(SluiceError, match=rf"SLC-333: others could replace {said}, .*: {named} belongs"):
+        expect_guarded(said)
 
 
 def test_airflow_gets_no_password_by_its_environment(layout):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from sluice.config.configuration import Config
-from sluice.errors import TransientError
+from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import Status
@@ -44,5 +44,5 @@ def sweep(config: Config, store: Store) -> None:
             if name not in named:
                 Directory(place(config)).within(name).remove_all()
                 event("swept", directory=name)
-    except TransientError as error:
+    except SluiceError as error:
         event("not swept", why=error.fact)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,8 +16,12 @@ import pyarrow.parquet as pq
 from sluice import paths
 from sluice.changelog.schema import CHANGES, LOGGED
 from sluice.errors import SluiceError, TransientError
+from sluice.log import event
+from sluice.storage import private_files
 from sluice.storage.files import HashingFile, flush
+from sluice.storage.private_files import IrregularFile
 
+_SUFFIX = ".parquet"
 ROW_GROUP = 65_536
 # Values of rows seldom repeat, and nobody looks for them: a dictionary or their range is not worth its CPU.
 _FORMAT: dict[str, Any] = {
@@ -90,7 +94,6 @@ class PlainDirectory:
 
     def __init__(self, directory: str) -> None:
         self._directory = Path(directory)
-        self._intact: set[str] = set()
         self._begun: tuple[int, int] | None = None
 
     def begin(self, *, new: bool) -> None:
@@ -98,8 +101,10 @@ class PlainDirectory:
         try:
             if new:
                 # Elsewhere a directory whose parent is not there is on a disk that is not mounted.
-                self._directory.mkdir(parents=paths.is_at_home(self._directory), exist_ok=True)
+                private_files.make(self._directory, parents=paths.is_at_home(self._directory))
             self._begun = self._identity()
+            for name in directories(self._directory):
+                event("WARNING left alone", directory=self._directory / name, why="it is called like a segment")
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be reached: {error.strerror}") from None
 
@@ -108,7 +113,7 @@ class PlainDirectory:
         try:
             if self._identity() != self._begun:
                 raise absent(f"{self._directory} is another directory than it was when this run began")
-            file = self._path(name).open("xb")
+            file = private_files.created(self._path(name))
         except OSError as error:
             raise self._unwritable(name, error) from None
         try:
@@ -128,9 +133,9 @@ class PlainDirectory:
         return Written(name, hashing.digest.hexdigest(), hashing.size)
 
     def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
-        """Check the hash once, then read the row groups that hold later ordinals."""
-        self._check(written)
-        with pq.ParquetFile(self._path(written.name)) as file:
+        """Read the row groups that hold later ordinals, of the bytes that were hashed: a copy, made anew each time."""
+        with ExitStack() as stack:
+            file = stack.enter_context(pq.ParquetFile(self._copied(written, stack)))
             place = LOGGED.get_field_index("ordinal")
             groups = [
                 number
@@ -142,12 +147,18 @@ class PlainDirectory:
                 yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=[group], columns=schema.names)
 
     def names(self) -> list[str]:
-        """Every file that is there, listed or not."""
-        return sorted(path.stem for path in self._directory.glob("*.parquet"))
+        """Every file that is there, listed or not; also what is no regular file, and can be removed like one."""
+        try:
+            return sorted(name.removesuffix(_SUFFIX) for name in _named(self._directory, directories=False))
+        except OSError as error:
+            raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
     def remove(self, name: str) -> None:
-        """Delete a file; silently if it is gone."""
-        self._path(name).unlink(missing_ok=True)
+        """Delete a file; silently if it is gone. One that cannot be deleted is told: the log needs it no more."""
+        try:
+            self._path(name).unlink(missing_ok=True)
+        except OSError as error:
+            event("WARNING left behind", file=self._path(name), why=error.strerror)
 
     def _identity(self) -> tuple[int, int]:
         # With the slash: a file that stands in its place is no directory, whatever its number.
@@ -155,7 +166,7 @@ class PlainDirectory:
         return found.st_dev, found.st_ino
 
     def _path(self, name: str) -> Path:
-        return self._directory / f"{name}.parquet"
+        return self._directory / f"{name}{_SUFFIX}"
 
     def _unwritable(self, name: str, error: OSError) -> TransientError:
         return TransientError(
@@ -164,19 +175,37 @@ class PlainDirectory:
             "no change is lost, they stay in ITEMS; make room or mount the directory, the next run goes on",
         )
 
-    def _check(self, written: Written) -> None:
-        if written.name in self._intact:
-            return
+    def _copied(self, written: Written, stack: ExitStack) -> IO[bytes]:
+        """The bytes of a file, once their hash is the one that is listed."""
         try:
-            with self._path(written.name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+            source = stack.enter_context(private_files.opened(self._path(written.name)))
+            copy = stack.enter_context(private_files.copied(source, written.bytes))
+        except IrregularFile as error:
+            raise altered(written.name, str(error)) from None
         except OSError as error:
             if isinstance(error, FileNotFoundError) and self.names():
                 raise altered(written.name, "it is gone") from None
             raise absent(f"segment {written.name} cannot be read: {error}") from None
-        if found != written.sha256:
-            raise altered(written.name, f"its SHA-256 is {found}, the manifest has {written.sha256}")
-        self._intact.add(written.name)
+        if copy.size != written.bytes:
+            more = "more" if copy.size > written.bytes else f"{copy.size:,}"
+            raise altered(written.name, f"it has {more} bytes, the manifest has {written.bytes:,}")
+        if copy.sha256 != written.sha256:
+            raise altered(written.name, f"its SHA-256 is {copy.sha256}, the manifest has {written.sha256}")
+        return copy.file
+
+
+def directories(place: Path) -> list[str]:
+    """What is called like a segment in a change log, and is a directory: not ours, so it is left alone."""
+    with suppress(OSError):
+        return sorted(_named(place, directories=True))
+    return []
+
+
+def _named(place: Path, *, directories: bool) -> list[str]:
+    with suppress(FileNotFoundError), os.scandir(place) as entries:
+        named = (one for one in entries if one.name.endswith(_SUFFIX))
+        return [one.name for one in named if one.is_dir(follow_symlinks=False) == directories]
+    return []
 
 
 def altered(name: str, fact: str) -> SluiceError:

@@ -19,6 +19,7 @@ from sluice.model.layout import Column
 from sluice.model.loss import Loss, page, report
 from sluice.model.names import APPROVE_LOSSES, Pair, TableName
 from sluice.paths import home
+from sluice.storage import private_files
 from sluice.store import replications, updates
 from sluice.store.allowed_losses import allowed, is_allowed
 from sluice.store.engine import Store
@@ -180,7 +181,9 @@ def _digest(losses: Sequence[Loss]) -> str:
 
 def _written(pair: Pair, losses: Sequence[Loss]) -> str:
     place = home() / "reports"
-    place.mkdir(parents=True, exist_ok=True)
+    private_files.make(place)
     file = place / f"losses-{pair.source}-{pair.slave}.csv"
-    file.write_text(report(losses), encoding="utf-8")
+    file.unlink(missing_ok=True)
+    with private_files.created(file) as new:
+        new.write(report(losses).encode())
     return str(file)

@@ -100,7 +100,7 @@ def _left(
             else:
                 one.place.remove_all()
                 event("removed", directory=one.place.url, why="its dump broke off, and nobody goes on with it")
-    except TransientError as error:
+    except SluiceError as error:
         event("not looked at", directory=settings.location, why=error.fact)
     return found
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
 from sluice.capture import unwatched
-from sluice.changelog.segment_files import expect_place
+from sluice.changelog.segment_files import directories, expect_place
 from sluice.config.models import OutgoingFiles
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -156,7 +156,9 @@ def _change_log(url: str) -> str:
         return f"{url}, looked at by the first job"
     directory, there = Path(url), expect_place(url)
     free = shutil.disk_usage(there).free / 1e9
-    return f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
+    said = f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
+    left = directories(directory)
+    return f"{said}; left alone, since these are directories: {', '.join(left)}" if left else said
 
 
 def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:

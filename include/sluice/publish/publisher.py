@@ -222,4 +222,4 @@ class Publisher:
 def _epoch(name: str, source: str) -> int:
     """The lease a file was written under; files of other sources count as newer than any."""
     parts = name.rsplit("-", 3)
-    return int(parts[2]) if len(parts) == 4 and parts[0] == source and parts[2].isdigit() else 2**63
+    return int(parts[2]) if len(parts) == 4 and parts[0] == source and parts[2].isdecimal() else 2**63

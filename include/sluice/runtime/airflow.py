@@ -22,6 +22,7 @@ from sluice.runtime import ports, processes
 from sluice.runtime.paths import BIN, RuntimePaths, write_private
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Step
+from sluice.storage import private_files
 
 PREFERRED_PORT = 8080
 LOGIN = "admin"
@@ -114,7 +115,7 @@ def prepare(layout: RuntimePaths, env: Mapping[str, str], connections: Sequence[
         SluiceError: SLC-933, with the end of what it said.
     """
     log = layout.log("airflow-prepare")
-    with log.open("ab") as sink:
+    with private_files.appended(log) as sink:
         child = subprocess.run(
             [BIN / "python", "-m", "sluice_airflow.prepare"],
             input=json.dumps({"connections": connections}).encode(),

@@ -10,6 +10,9 @@ import subprocess
 from pathlib import Path
 
 from sluice.errors import SluiceError
+from sluice.runtime.guarded import expect_guarded
+from sluice.runtime.paths import write_private
+from sluice.storage import private_files
 
 OLDEST = 17
 # spark-submit names it on its command line. A runtime may come without it, and refuses to start then.
@@ -20,9 +23,11 @@ def java_home(directory: Path) -> Path:
     """A JAVA_HOME that Spark works with; `directory` receives a wrapper if one is needed.
 
     Raises:
-        SluiceError: SLC-911, the machine has none and the packaged one is not installed.
+        SluiceError: SLC-911, the machine has none and the packaged one is not installed; SLC-333, others could replace
+            it.
     """
     for java in _of_machine():
+        expect_guarded(java)
         said = _run(java, "-XshowSettings:properties", "-version")
         version, home = re.search(r'version "(\d+)', said), re.search(r"java\.home = (.+)", said)
         if version and home and int(version[1]) >= OLDEST:
@@ -41,9 +46,9 @@ def java_home(directory: Path) -> Path:
 
 def _of_machine() -> list[Path]:
     home = os.environ.get("JAVA_HOME")
-    candidates = [Path(home) / "bin" / "java"] if home else []
-    if found := shutil.which("java"):
-        candidates.append(Path(found))
+    candidates = [found] if home and (found := Path(home) / "bin" / "java").exists() else []
+    if there := shutil.which("java"):
+        candidates.append(Path(there))
     return candidates
 
 
@@ -59,13 +64,14 @@ def _run(java: Path, *arguments: str) -> str:
 def _wrapped(directory: Path, java: Path) -> Path:
     """A JAVA_HOME whose bin/java leaves the missing module out."""
     wrapper = directory / "bin" / "java"
-    wrapper.parent.mkdir(parents=True, exist_ok=True)
-    wrapper.write_text(
+    private_files.make(wrapper.parent)
+    write_private(
+        wrapper,
         "#!/bin/bash\n"
         "# Starts Java without the one module that this runtime does not have.\n"
         "words=()\n"
         f'for word; do [ "$word" = --add-modules={VECTOR_MODULE} ] || words+=("$word"); done\n'
-        f'exec {shlex.quote(str(java))} "${{words[@]}}"\n'
+        f'exec {shlex.quote(str(java))} "${{words[@]}}"\n',
+        executable=True,
     )
-    wrapper.chmod(0o755)
     return directory

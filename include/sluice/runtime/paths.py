@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice import paths
+from sluice.storage import private_files
 
+_PASSED_THROUGH = 0o711
 BIN = paths.PROJECT / ".venv" / "bin"
 
 
@@ -68,17 +70,25 @@ class RuntimePaths:
         return self.logs / f"{service}.log"
 
     def make(self) -> None:
-        """Make the directories. The home itself can be passed through; what is private is so by its own mode."""
-        for path in (self.home, self.logs, self.postgres):
-            path.mkdir(parents=True, exist_ok=True)
-        for path in (self.airflow, self.spark):
-            path.mkdir(mode=0o700, exist_ok=True)
+        """Make the directories, whatever the umask says, and mend the modes of those that an earlier version made.
+
+        The home itself can be passed through, since root's PostgreSQL runs as another user; all that is in it is
+        private by its own mode.
+        """
+        private_files.make(self.home.parent)
+        if not self.home.is_dir():
+            self.home.mkdir(mode=_PASSED_THROUGH)
+        for path in (self.logs, self.airflow, self.spark):
+            private_files.make(path)
+            path.chmod(private_files.DIRECTORY)
+        private_files.make(self.postgres)
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
+def write_private(path: Path, text: str, *, executable: bool = False) -> None:
+    """Write a file that only its owner can read, or execute, whole or not at all."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    with private_files.created(draft) as file:
+        file.write(text.encode())
+        if executable:
+            os.fchmod(file.fileno(), private_files.DIRECTORY)
     draft.replace(path)

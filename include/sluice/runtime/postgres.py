@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,8 @@ from psycopg.conninfo import make_conninfo
 from sluice.errors import SluiceError
 from sluice.runtime import ports, postgres_dirs, processes
 from sluice.runtime.processes import Service
+from sluice.storage import private_files
+from sluice.storage.private_directory import PrivateTree
 from sluice.vendors.postgresql.session import composed
 
 PREFERRED_PORT = 54320
@@ -56,7 +59,7 @@ class Cluster:
     locale: ClassVar = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
 
     def __init__(self, directory: Path, log: Path | None = None, taken: frozenset[int] = frozenset()) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        private_files.make(directory)
         self._owner = postgres_dirs.server_user()
         self._place = postgres_dirs.ServerDirectories.of(directory, self._owner)
         self._data = self._place.base / "data"
@@ -101,7 +104,7 @@ class Cluster:
         """
         if self._place.is_leftover:
             self.remove()
-            self._place.directory.mkdir()
+            private_files.make(self._place.directory)
         if running := self.service():
             running.wait_until(self._answers, READY_S)
             return False
@@ -111,7 +114,7 @@ class Cluster:
         port = ports.choose("PostgreSQL", port, self._taken)
         sockets = str(self.sockets).replace('"', '""').replace("'", "''")
         where = f"port = {port}\nunix_socket_directories = '\"{sockets}\"'\n"
-        (self._data / "sluice.conf").write_text(f"{_SETTINGS}{settings}\n{where}")
+        self._write("sluice.conf", f"{_SETTINGS}{settings}\n{where}")
         service = processes.start(
             "postgres",
             [self.bin / "postgres", "-D", self._data],
@@ -210,9 +213,22 @@ class Cluster:
             fact = f"PostgreSQL's data directory {self._data} cannot be made: {made.stderr.strip()}"
             raise SluiceError(920, fact, "look at the free space and the rights of that directory")
         me = pwd.getpwuid(os.geteuid()).pw_name
-        (self._data / "pg_hba.conf").write_text(
-            "local all all peer map=owner\nhost all all 127.0.0.1/32 scram-sha-256\n"
-        )
-        (self._data / "pg_ident.conf").write_text(f'owner "{me}" all\n')
-        with (self._data / "postgresql.conf").open("a") as file:
-            file.write("include 'sluice.conf'\n")
+        self._write("pg_hba.conf", "local all all peer map=owner\nhost all all 127.0.0.1/32 scram-sha-256\n")
+        self._write("pg_ident.conf", f'owner "{me}" all\n')
+        with self._files.open("postgresql.conf") as file:
+            made_by_initdb = file.read().decode()
+        self._write("postgresql.conf", f"{made_by_initdb}\ninclude 'sluice.conf'\n")
+
+    @property
+    def _files(self) -> PrivateTree:
+        """The data directory: its owner may put links there, and root does not follow them."""
+        return PrivateTree(str(self._place.base), (self._data.name,))
+
+    def _write(self, name: str, text: str) -> None:
+        """Write a file of the server's user, in place of one of that name."""
+        draft = f".{name}.{secrets.token_hex(4)}"
+        with self._files.create(draft) as file:
+            file.write(text.encode())
+            if self._owner:
+                os.fchown(file.fileno(), self._owner.pw_uid, self._owner.pw_gid)
+        self._files.replace(name, draft)

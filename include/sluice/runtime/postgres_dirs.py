@@ -6,6 +6,7 @@ user, and then binaries and data live under /var/tmp.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice.errors import SluiceError
+from sluice.storage import private_files
 
 SERVER_USER = "nobody"
 # The address of a unix socket has about 107 bytes; the server appends /.s.PGSQL.<port>.
@@ -40,7 +42,8 @@ class ServerDirectories:
         directory = directory.resolve()
         name = f"sluice-{os.geteuid()}-{hashlib.sha256(os.fsencode(directory)).hexdigest()[:12]}"
         outside = Path("/var/tmp") / name
-        base = directory if owner is None or _open_to_others(directory) else outside
+        # In a directory of its own: the server's user may write there, and nothing that root executes is in it.
+        base = directory if owner is None or _open_to_others(directory.parent) else outside / "server"
         binaries = packaged_binaries()
         if owner and not _open_to_others(binaries):
             binaries = outside / "binaries" / binaries.relative_to(binaries.parents[2])
@@ -54,15 +57,12 @@ class ServerDirectories:
 
     def make(self) -> None:
         """Make the directories and, if they have to be elsewhere, copy the binaries."""
-        if self.outside in (self.base, *self.binaries.parents):
-            _make_guarded(self.outside, 0o755)
+        if self.outside in (self.base.parent, *self.binaries.parents):
+            _make_guarded(self.outside, 0o711)
         if self.base != self.directory and not self._link.is_symlink():
             self._link.symlink_to(self.base)
-        if self.sockets != self.base:
-            _make_guarded(self.sockets, 0o700)
         for path in {self.base, self.sockets}:
-            if self.owner:
-                os.chown(path, self.owner.pw_uid, self.owner.pw_gid)
+            _make_guarded(path, private_files.DIRECTORY, self.owner)
         if not self.binaries.exists():
             _copy_package(packaged_binaries(), self.binaries)
 
@@ -114,14 +114,30 @@ def _copy_package(source: Path, target: Path) -> None:
     draft.rename(final)
 
 
-def _make_guarded(path: Path, mode: int) -> None:
-    """A directory in a place where everybody may write: it must be ours, or somebody waits for us there."""
-    path.mkdir(mode=mode, exist_ok=True)
-    found = path.lstat()
-    allowed = {os.geteuid()} | ({pwd.getpwnam(SERVER_USER).pw_uid} if os.geteuid() == 0 else set())
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in allowed:
-        raise SluiceError(923, f"{path} exists and belongs to somebody else", "look who made it, and delete it")
-    path.chmod(mode)
+def _make_guarded(path: Path, mode: int, owner: pwd.struct_passwd | None = None) -> None:
+    """A directory in a place where others may write: it must be ours, or somebody waits for us there.
+
+    Args:
+        owner: to whom it is given, and whose it may be already.
+    """
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=mode)
+    try:
+        here = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        raise _not_ours(path) from None
+    try:
+        if os.fstat(here).st_uid not in {os.geteuid(), owner.pw_uid if owner else os.geteuid()}:
+            raise _not_ours(path)
+        os.fchmod(here, mode)
+        if owner:
+            os.fchown(here, owner.pw_uid, owner.pw_gid)
+    finally:
+        os.close(here)
+
+
+def _not_ours(path: Path) -> SluiceError:
+    return SluiceError(923, f"{path} exists and belongs to somebody else", "look who made it, and delete it")
 
 
 def _open_to_others(path: Path) -> bool:

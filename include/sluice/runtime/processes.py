@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 
 from sluice.errors import SluiceError
+from sluice.storage import private_files
 
 MARK_ENV = "SLUICE_RUNTIME"
 _children: list[subprocess.Popen[bytes]] = []
@@ -95,7 +96,7 @@ def start(
     user: pwd.struct_passwd | None = None,
 ) -> Service:
     """Start a service in the background; it outlives us, and its output goes to its log."""
-    with log.open("ab") as sink:
+    with private_files.appended(log) as sink:
         child = subprocess.Popen(
             [str(word) for word in command],
             stdin=subprocess.DEVNULL,

@@ -5,22 +5,33 @@ The token is in the server's environment and in a private file, never in a comma
 
 from __future__ import annotations
 
+import importlib.util
 import secrets
 import shutil
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 
 from sluice.errors import SluiceError
 from sluice.runtime import ports, processes
 from sluice.runtime.paths import BIN, RuntimePaths, write_private
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Step
+from sluice.storage import private_files
 
 NAME = "spark-connect"
 PREFERRED_PORT = 15002
 TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 READY_S = 120
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+
+
+def jars() -> Path:
+    """Where what Java runs is installed, found without importing it."""
+    found = importlib.util.find_spec("pyspark")
+    assert found
+    assert found.origin
+    return Path(found.origin).parent / "jars"
 
 
 def make_token(layout: RuntimePaths) -> None:
@@ -33,9 +44,9 @@ def start(layout: RuntimePaths, port: int, env: Mapping[str, str]) -> Service:
     temporary = layout.spark / "tmp"
     # A server that was killed left its files there.
     shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
+    private_files.make(temporary)
     properties = layout.spark / "connect.conf"
-    properties.write_text("".join(f"{name} {value}\n" for name, value in _properties(layout, port).items()))
+    write_private(properties, "".join(f"{name} {value}\n" for name, value in _properties(layout, port).items()))
     return processes.start(
         NAME,
         [BIN / "spark-submit", "--properties-file", properties, "--class", _SERVER, "spark-internal"],
@@ -94,6 +105,9 @@ def _properties(layout: RuntimePaths, port: int) -> dict[str, str]:
         f'-Djava.io.tmpdir="{layout.spark / "tmp"}"',
         "spark.driver.host": ports.LOOPBACK,
         "spark.driver.bindAddress": ports.LOOPBACK,
+        # The ports for executors take no call without a secret. Spark makes one by itself for a local master, so it is
+        # in no file, environment or command line. gRPC asks for the token.
+        "spark.authenticate": "true",
         "spark.connect.grpc.binding.address": ports.LOOPBACK,
         "spark.connect.grpc.binding.port": str(port),
         "spark.connect.session.manager.defaultSessionTimeout": "10m",

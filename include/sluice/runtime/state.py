@@ -13,6 +13,7 @@ from pathlib import Path
 from sluice.runtime.paths import RuntimePaths, write_private
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Progress
+from sluice.storage import private_files
 
 
 class State:
@@ -70,7 +71,7 @@ class State:
 @contextmanager
 def alone(layout: RuntimePaths, progress: Progress) -> Iterator[None]:
     """Only one `up` or `down` of a home at a time; another waits."""
-    with layout.lock_file.open("w") as file:
+    with private_files.appended(layout.lock_file) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -16,10 +16,12 @@ from sluice import connections
 from sluice.config import configuration
 from sluice.runtime import airflow, environment, ports, shutdown, spark_connect
 from sluice.runtime.databases import DATABASES, socket_connections, tcp_connections
+from sluice.runtime.guarded import expect_guarded
 from sluice.runtime.handle import Runtime
 from sluice.runtime.java import java_home
-from sluice.runtime.paths import RuntimePaths
+from sluice.runtime.paths import BIN, RuntimePaths
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
+from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.runtime.state import State, alone
 from sluice.runtime.terminal import Progress
 from sluice.store.engine import Store
@@ -112,7 +114,10 @@ def _start(
     _choose_ports(state, cluster, progress)
     spark_connect.make_token(layout)
     airflow.make_secrets(layout)
-    shared = environment.shared(layout, java_home(layout.spark / "java"))
+    java = java_home(layout.spark / "java")
+    ours = (BIN / "python", BIN / "airflow", packaged_binaries() / "postgres", spark_connect.jars())
+    expect_guarded(java / "bin" / "java", *ours)
+    shared = environment.shared(layout, java)
     with ThreadPoolExecutor(3, thread_name_prefix="up") as pool:
         try:
             spark = pool.submit(_start_spark, layout, state, shared, progress)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame
@@ -46,7 +48,7 @@ class HadoopDirectory:
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        self._intact: dict[str, list[_Part]] = {}
+        self._listed: dict[str, list[_Part]] = {}
 
     def begin(self, *, new: bool) -> None:
         """Nothing to be done: a filesystem of this kind is not mounted, and Spark makes what is missing."""
@@ -73,17 +75,19 @@ class HadoopDirectory:
             ) from None
 
     def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
-        """Check the hash once, then read the rows with later ordinals, in order."""
+        """Read the rows with later ordinals, of the bytes that were hashed: a part at a time, fetched as a whole.
+
+        The manifest has one hash of the hashes of all parts: these are looked at once, and each part is held against
+        its own whenever it is read.
+        """
         try:
-            if written.name not in self._intact:
+            if written.name not in self._listed:
                 parts = self._parts(written.name)
                 if (found := self._written(written.name, parts)) != written:
                     raise altered(written.name, f"its SHA-256 is {found.sha256}, the manifest has {written.sha256}")
-                self._intact[written.name] = parts
-            for part in self._intact[written.name]:
-                frame = spark().read.parquet(part.path).where(col("ordinal") > after)
-                table = frame.orderBy("ordinal", "repl_key").select(*schema.names).toArrow()
-                yield from table.cast(schema).to_batches()
+                self._listed[written.name] = parts
+            for part in self._listed[written.name]:
+                yield from _rows(self._content(written.name, part), after, schema)
         except _FAILURES as error:
             if self.names():
                 raise altered(written.name, _reason(error)) from None
@@ -122,6 +126,14 @@ class HadoopDirectory:
         )
         return sorted((_Part(**row.asDict()) for row in rows.collect()), key=lambda part: part.path)
 
+    def _content(self, name: str, part: _Part) -> bytes:
+        """The bytes of a part, all of them as they were listed."""
+        row = self._files(part.path).select("content").head()
+        content = bytes(row.content) if row else b""
+        if hashlib.sha256(content).hexdigest() != part.sha256:
+            raise altered(name, f"{part.path} changed while it was read")
+        return content
+
     def _count(self, parts: list[_Part]) -> int:
         return spark().read.parquet(*(part.path for part in parts)).count() if parts else 0
 
@@ -141,6 +153,13 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
             held = []
     if held:
         yield pa.Table.from_batches(held, schema=LOGGED)
+
+
+def _rows(content: bytes, after: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(pa.BufferReader(content)) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=schema.names).select(schema.names).cast(schema)
+            yield from table.filter(pc.greater(table["ordinal"], after)).to_batches()
 
 
 def _reason(error: Exception) -> str:

@@ -2,30 +2,84 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cached_property
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from typing import IO, Protocol
 
 import pyarrow as pa
 from pyarrow import fs
 
-from sluice.errors import TransientError
-from sluice.storage.files import HashingFile, flush
+from sluice.errors import SluiceError, TransientError
+from sluice.storage.files import HashingFile
+from sluice.storage.private_directory import PrivateTree
+from sluice.storage.private_files import IrregularFile, Readable
+
+# Of a file that is read as a whole, such as a manifest: it is somebody else's, until its hash is known.
+MOST_BYTES = 64 * 1024 * 1024
+
+
+class Tree(Protocol):
+    """A directory of some filesystem. Everything may raise OSError, ArrowException or IrregularFile."""
+
+    def files(self) -> dict[str, int]:
+        """Every file that is there and in directories below, by its way, with its size; none if there is no such one.
+
+        What a file manager hides is passed over.
+        """
+
+    def directories(self) -> list[str]:
+        """The directories in it; none if it is not there."""
+
+    def has(self, name: str = "") -> bool:
+        """Whether a file is there; the directory itself, if none is named."""
+
+    def make(self) -> None:
+        """Make it, and what it is in."""
+
+    def open(self, name: str) -> AbstractContextManager[Readable]:
+        """A file to be read."""
+
+    def create(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """A new file."""
+
+    def replace(self, name: str, by: str) -> None:
+        """Give a file another name, in place of what has it."""
+
+    def flush(self, names: list[str]) -> None:
+        """Wait until files, and that they are there, are on the disk."""
+
+    def remove(self, name: str) -> None:
+        """Delete a file."""
+
+    def remove_all(self) -> None:
+        """Delete it with all that is in it."""
+
+    def expect_room(self, size: int) -> None:
+        """See that a file of so many bytes can be written; nothing is made."""
 
 
 class Directory:
-    """One directory; nothing is looked at or made until it is needed."""
+    """One directory; nothing is looked at or made until it is needed. Nobody is led out of it by what is in it.
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    Attributes:
+        root: as it is configured: a path, or a URL.
+        steps: the way from there.
+    """
+
+    def __init__(self, root: str, steps: tuple[str, ...] = ()) -> None:
+        self.root = root
+        self.steps = steps
+
+    @property
+    def url(self) -> str:
+        """All of it, for people."""
+        path, mark, options = self.root.partition("?")
+        return f"{'/'.join([path.rstrip('/') if self.steps else path, *self.steps])}{mark}{options}"
 
     def within(self, name: str) -> Directory:
         """A directory in this one."""
-        path, mark, options = self.url.partition("?")
-        return Directory(f"{path.rstrip('/')}/{name}{mark}{options}")
+        return Directory(self.root, (*self.steps, name))
 
     def expect_writable(self, size: int) -> None:
         """See that a file of so many bytes can be written to the directory, made before if it has to be; nothing is
@@ -35,94 +89,97 @@ class Directory:
             TransientError: SLC-180.
         """
         with self.reachable("written to"):
-            if self._files.type_name != "local":
-                self._files.get_file_info([self._path])
-                return
-            below = next(path for path in (Path(self._path), *Path(self._path).parents) if path.exists())
-            if not (below.is_dir() and os.access(below, os.W_OK | os.X_OK)):
-                raise NotADirectoryError(f"nothing can be written to {below}")
-            if (free := shutil.disk_usage(below).free) < size:
-                raise OSError(f"only {free:,} bytes are free there, and a file may have {size:,}")
+            self._tree.expect_room(size)
 
     def make(self) -> None:
         """Make the directory, and those that it is in."""
         with self.reachable("made"):
-            self._files.create_dir(self._path)
+            self._tree.make()
 
     def files(self) -> dict[str, int]:
         """The files that are there, with their sizes in bytes; none if there is no such directory.
 
         Those of directories in it are told with their way. What a file manager hides is passed over.
+
+        Raises:
+            SluiceError: SLC-331, something is there that is neither a file nor a directory.
         """
         with self.reachable("looked at"):
-            found = self._files.get_file_info(fs.FileSelector(self._path, recursive=True, allow_not_found=True))
-        begin = len(self._path.rstrip("/")) + 1
-        sizes = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
-        return {name: sizes[name] for name in sorted(sizes) if not name.rpartition("/")[2].startswith(".")}
+            sizes = self._tree.files()
+        return {name: sizes[name] for name in sorted(sizes)}
 
     def there(self) -> bool:
         """Whether there is such a directory."""
-        return self._finds(self._path)
+        with self.reachable("looked at"):
+            return self._tree.has()
 
     def has(self, name: str) -> bool:
         """Whether a file is there."""
-        return self._finds(self._at(name))
-
-    def _finds(self, path: str) -> bool:
         with self.reachable("looked at"):
-            (found,) = self._files.get_file_info([path])
-        return bool(found.type != fs.FileType.NotFound)
+            return self._tree.has(name)
 
     def directories(self) -> list[str]:
         """The names of directories in this one; none if it is not there."""
         with self.reachable("looked at"):
-            found = self._files.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
-        return sorted(one.base_name for one in found if one.type == fs.FileType.Directory)
+            return sorted(self._tree.directories())
 
     @contextmanager
     def writing(self, name: str) -> Iterator[HashingFile]:
         """A new file, which is hashed as it is written."""
-        with self.reachable("written to"), self._files.open_output_stream(self._at(name), compression=None) as stream:
+        with self.reachable("written to"), self._tree.create(name) as stream:
             yield HashingFile(stream)
 
     def flush(self, names: list[str]) -> None:
         """Wait until files, and that they are there, are on the disk. An object store does so by itself."""
-        if self._files.type_name == "local":
-            with self.reachable("flushed"):
-                for path in [*map(self._at, names), self._path]:
-                    flush(path)
+        with self.reachable("flushed"):
+            self._tree.flush(names)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file that is there as a whole, or not at all."""
+        """Write a file that is there as a whole, or not at all.
+
+        Raises:
+            SluiceError: SLC-332, nobody would read it: it is too large.
+        """
+        if len(content) > MOST_BYTES:
+            raise self._too_large(name)
+        draft = f".{name}"
         with self.reachable("written to"):
-            with self._files.open_output_stream(self._at(f".{name}"), compression=None) as stream:
+            if self._tree.has(draft):
+                self._tree.remove(draft)
+            with self._tree.create(draft) as stream:
                 stream.write(content)
-            self.flush([f".{name}"])
-            self._files.move(self._at(f".{name}"), self._at(name))
+            self._tree.flush([draft])
+            self._tree.replace(name, draft)
         self.flush([name])
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[pa.NativeFile]:
+    def reading(self, name: str) -> Iterator[Readable]:
         """The bytes of a file."""
-        with self.reachable("read"), self._files.open_input_stream(self._at(name), compression=None) as stream:
+        with self.reachable("read"), self._tree.open(name) as stream:
             yield stream
 
     def read(self, name: str) -> bytes:
-        """All bytes of a file."""
+        """All bytes of a file.
+
+        Raises:
+            SluiceError: SLC-332, there are too many; none of them is looked at.
+        """
         with self.reading(name) as stream:
-            content: bytes = stream.read()
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise self._too_large(name)
         return content
 
     def remove(self, names: list[str]) -> None:
         """Delete files."""
         with self.reachable("written to"):
             for name in names:
-                self._files.delete_file(self._at(name))
+                self._tree.remove(name)
 
     def remove_all(self) -> None:
         """Delete the directory with all that is in it."""
         with self.reachable("written to"):
-            self._files.delete_dir(self._path)
+            self._tree.remove_all()
 
     @contextmanager
     def reachable(self, done: str) -> Iterator[None]:
@@ -130,9 +187,17 @@ class Directory:
 
         Raises:
             TransientError: SLC-180, the directory cannot be reached, or its disk is full.
+            SluiceError: SLC-331, a link or a device stands where a file or a directory should be.
         """
         try:
             yield
+        except IrregularFile as error:
+            raise SluiceError(
+                331,
+                f"in the directory {self.url}, {error}, nor a directory: links and devices are not followed",
+                "nothing was read or written by way of it; find out who made it, put the file itself there, or remove "
+                "it, then run this again",
+            ) from None
         except (OSError, pa.ArrowException) as error:
             raise TransientError(
                 180,
@@ -140,18 +205,70 @@ class Directory:
                 "mount it, make room or mend its rights on every machine that runs tasks; then run this again",
             ) from None
 
+    def _too_large(self, name: str) -> SluiceError:
+        return SluiceError(
+            332,
+            f"{self.url}/{name} has more than {MOST_BYTES:,} bytes, so it is not read",
+            "if somebody else wrote it, copy it again; if it is ours, let `initial_files.max_bytes` of the source be "
+            "larger, so that there are fewer files to list, and trigger initial_update again",
+        )
+
+    @property
+    def _tree(self) -> Tree:
+        files, path = _opened(self.root)
+        return PrivateTree(path, self.steps) if files.type_name == "local" else _Store(files, path, self.steps)
+
+
+class _Store:
+    """A directory of an object store, or of a filesystem of Hadoop's."""
+
+    def __init__(self, files: fs.FileSystem, root: str, steps: tuple[str, ...]) -> None:
+        self._files = files
+        self._path = "/".join([root.rstrip("/"), *steps])
+
+    def files(self) -> dict[str, int]:
+        found = self._files.get_file_info(fs.FileSelector(self._path, recursive=True, allow_not_found=True))
+        begin = len(self._path) + 1
+        files = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
+        return {name: size for name, size in files.items() if not name.rpartition("/")[2].startswith(".")}
+
+    def directories(self) -> list[str]:
+        found = self._files.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
+        return [one.base_name for one in found if one.type == fs.FileType.Directory]
+
+    def has(self, name: str = "") -> bool:
+        (found,) = self._files.get_file_info([self._at(name) if name else self._path])
+        return bool(found.type != fs.FileType.NotFound)
+
+    def make(self) -> None:
+        self._files.create_dir(self._path)
+
+    def open(self, name: str) -> pa.NativeFile:
+        return self._files.open_input_stream(self._at(name), compression=None)
+
+    def create(self, name: str) -> pa.NativeFile:
+        return self._files.open_output_stream(self._at(name), compression=None)
+
+    def replace(self, name: str, by: str) -> None:
+        self._files.move(self._at(by), self._at(name))
+
+    def flush(self, names: list[str]) -> None:
+        pass
+
+    def remove(self, name: str) -> None:
+        self._files.delete_file(self._at(name))
+
+    def remove_all(self) -> None:
+        self._files.delete_dir(self._path)
+
+    def expect_room(self, size: int) -> None:
+        self._files.get_file_info([self._path])
+
     def _at(self, name: str) -> str:
-        return f"{self._path.rstrip('/')}/{name}"
+        return f"{self._path}/{name}"
 
-    @property
-    def _files(self) -> fs.FileSystem:
-        return self._opened[0]
 
-    @property
-    def _path(self) -> str:
-        return self._opened[1]
-
-    @cached_property
-    def _opened(self) -> tuple[fs.FileSystem, str]:
-        files, path = fs.FileSystem.from_uri(self.url)
-        return files, str(path)
+@lru_cache(maxsize=16)
+def _opened(url: str) -> tuple[fs.FileSystem, str]:
+    files, path = fs.FileSystem.from_uri(url)
+    return files, str(path)

@@ -20,6 +20,7 @@ from sluice.messages.xml_reader import parse
 from sluice.messages.xml_writer import render
 from sluice.model.names import TableName
 from sluice.storage.keys import secret
+from sluice.storage.private_files import Readable
 from sluice.vendors.protocol.tasks import Form
 
 BUFFER_BYTES = 1024 * 1024
@@ -27,13 +28,6 @@ _KEY_BYTES, _NONCE_BYTES = 32, 12
 # What an encrypted file begins with: no manifest does, and nothing compressed.
 _MAGIC = b"sluice AES-256-GCM\n"
 _COLUMN = "content"
-
-
-class Readable(Protocol):
-    """A file that is read."""
-
-    def read(self, size: int, /) -> bytes:
-        """The next bytes, none at the end."""
 
 
 class Writable(Protocol):

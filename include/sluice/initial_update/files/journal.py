@@ -136,11 +136,11 @@ def left(root: Directory, source: str, slaves: Collection[str], packing: Packing
 
 def _left(root: Directory, name: str, packing: Packing) -> InterruptedDump | None:
     place = root.within(name)
-    tries = [int(found[1]) for note in place.within(NOTES).files() if (found := _PLAN.match(note))]
-    if not tries:
-        return None
-    notes = Journal(place, packing, max(tries))
     try:
+        tries = [int(found[1]) for note in place.within(NOTES).files() if (found := _PLAN.match(note))]
+        if not tries:
+            return None
+        notes = Journal(place, packing, max(tries))
         return InterruptedDump(name, place, notes, notes.plan())
     except ValidationError:
         why = "another version of Sluice wrote it"

@@ -39,8 +39,8 @@ class _Part(BaseModel):
 class StoredFile(_Part):
     """A piece of a chunk: at most so many bytes of what COPY gave as the configuration says, compressed."""
 
-    name: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._\-]*$")]
-    bytes: int
+    name: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._\-]*$", max_length=255)]
+    bytes: Annotated[int, Field(ge=0)]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -49,7 +49,7 @@ class StoredChunk(_Part):
 
     table: TableName
     binary: bool
-    rows: int
+    rows: Annotated[int, Field(ge=0)]
     files: tuple[StoredFile, ...]
 
 

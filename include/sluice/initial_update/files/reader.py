@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pyarrow as pa
 
@@ -12,6 +12,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update.files.encoding import Packing
 from sluice.initial_update.files.manifest import MANIFEST, StoredChunk, StoredDump, StoredFile
 from sluice.storage.directory import Directory
+from sluice.storage.private_files import copied
 from sluice.vendors.protocol.read import Chunk
 from sluice.vendors.protocol.tasks import FromFiles
 
@@ -19,7 +20,7 @@ from sluice.vendors.protocol.tasks import FromFiles
 @contextmanager
 def retrieving(origin: FromFiles) -> Iterator[FilesReading]:
     """The directory, if its manifest is the one that the job was told of."""
-    place = Directory(origin.url)
+    place = origin.place
     content = place.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:
         raise _changed(place, MANIFEST)
@@ -74,33 +75,16 @@ class StoredRows:
             yield from self._of(file)
 
     def _of(self, file: StoredFile) -> Iterator[bytes]:
-        with self._place.reading(file.name) as stream:
-            hashing = _Hashed(stream)
-            try:
-                yield from self._packing.pieces(hashing, file.name)
-            except (OSError, ValueError, pa.ArrowException):
-                raise _changed(self._place, file.name) from None
-            if hashing.digest.hexdigest() != file.sha256:
+        with ExitStack() as stack:
+            # Nothing is unpacked of bytes that have not been hashed, every one of them.
+            with self._place.reading(file.name) as stream:
+                copy = stack.enter_context(copied(stream, file.bytes))
+            if (copy.size, copy.sha256) != (file.bytes, file.sha256):
                 raise _changed(self._place, file.name)
-
-
-class _Hashed:
-    """Bytes that are hashed as they are read."""
-
-    def __init__(self, stream: pa.NativeFile) -> None:
-        self._stream = stream
-        self.digest = hashlib.sha256()
-        self.closed = False
-
-    def read(self, size: int) -> bytes:
-        """Read and hash."""
-        read: bytes = self._stream.read(size)
-        self.digest.update(read)
-        return read
-
-    def close(self) -> None:
-        """Whoever opened the stream closes it."""
-        self.closed = True
+            try:
+                yield from self._packing.pieces(copy.file, file.name)
+            except (OSError, ValueError, LookupError, pa.ArrowException):
+                raise _changed(self._place, file.name) from None
 
 
 def _changed(place: Directory, name: str) -> SluiceError:

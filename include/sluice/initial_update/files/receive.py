@@ -141,7 +141,7 @@ def _dumped(context: Context, stored: StoredDump, place: Directory, awaited: Tra
         stored.values(),
         stored.seen,
         stored.position,
-        FromFiles(place.url, awaited.sha256, _settings(context, awaited).key_file),
+        FromFiles(place, awaited.sha256, _settings(context, awaited).key_file),
     )
 
 
@@ -173,5 +173,5 @@ def _clear_away(context: Context, place: Directory, loaded: Transfer) -> None:
     try:
         if place.there():
             place.remove_all()
-    except TransientError as error:
+    except SluiceError as error:
         event("left behind", directory=place.url, why=error.fact)

@@ -21,7 +21,7 @@ class FilesReceiver:
     def __init__(self, into: IntoFiles, share: Share) -> None:
         self._into = into
         self._share = share
-        self._place = Directory(into.url)
+        self._place = into.place
         self._packing = Packing(into.form, into.key_file)
         self._notes = Journal(self._place, self._packing, into.first)
         self._chunk = 0

@@ -10,7 +10,7 @@ from functools import cached_property
 from sluice.config.mapper import Mapper
 from sluice.config.models import OutgoingFiles
 from sluice.drain.catch_up import Overlap
-from sluice.errors import TransientError
+from sluice.errors import SluiceError
 from sluice.initial_update.chunks.chunk_id import ChunkId
 from sluice.initial_update.files.encoding import Packing
 from sluice.initial_update.files.journal import NOTES, DumpPlan, InterruptedDump, Journal
@@ -79,7 +79,7 @@ class StoredTables:
         packing, first = packing_of(settings), left.next if left else 0
         self._packing = packing
         self.into = IntoFiles(
-            place.url,
+            place,
             f"{_PRIORITY}-{name}",
             packing.payload(settings.max_bytes),
             packing.form,
@@ -225,7 +225,7 @@ class StoredTables:
                 event("left", directory=self._place.url, why="initial_update goes on with it, with `resume`")
             else:
                 self._place.remove_all()
-        except TransientError as error:
+        except SluiceError as error:
             event("left behind", directory=self._place.url, why=error.fact)
 
     @property

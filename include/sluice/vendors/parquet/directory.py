@@ -8,6 +8,7 @@ SLAVE/SOURCE/loading/EPOCH/...              an initial update under way
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,12 +23,17 @@ import pyarrow.parquet as pq
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, ConfigError, SluiceError, TransientError
 from sluice.model.names import Pair, TableName
+from sluice.storage import private_files
 from sluice.storage.files import flush
 
 _KEEP_HOURS = 1.0
 GROUP_ROWS = 65_536
 # Rows that are held at a time, by readers and writers alike.
 GROUP_BYTES = 32 * 1024 * 1024
+
+
+# Directories and files are there for others to be read, as far as the umask lets them; nobody else writes.
+READABLE, READABLE_FILE = 0o755, 0o644
 
 
 @contextmanager
@@ -89,10 +95,18 @@ class ReplicationDirectory:
         ensure(self.root.parent, self.root, self.versions, self.root / "data", self.root / "loading")
 
     def path(self, file: DataFile) -> Path:
-        """Where a data file is. Raises ValueError if it is gone, and the directory is not."""
+        """Where a data file is. Raises ValueError if it is not as it was written, or gone, and the directory is not."""
         path = self.root / file.path
-        if not path.exists() and self.versions.is_dir():
-            raise ValueError(f"{path} is gone")
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            if self.versions.is_dir():
+                raise ValueError(f"{path} is gone") from None
+            raise
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"{path} is no regular file")
+        if found.st_size != file.bytes:
+            raise ValueError(f"{path} has {found.st_size} bytes, and had {file.bytes}")
         return path
 
     def names(self) -> Iterator[Path]:
@@ -120,8 +134,11 @@ class DataFileWriter:
         self._path = path
         self._rows = 0
         self._held: list[pa.Table] = []
-        self._disk = path.open("xb")
-        self._writer = pq.ParquetWriter(self._disk, schema, compression="zstd", compression_level=1)
+        self._disk = private_files.created(path, mode=READABLE_FILE)
+        # Of a byte that changed on the disk zstd may make another value.
+        self._writer = pq.ParquetWriter(
+            self._disk, schema, compression="zstd", compression_level=1, write_page_checksum=True
+        )
 
     def __enter__(self) -> DataFileWriter:
         return self
@@ -216,7 +233,7 @@ def ensure(*directories: Path) -> None:
     """Make directories. Raises FileNotFoundError if what one of them is to be in is not there."""
     for directory in directories:
         if not directory.is_dir():
-            directory.mkdir(exist_ok=True)
+            directory.mkdir(mode=READABLE, exist_ok=True)
             flush(directory.parent)
 
 
@@ -224,7 +241,8 @@ def ensure(*directories: Path) -> None:
 def _draft(path: Path, text: str) -> Iterator[Path]:
     draft = path.with_name(f".{uuid4().hex}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        with private_files.created(draft, mode=READABLE_FILE) as file:
+            file.write(text.encode())
         flush(draft)
         yield draft
     finally:

@@ -10,6 +10,7 @@ from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.names import Resources, TableName
 from sluice.model.position import Position
+from sluice.storage.directory import Directory
 from sluice.vendors.protocol.read import Chunk, KeyRange
 
 # What the names of stored files end with: compressed, or messages of XML.
@@ -33,7 +34,7 @@ class FromFiles:
         key_file: with the key that they are encrypted with, if they are.
     """
 
-    url: str
+    place: Directory
     sha256: str
     key_file: str | None = None
 
@@ -49,7 +50,7 @@ class IntoFiles:
         form, key_file: how pieces stand in them, see `sluice.initial_update.files.encoding.Packing`.
     """
 
-    url: str
+    place: Directory
     begin: str
     max_bytes: int
     form: Form = "zst"

@@ -19,9 +19,19 @@ from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
+from sluice.storage import private_files
 from sluice.storage.files import flush
 from sluice.values.copy_text import columns_of
-from sluice.vendors.parquet.directory import DataFile, DataFileWriter, ReplicationDirectory, create, place_of, reachable
+from sluice.vendors.parquet.directory import (
+    READABLE,
+    READABLE_FILE,
+    DataFile,
+    DataFileWriter,
+    ReplicationDirectory,
+    create,
+    place_of,
+    reachable,
+)
 from sluice.vendors.parquet.types import refuse_ours, typed
 from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.parquet.write.mode import MODES, WriteMode
@@ -125,7 +135,7 @@ class LakeTables:
             for old in self._slave.place.root.joinpath("loading").iterdir():
                 shutil.rmtree(old, ignore_errors=True)
             self._slave.versions.sweep(self._slave.version)
-            self._loading.mkdir()
+            self._loading.mkdir(mode=READABLE)
             create(plan, wanted)
             for number in self._nothing:
                 create(self._loading / f"{number}.done", json.dumps({"rows": 0}))
@@ -241,7 +251,7 @@ class LakeReceiver:
         if self._done(chunk).exists():
             return False
         with reachable(f"claiming chunk {chunk} of {self._pair.slave}"):
-            claimed = (self._loading / f"{chunk}.claimed").open("ab")
+            claimed = private_files.appended(self._loading / f"{chunk}.claimed", READABLE_FILE)
             try:
                 fcntl.flock(claimed, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:

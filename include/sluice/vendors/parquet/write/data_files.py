@@ -156,7 +156,10 @@ class TableFiles:
 
     @contextmanager
     def _open(self, file: DataFile) -> Iterator[pq.ParquetFile]:
-        with reachable(f"reading {self._table}"), pq.ParquetFile(self._place.path(file)) as reader:
+        with (
+            reachable(f"reading {self._table}"),
+            pq.ParquetFile(self._place.path(file), page_checksum_verification=True) as reader,
+        ):
             yield reader
 
     def _rows(self, file: DataFile, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
