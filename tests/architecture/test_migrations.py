@@ -36,7 +36,8 @@ def test_migrations_are_numbered_in_one_line():
     assert [int(name[:4]) for name in names] == list(range(1, len(revisions) + 1))
 
 
-@pytest.mark.parametrize("folder", ["upgrade", "upgrade_slave"])
+@pytest.mark.parametrize("folder", ["migrations/source", "migrations/slave"])
 def test_upgrades_are_numbered_in_one_line(folder):
     numbers = [int(file.name[:3]) for file in sorted((SQL / "postgresql" / folder).glob("*.sql"))]
+    assert numbers
     assert numbers == list(range(1, len(numbers) + 1))

@@ -279,6 +279,25 @@ def test_a_role_that_may_only_write_its_table_is_captured_and_cannot_touch_the_q
     assert actions(world) == ["INSERT"]
 
 
+DELETED = {
+    "some": "DELETE FROM repl.repl_queue WHERE content LIKE '(1,%'",
+    "all": "DELETE FROM repl.repl_queue",
+    "truncated": "TRUNCATE repl.repl_queue",
+    "as a replica": "SET session_replication_role = replica; DELETE FROM repl.repl_queue",
+}
+
+
+@pytest.mark.parametrize("statement", DELETED.values(), ids=DELETED)
+def test_nobody_takes_changes_out_of_the_queue_by_mistake(build, statement):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    with pytest.raises(psycopg.errors.RaiseException, match="not published yet would be lost") as refused:
+        world.session().execute(statement)
+    assert "SET LOCAL sluice.purge = on" in refused.value.diag.message_hint
+    world.catch_up()
+    assert world.differences() == {}
+
+
 def test_increment_draws_the_next_key_of_the_sequence(build):
     world = build(PLAIN, ["public.t"])
     (first,), (second,) = (world.master.execute("SELECT repl_increment()").fetchone() for _ in range(2))

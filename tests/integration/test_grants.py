@@ -15,6 +15,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
 from sluice.errors import SluiceError, TransientError
 from sluice.monitor.check import findings
+from sluice.monitor.status import as_table, statuses
 from sluice.state.replication import Event, Status
 from sluice.store import replications
 
@@ -143,6 +144,46 @@ def test_event_triggers_that_a_superuser_makes_for_the_role_see_its_ddl(world):
     world.publish()
     assert [change["new"] for change in world.log() if change["action"] == "I"][-1] == ["2", "2013-01-02"]
     assert cleanup(world.context, SOURCE)
+
+
+# What is odd about a role that has the name which the keeper of the functions is to have.
+KEEPERS = {
+    "has a member": ("CREATE ROLE {keeper}; GRANT {keeper} TO {owner}", "is a member of it"),
+    "may log in": ("CREATE ROLE {keeper} LOGIN", "more than a role without a login"),
+    "makes roles": ("CREATE ROLE {keeper} CREATEROLE", "more than a role without a login"),
+    "can become another": ("CREATE ROLE {keeper}; GRANT {owner} TO {keeper}", "it is a member of"),
+}
+
+
+@pytest.mark.parametrize(("made", "said"), KEEPERS.values(), ids=KEEPERS)
+def test_a_role_that_somebody_else_could_use_owns_no_function_of_ours(world, made, said):
+    bootstrap(world.context, SOURCE)
+    names = {"keeper": sql.Identifier(f"{world.role}_ddl"), "owner": sql.Identifier(world.owner)}
+    world.master.execute(sql.SQL(made).format(**names))
+    with pytest.raises(psycopg.errors.RaiseException, match=said):
+        world.master.execute(grants(world.context, SOURCE).encode())
+    world.master.execute("ROLLBACK")
+    assert world.master.execute("SELECT count(*) FROM pg_event_trigger").fetchone() == (0,)
+
+
+def test_event_triggers_of_another_version_are_told_until_a_superuser_makes_them_again(world):
+    bootstrap(world.context, SOURCE)
+    script = grants(world.context, SOURCE)
+    world.master.execute(script.encode())
+    world.master.execute(
+        "CREATE OR REPLACE FUNCTION sluice.repl_dropper() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"
+    )
+
+    def told():
+        (found,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+        return found, as_table(statuses(world.context))
+
+    for said in told():
+        assert "its event triggers are those of another version of Sluice" in said
+        assert f"./sluice grants {SOURCE}" in said
+    world.master.execute(script.encode())
+    for said in told():
+        assert "event triggers" not in said
 
 
 # The right that is taken away; what the error says.

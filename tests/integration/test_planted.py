@@ -43,6 +43,7 @@ OTHERS = {
     "boolean": ["text", "int4", "anyelement"],
     "integer": ["int2", "int8", "text", "anyelement"],
     "tid": ["text", "anyelement"],
+    "record": ["text", "anyelement"],
 }
 OURS = """
     SELECT proname, ARRAY(SELECT format_type(type, NULL) FROM unnest(proargtypes) AS type), pg_get_function_result(oid),

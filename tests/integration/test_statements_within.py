@@ -220,7 +220,7 @@ def test_trigger_functions_of_an_older_version_are_made_again(build):
     (name, body) = world.master.execute(
         "SELECT proname, prosrc FROM pg_proc WHERE proname ~ 'capture_[0-9]'"
     ).fetchone()
-    older = body[: body.index("IF NEW.xmax")] + "RETURN NULL; END"
+    older = body[: body.index("IF NEW.xmax")].replace("key_stays", "key_stayed") + "RETURN NULL; END"
     made = f"CREATE OR REPLACE FUNCTION repl.{name}() RETURNS trigger LANGUAGE plpgsql AS $older${older}$older$"
     world.master.execute(f"{made}; UPDATE repl_state SET version = 15")
     world.publish()

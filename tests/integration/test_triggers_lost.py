@@ -60,7 +60,7 @@ def test_a_lost_trigger_is_made_again_by_the_next_sweep_and_the_slaves_are_told(
     world.publish()
     assert [change["action"] for change in world.log()] == ["I", "I", "T"]
     reasons = world.reader("control").execute("SELECT string_agg(detail, ' ') FROM audit").fetchone()[0]
-    assert f"the triggers of public.{table} were dropped or disabled by hand" in reasons
+    assert f"changes of public.{table} are not known: the triggers were dropped or disabled by hand" in reasons
 
 
 def test_a_trigger_that_was_disabled_for_a_moment_is_not_forgotten(build):

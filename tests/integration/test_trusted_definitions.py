@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sluice.commands import unblock
+from sluice.commands import retry_rejected, unblock
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.names import TableName

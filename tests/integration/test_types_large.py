@@ -8,6 +8,7 @@ import pytest
 from support.world import result
 
 from sluice.errors import SluiceError
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -60,8 +61,36 @@ def test_a_change_that_no_server_prints_is_named_with_what_to_type(build):
     assert f'DELETE FROM "repl"."repl_queue" WHERE repl_key = {long}' in stopped.value.hint
     assert world.log() == []
     world.master.execute("DROP VIEW repl_queue; ALTER TABLE kept RENAME TO repl_queue")
-    world.master.execute("DELETE FROM repl_queue WHERE repl_key = %s", [long])
+    world.master.execute(stopped.value.hint.split("`")[1])
     assert world.publish()["changes"] == 2
+
+
+# A bit is printed as a character: a value of 130 MB is a text of 1 GB. Two are too long together, the third alone.
+LONG, SHORT, LONGER = (" || ".join(["1::bit(40000000)"] * times) for times in (26, 1, 28))
+# Statements, and whether what they change arrives.
+BEYOND = {
+    f"UPDATE t SET v = {SHORT} WHERE id = 1": True,
+    "UPDATE t SET v = B'1' WHERE id = 2": True,
+    f"INSERT INTO t VALUES (3, {LONGER})": False,
+    "UPDATE t SET id = 4, v = B'1' WHERE id = 3": False,
+    f"UPDATE t SET v = {LONGER} WHERE id = 4": False,
+    "DELETE FROM t WHERE id = 4": False,
+}
+
+
+def test_a_change_beyond_1_gigabyte_fails_no_statement_and_is_not_lost_in_silence(build):
+    filled = f"INSERT INTO t VALUES (1, {LONG}), (2, {LONGER})"
+    world = build(f"CREATE TABLE t (id int PRIMARY KEY, v varbit); {filled}", ["public.t"])
+    for change, arrives in BEYOND.items():
+        assert world.master.execute(change.encode()).rowcount == 1, change
+        lost = world.master.execute("SELECT status = 'LOST' FROM repl_tables").fetchone() == (True,)
+        assert lost is not arrives, change
+        world.publish()
+        assert world.status("zurich") is (Status.NORMAL if arrives else Status.INCONSISTENT), change
+        if arrives:
+            world.drain()
+            rows = "SELECT id, length(v) FROM t ORDER BY id"
+            assert world.reader("zurich").execute(rows).fetchall() == world.master.execute(rows).fetchall(), change
 
 
 def delivered(world, changes):

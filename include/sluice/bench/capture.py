@@ -16,6 +16,7 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
 from sluice.runtime.terminal import Progress
+from sluice.vendors.postgresql.session import PURGE
 from sluice.vendors.postgresql.source import PostgresSource
 
 SIDES = ("without", "with")
@@ -165,10 +166,10 @@ def _settled(server: Server, info: ConnectionInfo, *, running: bool = False) -> 
     with server.connect(info) as session:
         if session.execute("SELECT to_regclass('repl.repl_queue') IS NOT NULL").fetchone() == (True,):
             if running:
-                session.execute("DELETE FROM repl.repl_queue")
+                session.execute(f"BEGIN; {PURGE}; DELETE FROM repl.repl_queue; COMMIT")
                 with contextlib.closing(PostgresSource(info, None, "REPL_")) as source:
                     source.reclaim()
             else:
-                session.execute("TRUNCATE repl.repl_queue")
+                session.execute(f"BEGIN; {PURGE}; TRUNCATE repl.repl_queue; COMMIT")
         session.execute("VACUUM pgbench_branches, pgbench_tellers, wide")
         session.execute("CHECKPOINT")

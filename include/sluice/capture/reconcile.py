@@ -93,8 +93,8 @@ def heal(context: Context, source: str, database: SourceDatabase) -> list[TableN
 def _lost(silenced: Sequence[TableName]) -> str:
     names = ", ".join(map(str, silenced))
     return (
-        f"the triggers of {names} were dropped or disabled by hand, or a foreign table became a partition there, and "
-        "changes of the meantime are not known"
+        f"changes of {names} are not known: the triggers were dropped or disabled by hand, a foreign table became a "
+        "partition there, or a row was too long to be captured (the master's log says so)"
     )
 
 

@@ -190,11 +190,13 @@ class SourceNotes:
         publishing: why nothing of it is published, if that is so: a slave without holdback may be old then.
         unwatched: tables that are to be watched and are not.
         loses: one of these has rows that no slave gets.
+        outdated: event triggers that an older version wrote are there.
     """
 
     publishing: str = ""
     unwatched: tuple[str, ...] = ()
     loses: bool = False
+    outdated: str = ""
 
 
 def of_source(context: Context, source: str) -> SourceNotes:
@@ -205,6 +207,7 @@ def of_source(context: Context, source: str) -> SourceNotes:
         try:
             waiting = database.is_installed() and database.queued()
             found = database.unwatched(context.wanted(source).named)
+            outdated = outdated_events(source) if database.has_outdated_events() else ""
         finally:
             database.close()
     except SluiceError as error:
@@ -219,7 +222,16 @@ def of_source(context: Context, source: str) -> SourceNotes:
             f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
     loses = any(one.reason.loses for one in found)
-    return SourceNotes(publishing, tuple(unwatched.note(context, source, one) for one in found), loses)
+    return SourceNotes(publishing, tuple(unwatched.note(context, source, one) for one in found), loses, outdated)
+
+
+def outdated_events(source: str) -> str:
+    """That a superuser has to make event triggers again, which he made for the role of a source."""
+    return (
+        "its event triggers are those of another version of Sluice, so DDL is found by polling.\n"
+        f"HINT: nothing is lost. Let a superuser run the script of `{shell.sluice('grants', source)}` again in its "
+        "database: they run whenever somebody alters a table, and an older version made them less safe"
+    )
 
 
 def _paused(context: Context, source: str, by: Paused) -> str:

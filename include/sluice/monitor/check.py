@@ -24,6 +24,7 @@ from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
 from sluice.model.names import Pair
 from sluice.model.replication_cycles import echoing
+from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.publish.transformer import load
 from sluice.storage.directory import Directory
@@ -165,17 +166,20 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     source = context.source(name)
     try:
         can = source.capabilities()
-        installed = source.is_installed()
+        installed, outdated = source.is_installed(), source.has_outdated_events()
         left = [unwatched.fact(one) for one in source.unwatched(context.wanted(name).named)]
     finally:
         source.close()
     master = masters[name] = MasterTables.of_source(context, name)
-    ddl = (
-        "DDL is seen as it happens"
-        if can.event_triggers
-        else "DDL is found by polling, since the role may not create event triggers; let a superuser run the script of "
-        f"{shell.sluice('grants', name)}"
-    )
+    if can.event_triggers:
+        ddl = "DDL is seen as it happens"
+    elif outdated:
+        ddl = advice.outdated_events(name).replace("\nHINT: ", "; ")
+    else:
+        ddl = (
+            "DDL is found by polling, since the role may not create event triggers; let a superuser run the script of "
+            f"{shell.sluice('grants', name)}"
+        )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     return "; ".join(["answers", f"DbResources {made}", ddl, *left, *master.remarks])
 

@@ -35,6 +35,7 @@ class ReplicationStatus:
         why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
         publishing: the same of its source.
         unwatched: tables that its source is to watch and does not, each with its reason and what to type.
+        outdated: that event triggers of another version are there, and what to type.
         complete: none of these has rows that no slave gets.
         odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
@@ -61,6 +62,7 @@ class ReplicationStatus:
     different: int | None
     publishing: str = ""
     unwatched: Sequence[str] = ()
+    outdated: str = ""
     complete: bool = True
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stuck: BlockingTransaction | None = None
@@ -121,6 +123,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
     said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
     said |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
+    said |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
     said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
     said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
@@ -173,6 +176,7 @@ def _standing(
         different=different,
         publishing=source.publishing,
         unwatched=source.unwatched,
+        outdated=source.outdated,
         complete=not source.loses,
         answers=absent is None,
         resting=advice.of_rest(context, pair, holdback) if known.status in DELIVERING and not (kinds or absent) else "",

@@ -71,7 +71,7 @@ def _strange(batch: pa.RecordBatch, place: int, why: str, sweep: Sweep) -> Sluic
         68,
         f"the change {key} of ITEMS, action {action}, is not one that Sluice wrote: {why}",
         "nothing of its transaction was published, and nothing is lost; on the source: "
-        f"{sweep.deletion('repl_key', key)}; then the next run goes on. Find out who may write to that table",
+        f"`{sweep.deletion('repl_key', key)}`; then the next run goes on. Find out who may write to that table",
     )
 
 

@@ -13,7 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError
 from sluice.libpq import parameters
 from sluice.model.names import Pair
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, translated
 
 # Begins a transaction, which the end of its block commits.
 Transactions = Callable[[], AbstractContextManager[Connection]]
@@ -79,8 +79,11 @@ class Sessions:
     """Sessions that write to a slave under the fence of an epoch, each transaction by itself: one that is kept for step
     after step, and more beside it."""
 
-    def __init__(self, info: ConnectionInfo, pair: Pair, position: sql.Composable, epoch: int) -> None:
-        self._info = info
+    def __init__(
+        self, pair: Pair, position: sql.Composable, epoch: int, connected: Callable[[str], Connection]
+    ) -> None:
+        """`connected` makes one of that name."""
+        self._new = connected
         self._pair = pair
         self._position = position
         self._epoch = epoch
@@ -121,4 +124,4 @@ class Sessions:
         return self._session
 
     def _connected(self) -> Connection:
-        return connect(self._info, loading(self._pair), autocommit=True)
+        return self._new(loading(self._pair))

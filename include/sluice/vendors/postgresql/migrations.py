@@ -83,8 +83,8 @@ def finish(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
 
 def install_in_slave(
     connection: Connection, slave: str, position: TableName, parts: Mapping[str, sql.Composable]
-) -> None:
-    """Create the tables of ours that are missing, bring older ones up. One query if nothing is to be done.
+) -> bool:
+    """Create the tables of ours that are missing, bring older ones up; whether anything was to be done.
 
     Their version is a remark on the table `position`.
 
@@ -93,7 +93,7 @@ def install_in_slave(
     """
     what = f"the tables of Sluice in {slave}"
     if _remarked(connection, position, what) == newest(_SLAVE):
-        return
+        return False
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext('sluice slave'))")
         for name in ("position/position_table", "position/loaded_table"):
@@ -101,6 +101,7 @@ def install_in_slave(
         _bring_up(connection, _SLAVE, _remarked(connection, position, what), parts)
         remark = sql.SQL("COMMENT ON TABLE {} IS {}")
         connection.execute(remark.format(identifier(position), sql.Literal(f"version {newest(_SLAVE)}")))
+    return True
 
 
 def _remarked(connection: Connection, position: TableName, what: str) -> int:

@@ -9,16 +9,23 @@ from dataclasses import dataclass
 from psycopg import sql
 
 from sluice import shell
+from sluice.config import configuration
+from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import RESOURCES, Resources
 from sluice.vendors.postgresql.migrations import IN_SLAVE
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 
 # Where the DbResources were before they had a schema of their own. Others may often make things there.
 SHARED = "public"
 
 # The triggers that DbResources have.
-_TRIGGERS = (("notes", "mark"), ("tables", "sluice_registering"), ("tables", "sluice_registering_after"))
+_TRIGGERS = (
+    ("notes", "mark"),
+    ("queue", "sluice_guard"),
+    ("tables", "sluice_registering"),
+    ("tables", "sluice_registering_after"),
+)
 
 
 @dataclass(frozen=True)
@@ -34,12 +41,14 @@ def make_schema(connection: Connection, resources: Resources) -> None:
     """Make the schema of the DbResources, if the configuration names none. Raises ConfigError SLC-290."""
     if not expect_here(connection, resources):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(resources.schema)))
+        for creator in _creators(connection, resources.schema):
+            connection.execute(creator.ending.encode())
 
 
 def drop_schema(connection: Connection, resources: Resources) -> None:
-    """Drop the schema that `make_schema` made, if nothing else is in it."""
+    """Drop the schema that `make_schema` made, if nothing else is in it, and it is nobody else's."""
     empty = "SELECT NOT EXISTS (SELECT FROM pg_depend WHERE refobjid = oid AND refclassid = 'pg_namespace'::regclass)"
-    query = f"{empty} FROM pg_namespace WHERE nspname = %s AND pg_has_role(nspowner, 'USAGE')"
+    query = f"{empty} FROM pg_namespace WHERE nspname = %s AND nspowner = current_user::regrole"
     if resources.is_home and connection.execute(query.encode(), [resources.schema]).fetchone() == (True,):
         connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(resources.schema)))
 
@@ -71,13 +80,39 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
             292,
             f"others may make things in the schema {resources.schema} of the DbResources: "
             f"{', '.join(one.who for one in refused)}",
-            "nothing was done. Let its owner, or a superuser, say: "
-            f"{'; '.join(one.ending for one in refused)}. Or name another `schema` in the configuration of the source",
+            "nothing was done. If an application has things there, leave the schema as it is, make another one (CREATE "
+            "SCHEMA sluice), and name that as `schema` of the source in the configuration. Else let its owner, or a "
+            f"superuser, say: {'; '.join(one.ending for one in refused)}",
         )
 
 
-def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
-    """See that what we keep in a slave is ours alone. Raises SluiceError SLC-293."""
+def there(connection: Connection, schema: str, names: Collection[str]) -> list[str]:
+    """Those of these tables, views and sequences that are there."""
+    query = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(%s)) AND relname = ANY (%s)"
+    return [name for (name,) in connection.execute(query, [schema, list(names)])]
+
+
+def keep_to_ourselves(connection: Connection, schema: str, names: Collection[str], known: Collection[str]) -> None:
+    """Take rights back that default privileges gave others on what was just made: all of them. Of what was there before
+    the right to make triggers alone, which would run with our rights."""
+    for (statement,) in connection.execute(
+        composed("ownership/granted", schema_name=sql.Literal(schema)), {"names": list(names), "known": list(known)}
+    ).fetchall():
+        connection.execute(statement.encode())
+
+
+def refuse_strange_in_slave(connection: Connection, schema: str, masters: Collection[Resources] = ()) -> None:
+    """See that what we keep in a slave is ours alone.
+
+    Args:
+        masters: see `Echoes`.
+
+    Raises:
+        ConfigError: SLC-290, DbResources of one of them are in `public`, and its queue would keep what we write.
+        SluiceError: SLC-293, a table is somebody else's, or does what somebody else says.
+    """
+    for master in masters:
+        expect_here(connection, master)
     if found := _strange(connection, schema, IN_SLAVE, (), "^$", ()):
         raise SluiceError(
             293,
@@ -88,9 +123,23 @@ def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
         )
 
 
+def session_on_slave(
+    info: ConnectionInfo, application: str, schema: str, masters: Collection[Resources] = ()
+) -> Connection:
+    """A session that relies on what we keep in a slave. Raises SLC-290 or SLC-293, see `refuse_strange_in_slave`."""
+    session = connect(info, application, autocommit=True)
+    try:
+        with translated("looking at our tables in the slave"):
+            refuse_strange_in_slave(session, schema, masters)
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
 def remarks(connection: Connection, resources: Resources) -> list[str]:
     """What is worth knowing of a schema that is shared with others."""
-    others = _creators(connection, resources.schema) if resources.schema == SHARED else []
+    others = _creators(connection, resources.schema) if resources.schema == SHARED else {}
     if not others:
         return []
     return [
@@ -117,9 +166,10 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
             290,
             f"the DbResources {resources.name('')} are in the schema {SHARED}, and the configuration names none: by "
             f"default they are in {resources.schema} now",
-            f"nothing was changed, and nothing is lost: add `schema: {SHARED}` to the source in the configuration, and "
-            f"all goes on as before. To move them, then type `{shell.sluice('cleanup', 'SOURCE')}`, take the line "
-            "out again, trigger the DAG bootstrap with rebase, and fill the slaves by initial_update",
+            f"nothing was changed, and nothing is lost: add the line `schema: {SHARED}` to the source in "
+            f"{configuration.path()}, and all goes on as before. To move them, then type "
+            f"`{shell.sluice('cleanup', 'SOURCE')}`, take the line out again, type "
+            f"`{shell.trigger('bootstrap', source='SOURCE', rebase=True)}`, and fill the slaves by initial_update",
         )
     return bool(there) or not resources.is_home
 

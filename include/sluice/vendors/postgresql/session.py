@@ -52,6 +52,9 @@ _SETTINGS = "SELECT name, pg_catalog.current_setting(name) FROM unnest(%s::text[
 # What else may end a session, and the version since which servers know it: older ones refuse who names it.
 _ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
 
+# Said by a transaction that takes changes out of a queue; `capture/guard` refuses all others.
+PURGE = "SET LOCAL sluice.purge = on"
+
 # Of a server that said nothing at all.
 _UNREACHABLE = "08006"
 

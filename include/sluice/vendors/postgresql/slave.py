@@ -40,7 +40,7 @@ from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys, writ
 from sluice.vendors.postgresql.load.tables import PostgresTables
 from sluice.vendors.postgresql.load.wipe_schema import wiped
 from sluice.vendors.postgresql.read.compare import aligned
-from sluice.vendors.postgresql.session import Connection, composed, connect, refuse_standby, translated
+from sluice.vendors.postgresql.session import Connection, composed, refuse_standby, translated
 from sluice.vendors.postgresql.write import commands, side_effects
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -59,7 +59,7 @@ class PostgresSlave:
         self.pair = pair
         self.mapper = mapper
         self.lasting = False
-        self._schema = schema
+        self.schema = schema
         self.parts = migrations.parts_of_slave(schema)
         self._epoch = self._ordinal = 0
         self._session: Connection | None = None
@@ -77,7 +77,7 @@ class PostgresSlave:
         found = TableFit()
         with translated("looking at the slave's tables"):
             refuse_standby(self._open())
-            self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
+            self._open().execute("SELECT quote_ident(%s)::regnamespace", [self.schema])
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():
                 layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
@@ -93,7 +93,7 @@ class PostgresSlave:
         """See that tables can be filled; nothing is written."""
         with translated("looking at the slave's tables"), self._open().transaction():
             refuse_standby(self._open())
-            self._open().execute("SELECT quote_ident(%s)::regnamespace", [self._schema])
+            self._open().execute("SELECT quote_ident(%s)::regnamespace", [self.schema])
             self._open().execute("SET LOCAL lock_timeout = '10s'")
             self._open().execute("SET TRANSACTION READ ONLY")
             found = preflight.loadable(
@@ -141,10 +141,14 @@ class PostgresSlave:
 
     def install(self) -> None:
         """Create the position's tables if they are missing, bring those of an older version up to this one."""
-        with translated("installing the position's tables"):
-            position = TableName(self._schema, "sluice_position")
-            ownership.refuse_strange_in_slave(self._open(), self._schema)
-            migrations.install_in_slave(self._open(), self.pair.slave, position, self.parts)
+        session = self._open()
+        with translated("installing the position's tables"), session.transaction():
+            position = TableName(self.schema, "sluice_position")
+            known = ownership.there(session, self.schema, migrations.IN_SLAVE)
+            if migrations.install_in_slave(session, self.pair.slave, position, self.parts):
+                ownership.keep_to_ourselves(session, self.schema, migrations.IN_SLAVE, known)
+                # Where others may make things, one of a name of ours could have come in between.
+                ownership.refuse_strange_in_slave(session, self.schema)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence, ending sessions that hold it; how far the slave is."""
@@ -310,7 +314,7 @@ class PostgresSlave:
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import."""
-        return aligned(self.info, self.pair, self.parts, at, patience_s)
+        return aligned(self.info, self.pair, self.schema, self.parts, at, patience_s)
 
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Set where the slave's new data stands in the stream, and what it saw."""
@@ -344,7 +348,7 @@ class PostgresSlave:
 
     def _open(self) -> Connection:
         if self._session is None or self._session.closed:
-            session = connect(self.info, f"drain {self.pair.slave}", autocommit=True)
+            session = ownership.session_on_slave(self.info, f"drain {self.pair.slave}", self.schema, self.masters)
             # Data and position stand or fall together, so a crash of the slave only makes the log deliver again (R3).
             session.execute("SET synchronous_commit = off")
             session.execute("SET work_mem = '64MB'")

@@ -36,7 +36,15 @@ from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.fence import raised
 from sluice.vendors.postgresql.read.compare import shape
 from sluice.vendors.postgresql.read.snapshot import PostgresSnapshot
-from sluice.vendors.postgresql.session import Connection, composed, connect, exported, refuse_standby, translated
+from sluice.vendors.postgresql.session import (
+    PURGE,
+    Connection,
+    composed,
+    connect,
+    exported,
+    refuse_standby,
+    translated,
+)
 from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.load import At
 from sluice.vendors.protocol.slave import Capabilities, Installed
@@ -146,6 +154,11 @@ class PostgresSource:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
         with translated("watching tables that were added to the registry"):
             ddl_polling.take_up(self._publisher(), self.parts)
+
+    def has_outdated_events(self) -> bool:
+        """Whether event triggers that somebody made for the role are not those of this version."""
+        with translated("looking at the event triggers"):
+            return event_triggers.is_outdated(self._publisher(), self.resources, self.parts)
 
     def is_installed(self) -> bool:
         """Whether the DbResources of this prefix are there, in the version that this code works with."""
@@ -264,6 +277,7 @@ class PostgresSource:
             session = self._publisher()
             with session.transaction():
                 record_purge(session, self.parts, Purge(segment, sha256), epoch)
+                session.execute(PURGE)
                 session.execute(composed("capture/queue/purge_foreign", **self.parts))
                 row = session.execute(composed("capture/queue/fence", **self.parts)).fetchone()
         assert row is not None

@@ -108,6 +108,9 @@ class SourceDatabase(Protocol):
     def take_up(self) -> None:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
 
+    def has_outdated_events(self) -> bool:
+        """Whether what somebody made for our role to see DDL is not what this version makes: it runs all the same."""
+
     def is_installed(self) -> bool:
         """Whether the DbResources are there, in the version that this code works with."""
 

@@ -3,12 +3,13 @@ CREATE OR REPLACE FUNCTION {kept}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $kept$
 BEGIN
     IF {noted}('dropping'::text) <> '{{ }}' THEN
+        PERFORM set_config('sluice.purge', 'on', true);
         DELETE FROM {queue} AS change
         USING {notes} AS noted
         JOIN pg_class AS class ON class.oid = noted.relid
         WHERE noted.trans_key = pg_current_xact_id() AND noted.note = 'dropping'
           AND change.trans_key = noted.trans_key AND change.repl_key > noted.repl_key AND change.relid = noted.relid;
-        PERFORM {note}('dropping'::text, '{{ }}'::oid[]);
+        PERFORM set_config('sluice.purge', '', true), {note}('dropping'::text, '{{ }}'::oid[]);
     END IF;
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING 'rows of a partition could not be recorded for replication: %', SQLERRM;

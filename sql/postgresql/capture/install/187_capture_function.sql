@@ -2,6 +2,7 @@
 -- session prints dates, floats or bytes: SECURITY DEFINER, and the settings that matter to this table's columns pinned
 -- (R7). A pin costs the application about a microsecond a row, so the others are left out, where event triggers see each
 -- new column; all that the body names is qualified, so it needs no search_path of its own.
+-- A row of more than 60 kB may be printed as more than the server can keep: {long_images} sees to that.
 -- With old_images = 'key' an update has an old image only where it changed the primary key, bit by bit. That names columns,
 -- so it is left to tables whose DDL is seen, and should one be gone all the same, the image is there and nobody's statement
 -- fails (R9). A key that is checked at commit needs every old image.
@@ -13,7 +14,8 @@ DECLARE
     every    boolean := NOT seen OR 'search_path' IN (SELECT {printed_under}(relation::oid));
     pinned   text;
     keys     text;
-    image    text := 'pg_catalog.textin(pg_catalog.record_out(OLD))';
+    by_key   boolean;
+    long     text;
 BEGIN
     SELECT string_agg(format('SET %s = %s', setting, value), ' ') INTO pinned
     FROM (VALUES
@@ -26,30 +28,48 @@ BEGIN
         ('bytea_output', '''hex'''),
         ('lc_monetary', '''C''')) AS pin (setting, value)
     WHERE every OR setting IN (SELECT {printed_under}(relation::oid));
-    SELECT format('ROW(%s), ROW(%s)', string_agg(format('OLD.%I', a.attname), ', ' ORDER BY a.attnum),
-                  string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum)) INTO keys
+    SELECT format('pg_catalog.record_image_eq(ROW(%s), ROW(%s))',
+                  string_agg(format('OLD.%I', a.attname), ', ' ORDER BY a.attnum),
+                  string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum)), entry.old_images = 'key' INTO keys, by_key
     FROM {tables} AS entry
     JOIN pg_constraint AS c ON c.conrelid = entry.relid AND c.contype = 'p'
     JOIN pg_attribute AS a ON a.attrelid = entry.relid AND a.attnum = ANY (c.conkey)
-    WHERE entry.relid = relation AND entry.old_images = 'key' AND seen
+    WHERE entry.relid = relation AND seen
       AND NOT EXISTS (SELECT FROM {checked_late}(relation::oid))
-    GROUP BY entry.relid;
+    GROUP BY entry.relid, entry.old_images;
+    by_key := coalesce(by_key, false);
+    long := format($long$
+        SELECT made.content, made.oldcontent INTO captured.content, captured.oldcontent
+        FROM {long_images}('%s'::pg_catalog.oid, NEW::pg_catalog.record, (%s)::pg_catalog.record, key_stays::pg_catalog.bool) AS made;
+        IF content IS NULL AND oldcontent IS NULL THEN
+            RETURN nothing;
+        END IF;$long$, relation, CASE WHEN by_key THEN 'CASE WHEN key_stays IS NOT TRUE THEN OLD END' ELSE 'OLD' END);
     EXECUTE format(
         'CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER %s AS %L', function, pinned, $body$
 <<captured>>
 DECLARE
-    -- Apart from the INSERT: in a large statement how to print a row is then looked up once, not for each row. And not
-    -- NEW::text, which would run a cast that the table's owner made. What an event lacks, OLD or NEW, is NULL.
-    content    pg_catalog.text := pg_catalog.textin(pg_catalog.record_out(NEW));
+    content    pg_catalog.text;
+    oldcontent pg_catalog.text;
+    key_stays  pg_catalog.bool;
     nothing    pg_catalog.bool; -- NULL, as an expression, would be looked at anew in each transaction.
-    oldcontent pg_catalog.text$body$ || CASE WHEN keys IS NULL THEN format($full$ := %s;
-BEGIN$full$, image) ELSE format($key$;
 BEGIN
-    BEGIN
-        oldcontent := CASE WHEN NOT pg_catalog.record_image_eq(%1$s) THEN %2$s END;
-    EXCEPTION WHEN OTHERS THEN
-        oldcontent := %2$s;
-    END;$key$, keys, image) END || $body$
+    IF pg_catalog.pg_column_size(NEW) OPERATOR(pg_catalog.>) 60000$body$ || CASE WHEN by_key THEN '' ELSE $full$
+        OR pg_catalog.pg_column_size(OLD) OPERATOR(pg_catalog.>) 60000$full$ END || $body$
+    THEN$body$ || coalesce(format($key$
+        BEGIN
+            key_stays := %s;
+        EXCEPTION WHEN OTHERS THEN
+        END;$key$, keys), '') || long || $body$
+    ELSE
+        -- Apart from the INSERT: in a large statement how to print a row is then looked up once, not for each row. And not
+        -- NEW::text, which would run a cast that the table's owner made. What an event lacks, OLD or NEW, is NULL.
+        content := pg_catalog.textin(pg_catalog.record_out(NEW));$body$ || CASE WHEN by_key THEN format($key$
+        BEGIN
+            oldcontent := CASE WHEN NOT %s THEN pg_catalog.textin(pg_catalog.record_out(OLD)) END;
+        EXCEPTION WHEN OTHERS THEN%s
+        END;$key$, keys, long) ELSE $full$
+        oldcontent := pg_catalog.textin(pg_catalog.record_out(OLD));$full$ END || $body$
+    END IF;
     INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP, content, oldcontent);$body$
         || {capture_late}(relation::oid, seen::boolean)

@@ -75,6 +75,11 @@ def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, s
     )
 
 
+def is_outdated(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
+    """Whether a superuser made event triggers for the role, and they are not as this version makes them."""
+    return bool(_made(connection, resources)) and not sees_ddl(connection, resources, parts)
+
+
 def is_blind(connection: Connection, resources: Resources) -> bool:
     """Whether event triggers that the role may make are missing or do not fire: somebody dropped or disabled them."""
     there = [made for made in _made(connection, resources).values() if made.enabled == "A"]

@@ -17,7 +17,7 @@ from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.registry import RegistryEntry
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import PRINTED, Connection, composed
+from sluice.vendors.postgresql.session import PRINTED, PURGE, Connection, composed
 from sluice.vendors.protocol.slave import Installed
 
 # Where a statement needs a name as a text, to look it up.
@@ -84,6 +84,7 @@ def install(
         registry.list_wanted(connection, resources, parts, absent)
     forgotten = list(registry.oids(connection, parts, unwatched.present(connection, parts, unreadable)).values())
     execute(composed("capture/registry/current_tables", **parts), {"anew": forgotten})
+    execute(PURGE)
     for relation in forgotten:
         execute(composed("capture/registry/forget_images", **parts), {"relation": relation})
     left = tuple(unwatched.among(connection, parts, wanted.named))
@@ -91,6 +92,7 @@ def install(
     storage.key(connection, resources, parts, wanted=wanted.drained_into)
     storage.keep_uncompressed(connection, resources, parts)
     storage.keep_actions(connection, resources, parts)
+    storage.guard(connection, resources, parts)
     return replace(installed, unwatched=left)
 
 
@@ -120,11 +122,16 @@ def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql
 def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
     """All but what is of single tables."""
     ownership.make_schema(connection, resources)
+    names = [resources.name(name) for name in RESOURCES]
+    known = ownership.there(connection, resources.schema, names)
     migrations.upgrade(connection, resources, parts)
     with connection.pipeline():
         for name in sqlfiles.names("postgresql", "capture/install"):
             connection.execute(composed(name, **parts))
     migrations.finish(connection, parts)
+    ownership.keep_to_ourselves(connection, resources.schema, names, known)
+    # Where others may make things, one of a name of ours could have come in between.
+    ownership.refuse_strange(connection, resources)
     event_triggers.watch_ddl(connection, resources, parts)
     connection.execute(composed("capture/registry/stale_triggers", **parts))
     event_triggers.want(connection, parts, wanted)

@@ -53,6 +53,7 @@ class PostgresRanges:
         self._pair = pair
         self._mapper = mapper
         self._masters = masters
+        self._schema = schema
         self._parts = migrations.parts_of_slave(schema)
         self._session: Connection | None = None
 
@@ -200,7 +201,7 @@ class PostgresRanges:
 
     def _open(self) -> Connection:
         if self._session is None or self._session.closed:
-            self._session = loader(self._info, self._pair, in_blocks=True)
+            self._session = loader(self._info, self._pair, self._schema, self._masters, in_blocks=True)
             # Others than those that load blocks count on what is written here.
             self._session.execute("SET synchronous_commit = on")
         return self._session
@@ -223,7 +224,7 @@ class PostgresBlocks:
         self._merge: sql.Composed | None = None
         self._replaces = False
         with translated(f"loading {job.slave.slave}"):
-            self._session = loader(info, pair, in_blocks=True)
+            self._session = loader(info, pair, job.slave.schema, job.slave.masters, in_blocks=True)
             self._session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
 
     def begin(self, within: KeyRange, seen: TableView | None) -> None:

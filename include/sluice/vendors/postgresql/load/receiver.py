@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, closing, suppress
 from functools import wraps
 from typing import Concatenate, LiteralString, ParamSpec, TypeVar
@@ -13,21 +13,24 @@ from psycopg import sql
 from sluice.apply.mapping.table_view import TableView
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair, Resources, TableName
 from sluice.vendors.postgresql import fence
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.load import hint_bits
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.ownership import session_on_slave
+from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def loader(info: ConnectionInfo, pair: Pair, *, in_blocks: bool = False) -> Connection:
+def loader(
+    info: ConnectionInfo, pair: Pair, schema: str, masters: Collection[Resources], *, in_blocks: bool = False
+) -> Connection:
     """A session that fills a slave: what acts there by itself is silent, where the role may have it so."""
-    session = connect(info, fence.loading(pair, in_blocks=in_blocks), autocommit=True)
+    session = session_on_slave(info, fence.loading(pair, in_blocks=in_blocks), schema, masters)
     with suppress(psycopg.errors.InsufficientPrivilege):
         session.execute("SET session_replication_role = replica")
     # Rows, and what says that they are in, are lost together, if at all; and with them what the drain did after that.
@@ -85,7 +88,9 @@ class PostgresReceiver:
     @_explained
     def open(self) -> None:
         """Begin the session."""
-        self._session = self._open.enter_context(closing(loader(self._info, self._pair)))
+        self._session = self._open.enter_context(
+            closing(loader(self._info, self._pair, self._plan.schema, self._plan.masters))
+        )
 
     def close(self) -> None:
         """End the session."""

@@ -17,7 +17,7 @@ from sluice.model.action import Filled
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.vendors.postgresql import fence, migrations
+from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations, user_types
@@ -41,6 +41,7 @@ class FilledPostgres(Protocol):
     """The slave whose tables are filled: as much of `PostgresSlave` as that takes."""
 
     info: ConnectionInfo
+    schema: str
     pair: Pair
     mapper: Mapper
     parts: dict[str, sql.Composable]
@@ -74,7 +75,7 @@ class PostgresTables:
         self._epoch = epoch
         self._earlier = earlier
         self._wiped = wiped
-        self._sessions = fence.Sessions(slave.info, slave.pair, slave.parts["position"], epoch)
+        self._sessions = fence.Sessions(slave.pair, slave.parts["position"], epoch, self._connected)
         self._goes_on = self._broke_off = False
         self._unfinished: dict[TableName, PostgresTable] = {}
         self.mapper = slave.mapper
@@ -250,6 +251,10 @@ class PostgresTables:
         """End the sessions."""
         self._sessions.close()
         self._slave.close()
+
+    def _connected(self, application: str) -> Connection:
+        slave = self._slave
+        return ownership.session_on_slave(slave.info, application, slave.schema, slave.masters)
 
     def _there(self, tables: Sequence[PostgresTable]) -> list[TableName]:
         """What tables are called here."""

@@ -18,6 +18,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
+from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.session import Connection, composed, connect, exported, plain_id, read_as_of, translated
 from sluice.vendors.protocol.compare import Comparison
@@ -38,7 +39,12 @@ def shape(
 
 @contextmanager
 def aligned(
-    info: ConnectionInfo, pair: Pair, parts: Mapping[str, sql.Composable], at: Position, patience_s: float
+    info: ConnectionInfo,
+    pair: Pair,
+    schema: str,
+    parts: Mapping[str, sql.Composable],
+    at: Position,
+    patience_s: float,
 ) -> Iterator[str]:
     """A snapshot of the slave exactly at a point of the stream, held open; its id, to import.
 
@@ -48,7 +54,7 @@ def aligned(
     waiting = PointWait(pair, at, patience_s)
     names = {"source": pair.source, "slave": pair.slave}
     # Closed, not ended: there is nothing to commit, nor anything to say of a session that was lost over what was read.
-    with translated("reading the slave"), closing(connect(info, "verify", autocommit=True)) as session:
+    with translated("reading the slave"), closing(session_on_slave(info, "verify", schema)) as session:
         while True:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = session.execute(composed("position/position", **parts), names).fetchone()

@@ -19,7 +19,7 @@ from sluice.model.statement import Answer, NodeOutcome, Statement, compared
 from sluice.vendors.postgresql.capture import own_ddl
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import PINNED, Connection, composed, explained
+from sluice.vendors.postgresql.session import PINNED, PURGE, Connection, composed, explained
 from sluice.vendors.postgresql.statements import parser
 from sluice.vendors.postgresql.statements.parser import DefaultsTarget
 
@@ -80,6 +80,7 @@ def issue(
             raise SluiceError(105, meant.fact, "mend the statement; nothing was changed on any node") from error
         if parsed.defines:
             own_ddl.record(connection, parts, others=others)
+        connection.execute(PURGE)
         connection.execute(composed("capture/registry/uncapture", **parts), {"first": first})
         done = replace(statement, reads=parsed.reads, answer=answer)
         row = connection.execute(composed("statements/record", **parts), {"content": done.to_json()}).fetchone()

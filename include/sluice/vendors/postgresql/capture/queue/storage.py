@@ -1,4 +1,5 @@
-"""How the queue is stored: an index by key or none, how its rows are told apart without one, long images, actions.
+"""How the queue is stored: an index by key or none, how its rows are told apart without one, long images, actions; and
+who may take them out.
 
 An index costs the application a sixth of what capture does. Only drains with `block_loop` need it: each of their
 transactions takes its own rows out again. To compress rows of more than 2 kB would double what capture costs.
@@ -60,6 +61,18 @@ def keep_actions(connection: Connection, resources: Resources, parts: Mapping[st
             connection.execute(composed("capture/install/150_items", **parts))
 
 
+def guard(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Let nobody take changes out by mistake that are not published (R9): only a transaction that says PURGE may.
+
+    Raises:
+        TransientError: SLC-036 as above.
+    """
+    with connection.transaction():
+        if connection.execute(composed("capture/queue/guarded", **parts)).fetchone() != (True,):
+            triggers.lock(connection, [_queue(resources)], "SHARE ROW EXCLUSIVE")
+            connection.execute(composed("capture/queue/guard", **parts))
+
+
 def tell(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Let purges be told to whoever subscribed to the queue, whole rows at that; without it they would be refused.
 
@@ -74,5 +87,9 @@ def tell(connection: Connection, resources: Resources, parts: Mapping[str, sql.C
 def _alter(
     connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], change: sql.Composable
 ) -> None:
-    triggers.lock(connection, [TableName(resources.schema, resources.name("queue"))], "ACCESS EXCLUSIVE")
+    triggers.lock(connection, [_queue(resources)], "ACCESS EXCLUSIVE")
     connection.execute(sql.SQL("ALTER TABLE {} {}").format(parts["queue"], change))
+
+
+def _queue(resources: Resources) -> TableName:
+    return TableName(resources.schema, resources.name("queue"))

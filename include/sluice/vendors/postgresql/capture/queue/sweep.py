@@ -22,7 +22,7 @@ from sluice.vendors.postgresql.capture.queue.batch import read, untranslatable, 
 from sluice.vendors.postgresql.capture.queue.row_images import fields
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.read.copy_out import CopyOut
-from sluice.vendors.postgresql.session import Connection, composed, connect
+from sluice.vendors.postgresql.session import PURGE, Connection, composed, connect
 from sluice.vendors.postgresql.statements.transaction_fate import flush
 from sluice.vendors.protocol.sweep import Purge, SourceState
 
@@ -31,6 +31,7 @@ BLOCK_BYTES = 4 * 1024 * 1024
 _LONG_BYTES = 64 * 1024 * 1024
 # What a change that belongs to no table names as its relation.
 NO_TABLE = 0
+_PURGING = f"SET LOCAL synchronous_commit = on; {PURGE}"
 
 
 class PostgresSweep:
@@ -149,7 +150,7 @@ class PostgresSweep:
     def purge(self, purge: Purge, changes: int) -> None:
         """Delete what the sweep read, record the segment, commit with a flush."""
         execute = self._connection.execute
-        execute("SET LOCAL synchronous_commit = on")
+        execute(_PURGING)
         pieces = self._slice.within()
         gone = sum(execute(composed("capture/queue/purge", **self._parts, within=within)).rowcount for within in pieces)
         if gone != changes:
@@ -249,7 +250,8 @@ class PostgresSweep:
 
     def deletion(self, column: str, number: object) -> str:
         """The statement by which somebody takes changes out of ITEMS."""
-        return sql.SQL("DELETE FROM {} WHERE ").format(self._parts["queue"]).as_string() + f"{column} = {number}"
+        deletion = sql.SQL("DELETE FROM {} WHERE ").format(self._parts["queue"]).as_string()
+        return f"BEGIN; {PURGE}; {deletion}{column} = {number}; COMMIT"
 
 
 def _alone(texts: pa.Array) -> pa.ListArray:
@@ -267,7 +269,7 @@ def purged_by_name(
 ) -> bool:
     """Purge changes by `keys` and `transactions`, and record it; False, and nothing is done, if one is not there."""
     with session.transaction() as purging:
-        session.execute("SET LOCAL synchronous_commit = on")
+        session.execute(_PURGING)
         for some in changes:
             if session.execute(composed("capture/queue/purge_keys", **parts), some).rowcount != len(some["keys"]):
                 raise Rollback(purging)
