@@ -208,6 +208,18 @@ def test_snapshots_in_examples_are_such_as_a_server_prints():
         assert min([int(one) for one in active.split(",") if one], default=int(high)) == int(low)
 
 
+# The architecture
+
+
+@pytest.mark.parametrize("folder", ["include/sluice", "include/sluice/vendors/postgresql"])
+def test_the_architecture_page_names_every_room_and_no_other(folder):
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    title = "The rooms of a vendor" if "vendors" in folder else "The rooms"
+    section = page.split(f"\n### {title}\n")[1].split("\n##")[0]
+    named = {name for row in rows(section) for name in re.findall(r"`(\w+)/`", row[0])}
+    assert named == {file.parent.name for file in (PROJECT / folder).glob("*/__init__.py")}
+
+
 # The original
 
 
