@@ -63,7 +63,8 @@ def _relinked(here: str, page: Page, files: Files) -> Callable[[re.Match[str]], 
         project_path = posixpath.normpath(posixpath.join(folder, path))
         uri = ELSEWHERE.get(project_path, project_path.removeprefix(f"{DOCS}/"))
         if files.get_file_from_path(uri) is None:
-            return text
+            # MkDocs warns of a link to a file that is nowhere.
+            return text if (paths.PROJECT / project_path).exists() else found[0]
         return f"{picture}[{text}]({posixpath.relpath(uri, site_folder or '.')}{hash_sign}{anchor})"
 
     return relinked

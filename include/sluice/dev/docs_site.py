@@ -38,7 +38,7 @@ def build(directory: Path) -> int:
     require("mkdocs")
     # MkDocs empties the directory that it builds into.
     with tempfile.TemporaryDirectory(prefix="sluice-docs-") as site:
-        command = [str(BIN / "mkdocs"), "build", "--quiet", "--strict", "--site-dir", site, *_SETTINGS]
+        command = [str(BIN / "mkdocs"), "build", "--strict", "--site-dir", site, *_SETTINGS]
         if code := subprocess.run(command).returncode:
             return code
         shutil.copytree(site, directory, dirs_exist_ok=True)

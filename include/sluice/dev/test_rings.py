@@ -90,7 +90,7 @@ def run(names: Sequence[str]) -> int:
     """Run these rings, or all that exist; 0 only if tests ran and none failed.
 
     Raises:
-        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages of the tests are not there.
+        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages for developers are not installed.
     """
     require("pytest")
     there = [ring for ring in RINGS if ring == LINT or any((paths.PROJECT / "tests" / ring).rglob("test_*.py"))]
