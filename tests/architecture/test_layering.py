@@ -108,6 +108,11 @@ def test_the_list_of_layers_names_packages_that_exist():
     assert not [package for package in packages if not any(f"{name}.".startswith(f"{package}.") for name in FILES)]
 
 
+def test_the_architecture_page_has_these_layers():
+    page = (PROJECT / "include" / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert "\n".join(["```", *(" ".join(packages) for packages in LAYERS), "```"]) in page
+
+
 def test_no_module_imports_itself_over_others():
     try:
         list(TopologicalSorter(IMPORTS).static_order())

@@ -13,8 +13,8 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 SHIPPED = ("dags", "include", "plugins", "spark_jobs")
-# They start a runtime of their own, on a machine of a developer.
-EMBEDDED = ("include/sluice/bench", "include/sluice/demo", "include/sluice/runtime")
+# They run on a machine of a developer, where every package is.
+EMBEDDED = ("include/sluice/bench", "include/sluice/demo", "include/sluice/dev", "include/sluice/runtime")
 
 
 def normal(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Airflow's pages in a real browser: a person who logs in, fills trigger forms, and looks how runs ended."""
+"""Pages in a real browser; Airflow's: a person who logs in, fills trigger forms, and looks how runs ended."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 from playwright.sync_api import Locator, Page, expect, sync_playwright
@@ -34,22 +35,29 @@ def chromium() -> str:
 
 
 @contextmanager
-def logged_in(url: str, login: str, password: str) -> Iterator[Page]:
-    """A page of a person who has logged in to Airflow."""
+def opened(url: str, **context: Any) -> Iterator[Page]:
+    """A page of a browser that has just been started; `context` as Playwright's new_context has it."""
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=[*_QUIET, *sandbox])
         try:
-            page = browser.new_context(base_url=url, viewport={"width": 1400, "height": 1300}).new_page()
+            page = browser.new_context(base_url=url, **context).new_page()
             page.set_default_timeout(PATIENCE_MS)
-            page.goto("/auth/login")
-            page.fill("input[name=username]", login)
-            page.fill("input[name=password]", password)
-            page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url(f"{url}/")
             yield page
         finally:
             browser.close()
+
+
+@contextmanager
+def logged_in(url: str, login: str, password: str) -> Iterator[Page]:
+    """A page of a person who has logged in to Airflow."""
+    with opened(url, viewport={"width": 1400, "height": 1300}) as page:
+        page.goto("/auth/login")
+        page.fill("input[name=username]", login)
+        page.fill("input[name=password]", password)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(f"{url}/")
+        yield page
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from sluice import errors
 from sluice.cli.parser import parser as command_parser
 from sluice.config import configuration
 from sluice.config import models as config_models
+from sluice.store import tables
 from sluice.vendors.postgresql import session
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -206,6 +207,36 @@ def test_snapshots_in_examples_are_such_as_a_server_prints():
     assert found
     for low, high, active in found:
         assert min([int(one) for one in active.split(",") if one], default=int(high)) == int(low)
+
+
+# The code
+
+
+@pytest.mark.parametrize("folder", ["include/sluice", "include/sluice/vendors/postgresql"])
+def test_the_architecture_page_names_every_room_and_no_other(folder):
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    title = "The rooms of a vendor" if "vendors" in folder else "The rooms"
+    section = page.split(f"\n### {title}\n")[1].split("\n##")[0]
+    named = {name for row in rows(section) for name in re.findall(r"`(\w+)/`", row[0])}
+    assert named == {file.parent.name for file in (PROJECT / folder).glob("*/__init__.py")}
+
+
+def test_the_page_of_the_control_store_names_every_table_and_only_columns_that_they_have():
+    page = (DOCS / "control_store.md").read_text(encoding="utf-8").split("\n## Tables on a slave")[0]
+    known = tables.metadata.tables
+    named: set[str] = set()
+    for name_cell, _, columns in rows(page)[1:]:
+        names = re.findall(r"`(\w+)`", name_cell)
+        named |= set(names)
+        theirs = {column.name for name in names for column in known[name].columns}
+        assert set(re.findall(r"`(\w+)`", columns)) <= theirs, names
+    assert named == set(known)
+
+
+def test_the_page_of_dags_names_every_job_and_no_other():
+    page = (DOCS / "dags.md").read_text(encoding="utf-8").split("\n## Jobs")[1].split("\n| environment")[0]
+    named = {name for row in rows(page) for name in re.findall(r"`(\w+)`", row[0])}
+    assert named == {job.stem for job in (PROJECT / "spark_jobs").glob("*.py")}
 
 
 # The original

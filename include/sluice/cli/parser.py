@@ -182,6 +182,10 @@ def parser() -> argparse.ArgumentParser:
     )
     install.set_defaults(run=_install)
 
+    docs = commands.add_parser("docs", help="serve the documentation as a site, or build it (for developers)")
+    docs.add_argument("--build", type=Path, metavar="DIR", help="build the site into this directory")
+    docs.set_defaults(run=_docs)
+
     lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
     lock.add_argument("--upgrade", action="store_true", help="take the newest versions of everything")
     lock.set_defaults(run=_lock)
@@ -333,6 +337,12 @@ def _bench(options: argparse.Namespace) -> int:
 
 def _install(_: argparse.Namespace) -> int:
     raise SluiceError(280, "this is not the launcher, which alone installs", "type ./sluice install in the checkout")
+
+
+def _docs(options: argparse.Namespace) -> int:
+    from sluice.dev import docs_site
+
+    return docs_site.build(options.build) if options.build else docs_site.serve()
 
 
 def _lock(options: argparse.Namespace) -> int:

@@ -1,1 +1,1 @@
-"""Tools for those who change Sluice: test rings and the lock file."""
+"""Tools for those who change Sluice: test rings, the site of the docs, and the lock file."""

@@ -7,7 +7,6 @@ A test that is skipped has a reason, and is listed. With CI=true a skip is a fai
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from xml.etree import ElementTree
 
 from sluice import paths
 from sluice.dev import parallel_commands
+from sluice.dev.packages import require
 from sluice.errors import SluiceError
 from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, RuntimePaths
@@ -90,10 +90,9 @@ def run(names: Sequence[str]) -> int:
     """Run these rings, or all that exist; 0 only if tests ran and none failed.
 
     Raises:
-        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages of the tests are not there.
+        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages for developers are not installed.
     """
-    if importlib.util.find_spec("pytest") is None:
-        raise SluiceError(281, "the packages of the tests are not installed", "run ./sluice install, then this again")
+    require("pytest")
     there = [ring for ring in RINGS if ring == LINT or any((paths.PROJECT / "tests" / ring).rglob("test_*.py"))]
     if unknown := [name for name in names if name not in there]:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(there)}")

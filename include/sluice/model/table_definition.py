@@ -1,4 +1,4 @@
-"""What a command says of its table: before, after, and the statement that did it. See "Commands" in architecture.md."""
+"""What a command says of its table: before, after, and the statement that did it. See "Commands" in ddl.md."""
 
 from __future__ import annotations
 

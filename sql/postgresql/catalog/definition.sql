@@ -1,4 +1,4 @@
--- What tables are, by relid, in the form in which commands carry it: see "Commands" in include/docs/architecture.md. A dump
+-- What tables are, by relid, in the form in which commands carry it: see "Commands" in include/docs/ddl.md. A dump
 -- reads the same. A column's number never changes and is never given out again, which tells a rename from a drop and an add.
 -- Indexes that no constraint made are not in it, nor NOT NULL as a constraint: one that is not valid lets NULLs be there.
 SELECT class.oid AS relid, jsonb_build_object(
