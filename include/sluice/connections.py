@@ -52,7 +52,7 @@ def seal(connections: Mapping[str, ConnectionInfo]) -> str:
 def open_sealed(text: str) -> dict[str, ConnectionInfo]:
     """The connections that `seal` was given. Raises ConfigError if the key is not the one that sealed them."""
     try:
-        plain = json.loads(_box().decrypt(text.encode()))
+        plain = json.loads(_box().decrypt(os.fsencode(text)))
     except InvalidToken:
         raise ConfigError(
             12,

@@ -149,6 +149,8 @@ def test_pausing_names_the_way_back(sluice):
             "./sluice trigger verify NAME=VALUE ..., with these names: source (flights), slaves (zurich, geneva)",
         ),
         (["trigger", "verify"], "Invalid input for param slaves"),
+        (["trigger", "verify", "sample=" + "[" * 100_000], "SLC-914: 'sample=[[["),
+        (["trigger", "verify", "--conf", "[" * 100_000], "SLC-914: no choice of verify can be read in '[[["),
         (["trigger", "verify", "--conf", "[1]"], "SLC-914: no choice of verify can be read in '[1]'"),
         (["trigger", "verfy"], "SLC-913: Airflow knows no DAG verfy\nHINT: name one of these: administer, "),
         (["trigger", "drain__flights__zurich"], "SLC-919: drain__flights__zurich is paused: its runs would wait"),
@@ -163,6 +165,8 @@ def test_pausing_names_the_way_back(sluice):
         "a value",
         "a choice misspelt",
         "a choice missing",
+        "a value nested without end",
+        "an object nested without end",
         "no object",
         "unknown DAG",
         "paused DAG",
@@ -265,7 +269,7 @@ def test_an_address_that_is_none_is_refused(sluice, address, fault):
 
 
 def test_airflows_own_command_line_runs_where_our_airflow_is(sluice, deployment):
-    words = ["sluice.cli.parser", "airflow", "dags", "list", "--output", "plain"]
+    words = ["sluice.cli", "airflow", "dags", "list", "--output", "plain"]
     said = subprocess.run([sys.executable, "-m", *words], env=dict(os.environ), capture_output=True, text=True)
     assert "drain__flights__zurich" in said.stdout, said.stderr
 

@@ -205,11 +205,24 @@ def test_a_schema_that_is_not_there_is_told(world, subject, change):
 
 
 @pytest.mark.parametrize(("name", "subject"), [("master", f"source {SOURCE}"), ("zurich", "slave zurich")])
-def test_a_database_that_takes_no_writes_is_told(world, name, subject):
-    world.reader(name).execute(f"ALTER DATABASE {world.infos[name].database} SET default_transaction_read_only = on")
-    text = wrong(world)[subject]
-    assert text.startswith("SLC-038")
-    assert "point the connection at the primary" in text
+@pytest.mark.parametrize(
+    ("whose", "said"),
+    [
+        ("DATABASE {database}", "set for this database"),
+        ("ROLE {login}", "set for this role"),
+        ("ROLE {login} IN DATABASE {database}", "set for this role in this database"),
+    ],
+    ids=["database", "role", "role in database"],
+)
+def test_a_setting_that_lets_nobody_write_is_told_with_what_to_type(world, name, subject, whose, said):
+    info = world.infos[name]
+    setting = f"ALTER {whose.format(database=info.database, login=info.login)} SET default_transaction_read_only = on"
+    world.reader(name).execute(setting)
+    fact, hint = wrong(world)[subject].splitlines()
+    assert fact.startswith("SLC-340")
+    assert fact.endswith(said)
+    world.session(name).execute(hint.rpartition(": ")[2])
+    assert wrong(world) == {}
 
 
 def test_everything_else_is_looked_at_though_much_is_missing(world):

@@ -244,7 +244,7 @@ def test_a_reader_that_has_seen_enough_ends_the_export_without_a_word(world):
     world.master.execute("INSERT INTO t SELECT n, repeat('x', 1000) FROM generate_series(1, 5000) AS n")
     world.publish()
     env = {**os.environ, "PYTHONPATH": str(PROJECT / "include")}
-    command = [sys.executable, "-m", "sluice.cli.parser", "export", SOURCE, "--format", "jsonl"]
+    command = [sys.executable, "-m", "sluice.cli", "export", SOURCE, "--format", "jsonl"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert json.loads(process.stdout.readline())["columns"]["id"] == "1"
         process.stdout.close()

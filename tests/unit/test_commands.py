@@ -38,6 +38,35 @@ def launcher() -> ModuleType:
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["status", "--every", "nan"], "seconds from 0 to"),
+        (["status", "--every", "inf"], "seconds from 0 to"),
+        (["statement", "s", "--sql-file", "-", "--wait", "nan"], "seconds from 0 to"),
+        (["statement", "s", "--show", str(1 << 63)], "at most 63 bits"),
+        (["rejected", "s", "a", "-1"], "a number from 0|unrecognized"),
+        (["dispatcher", "s", "a", "--approve", "9" * 5000], "invalid|at most 63 bits"),
+        (["export", "s", "--from", "0"], "counted from 1"),
+    ],
+    ids=" ".join,
+)
+def test_a_number_that_makes_no_sense_is_refused_with_how_it_is_written(words, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        parser.main(words)
+    assert ended.value.code == 2
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_what_is_no_text_and_a_home_that_is_none_are_told(monkeypatch, capsys, tmp_path):
+    assert parser.main(["grants", "\udcff"]) == 1
+    assert capsys.readouterr().err.startswith(r"SLC-342: '\udcff' is no text in UTF-8")
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SLUICE_HOME", str(tmp_path / "file" / "home"))
+    assert parser.main(["up"]) == 1
+    assert "file/home cannot be used: File exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "command", ["demo", "test", "up", "down", "status", "check", "statement", "bench", "install", "lock"]
 )
 def test_each_command_explains_itself(command, capsys):

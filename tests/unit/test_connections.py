@@ -58,6 +58,13 @@ def test_an_altered_text_does_not_open():
 
 
 @pytest.mark.usefixtures("key_file")
+@pytest.mark.parametrize("text", ["abc", "\udcff", "=" * 100], ids=ascii)
+def test_what_was_never_sealed_does_not_open(text):
+    with pytest.raises(ConfigError, match=r"SLC-012"):
+        open_sealed(text)
+
+
+@pytest.mark.usefixtures("key_file")
 def test_a_job_without_connections_says_how_to_start_it(monkeypatch):
     monkeypatch.delenv(SEALED_ENV, raising=False)
     with pytest.raises(ConfigError, match=rf"SLC-011: .*{SEALED_ENV} is not set") as caught:

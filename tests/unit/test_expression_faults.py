@@ -79,12 +79,28 @@ COLUMNS = [
         ("flag::date = day", "boolean cannot be cast to date"),
         ("id", "no condition, but integer"),
         ("'t'", "no condition"),
-        (" OR ".join(["NOT (" * 2000 + "flag" + ")" * 2000]), "nested too deeply|no expression"),
+        ("(" * 2000 + "flag" + ")" * 2000, "nested too deeply"),
+        ("id" + " + 1" * 100 + " = 1", "nested too deeply: 102 levels, of at most 100"),
+        ("flag" + " OR flag" * 5000, "it is too long: 40004 signs, of at most 20000"),
+        (f"{'NULLIF(' * 20}id{', 1)' * 20} = 1", r"it is too large: \d+ parts, of at most 10000"),
+        (f"{'(' * 20}flag{' BETWEEN false AND true)' * 20}", r"it is too large: \d+ parts, of at most 10000"),
+        ("-7 / 92233720368571e+30808 = 1", "more than 1000 digits before the point"),
+        ("1e-1001 = 1", "more than 1000 digits before the point, or after it"),
+        ("'1e1000'::numeric = 1", "more than 1000 digits"),
+        (f"name ILIKE '{'%a' * 501}'", "ILIKE: the pattern has more than 1000 signs"),
     ],
 )
 def test_a_fault_is_told_before_any_row(text, why):
     with pytest.raises(Fault, match=why):
         parse(text).condition(COLUMNS)
+
+
+def test_what_one_may_write_is_evaluated_in_time():
+    digits = pa.array([["1" * 131_000, "3." + "1" * 16_000]] * 20)
+    two = [Column("one", "numeric"), Column("other", "numeric")]
+    assert len(parse("one / other").value(two).texts(digits)) == 20
+    listed = parse(f"id IN ({', '.join(map(str, range(3_000)))})").condition(COLUMNS[:1])
+    assert listed.holds(pa.array([["2999"], ["3000"]])).to_pylist() == [True, False]
 
 
 def test_names_are_folded_as_in_sql_and_new_and_old_are_images():
@@ -123,3 +139,9 @@ def test_rows_come_in_chunks_and_there_may_be_none():
     of_one = parse("CASE WHEN id = 1 THEN 10 / id > 1 END AND id <> 5").condition(COLUMNS[:1])
     assert of_one.holds(chunks).to_pylist() == [True, False, False]
     assert of_one.holds(chunks.slice(0, 0)).to_pylist() == []
+
+
+@pytest.mark.parametrize("text", ["COALESCE(price, 1) = 1", "price IS NULL", "NULLIF(price, 1) IS NOT DISTINCT FROM 2"])
+def test_there_may_be_no_rows_of_any_kind(text):
+    rows = pa.array([], pa.list_(pa.string()))
+    assert parse(text).condition(COLUMNS).holds(rows).to_pylist() == []

@@ -184,6 +184,9 @@ def test_a_statement_is_put_under_the_slaves_names(text, there):
         "DELETE FROM t USING pay WHERE pay.id = t.id",
         "WITH t AS (SELECT 1) SELECT * FROM t",
         "COMMENT ON COLUMN planes.x IS 'y'",
+        "TRUNCATE public...t CASCADE",
+        "UPDATE a.b.c.t SET v = 1",
+        "SELECT 1 FROM public..t",
     ],
 )
 def test_a_statement_on_what_the_slave_has_otherwise_is_refused(text):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import os
+import tracemalloc
 from io import BytesIO
 
 import pytest
 
 from sluice.errors import SluiceError
-from sluice.initial_update.files.encoding import Packing, message
+from sluice.initial_update.files.encoding import BUFFER_BYTES, Packing, message
 from sluice.messages.xml_reader import parse
 from sluice.model.names import TableName
 from sluice.storage.files import HashingFile
@@ -83,3 +84,19 @@ def test_what_is_no_key_is_refused(key, content):
         packed(Packing(key_file=key("k", content)))
     with pytest.raises(SluiceError, match=r"SLC-193"):
         packed(Packing(key_file="/nowhere/k"))
+
+
+def test_a_damaged_file_leaves_nothing_in_memory():
+    damaged = b"no zstd at all"
+
+    def fail() -> None:
+        with pytest.raises(OSError, match="ZSTD"):
+            unpacked(Packing(), damaged)
+
+    fail()
+    tracemalloc.start()
+    for _ in range(3):
+        fail()
+    left, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert left < BUFFER_BYTES

@@ -55,6 +55,16 @@ class Poor(Louder):
         self.columns, self.key = (), ()
 
 
+class Odd(Louder):
+    def __init__(self, layout):
+        self.columns, self.key = ("id", 5), 7
+
+
+class Endless(Louder):
+    def __init__(self, layout):
+        self.columns, self.key = None, ()
+
+
 def named(kind):
     return f"{__name__}:{kind.__name__}"
 
@@ -104,6 +114,8 @@ def test_a_plugin_that_fails_or_hangs_or_answers_nonsense_is_named(answer, why, 
         ("nowhere:Plugin", "No module named 'nowhere'"),
         (f"{__name__}:rows", "lacks `columns`|TypeError"),
         (f"{__name__}:Poor", "its columns are none"),
+        (f"{__name__}:Odd", "AttributeError"),
+        (f"{__name__}:Endless", "TypeError"),
     ],
 )
 def test_a_plugin_that_is_none_is_refused_before_any_row(plugin, why):

@@ -178,6 +178,6 @@ def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object
             return name, [one for one in value.split(",") if one]
         if "string" in kinds:
             return name, value
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return name, json.loads(value)
-    raise SluiceError(914, f"{word!r} is no choice of {dag}", _choices(dag, params))
+    raise SluiceError(914, f"{word[:200]!r} is no choice of {dag}", _choices(dag, params))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -135,7 +135,11 @@ class PlainDirectory:
     def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
         """Read the row groups that hold later ordinals, of the bytes that were hashed: a copy, made anew each time."""
         with ExitStack() as stack:
+            stack.enter_context(legible(written.name))
             file = stack.enter_context(pq.ParquetFile(self._copied(written, stack)))
+            columns = list(file.schema_arrow)
+            if not all(field in columns for field in schema):
+                raise altered(written.name, "it has other columns")
             place = LOGGED.get_field_index("ordinal")
             groups = [
                 number
@@ -225,3 +229,21 @@ def absent(fact: str) -> TransientError:
         "no change is lost; mount the directory or mend the filesystem, the next run goes on. See the runbook if it is "
         "lost for good",
     )
+
+
+@contextmanager
+def legible(name: str) -> Iterator[None]:
+    """Let what Arrow stumbles over in a damaged file be ours. It knows many errors; those of a disk have a number.
+
+    Raises:
+        SluiceError: SLC-047, it is no file as `write` makes them.
+        TransientError: SLC-053, the disk does not let it be read.
+    """
+    try:
+        yield
+    except SluiceError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno:
+            raise absent(f"segment {name} cannot be read: {error}") from None
+        raise altered(name, f"it cannot be read: {str(error).partition(chr(10))[0]}") from None

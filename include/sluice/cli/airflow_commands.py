@@ -41,11 +41,11 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
     dags = _context().dags()
     try:
         given = json.loads(conf or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
         raise SluiceError(
-            914, f"no choice of {dag} can be read in {conf!r}", "write a JSON object; nothing was changed"
+            914, f"no choice of {dag} can be read in {str(conf)[:200]!r}", "write a JSON object; nothing was changed"
         )
     run = dags.trigger(dag, given | dags.conf(dag, words))
     print(f"triggered: {run}")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sluice.cli.arguments import number, ordinal, positive, seconds
 from sluice.errors import SluiceError
 
 if TYPE_CHECKING:
@@ -19,11 +20,9 @@ BENCHES = ("capture", "publish", "apply", "drain", "slaves", "initial-update", "
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    # Whatever follows is Airflow's, options and all.
-    options = (
-        argparse.Namespace(run=_airflow, words=words[1:]) if words[:1] == ["airflow"] else parser().parse_args(words)
-    )
     try:
+        # Whatever follows is Airflow's, options and all.
+        options = argparse.Namespace(run=_airflow, words=words[1:]) if words[:1] == ["airflow"] else _options(words)
         return int(options.run(options))
     except SluiceError as error:
         print(error, file=sys.stderr)
@@ -32,6 +31,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 141
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    """What was typed. Raises SluiceError SLC-342, some of it is no text."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise SluiceError(
+                342, f"{word!a} is no text in UTF-8", "nothing was done; type that word again, in UTF-8"
+            ) from None
+    return parser().parse_args(words)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -59,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
 
     status = commands.add_parser("status", help="show slaves, dispatchers, positions and holdback")
     status.add_argument("--json", action="store_true", help="for programs")
-    status.add_argument("--every", type=float, metavar="SECONDS", help="again and again, until it is interrupted")
+    status.add_argument("--every", type=seconds, metavar="SECONDS", help="again and again, until it is interrupted")
     status.set_defaults(run=_status)
 
     check = commands.add_parser("check", help="validate the configuration and test every connection")
@@ -101,9 +112,9 @@ def parser() -> argparse.ArgumentParser:
     export = commands.add_parser("export", help="write a range of a source's change log as XML or JSON lines")
     export.add_argument("source", metavar="SOURCE", help="name of the source in the configuration")
     export.add_argument(
-        "--from", dest="first", type=_ordinal, metavar="ORDINAL", help="first transaction (default: all)"
+        "--from", dest="first", type=ordinal, metavar="ORDINAL", help="first transaction (default: all)"
     )
-    export.add_argument("--to", dest="last", type=_ordinal, metavar="ORDINAL", help="last transaction (default: all)")
+    export.add_argument("--to", dest="last", type=ordinal, metavar="ORDINAL", help="last transaction (default: all)")
     export.add_argument("--format", default="xml", choices=("xml", "jsonl"), help="xml (default) or jsonl")
     export.add_argument("--output", type=Path, metavar="FILE", help="a file, whole or not there (default: print)")
     export.set_defaults(run=_export)
@@ -111,18 +122,20 @@ def parser() -> argparse.ArgumentParser:
     statement.add_argument("source", metavar="SOURCE", help="the master, as the configuration calls it")
     which = statement.add_mutually_exclusive_group(required=True)
     which.add_argument("--sql-file", metavar="FILE", help="the statement; - reads it from stdin")
-    which.add_argument("--show", type=int, metavar="NUMBER", help="what each node answered to one issued before")
+    which.add_argument("--show", type=number, metavar="NUMBER", help="what each node answered to one issued before")
     statement.add_argument("--schema", default="public", help="where plain names are looked up (default: public)")
     statement.add_argument(
         "--allow-varying", action="store_true", help="although it may do something else on each node"
     )
-    statement.add_argument("--wait", type=float, default=60, metavar="S", help="wait so long for slaves (default: 60)")
+    statement.add_argument(
+        "--wait", type=seconds, default=60, metavar="S", help="wait so long for slaves (default: 60)"
+    )
     statement.set_defaults(run=_statement)
 
     rejected = commands.add_parser("rejected", help="show, carry out or drop changes that a slave did not carry out")
     rejected.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     rejected.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
-    rejected.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="which ones (default: all)")
+    rejected.add_argument("numbers", nargs="*", type=number, metavar="NUMBER", help="which ones (default: all)")
     then = rejected.add_mutually_exclusive_group()
     then.add_argument("--carry-out", action="store_true", help="write them to the slave now, in their order")
     then.add_argument("--drop", action="store_true", help="forget them")
@@ -133,11 +146,13 @@ def parser() -> argparse.ArgumentParser:
     gate.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
     decision = gate.add_mutually_exclusive_group()
     decision.add_argument(
-        "--remove-first", type=_ordinal, metavar="ORDINAL", help="keep this transaction aside, and go past it"
+        "--remove-first", type=ordinal, metavar="ORDINAL", help="keep this transaction aside, and go past it"
     )
     decision.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
-    decision.add_argument("--approve", type=int, metavar="KEY", help="have that command of the master carried out")
-    decision.add_argument("--reject", type=int, metavar="KEY", help="pass over that command of the master, and keep it")
+    decision.add_argument("--approve", type=number, metavar="KEY", help="have that command of the master carried out")
+    decision.add_argument(
+        "--reject", type=number, metavar="KEY", help="pass over that command of the master, and keep it"
+    )
     gate.set_defaults(run=_dispatcher)
 
     losses = commands.add_parser("losses", help="show what columns of a slave would lose, and allow it")
@@ -173,7 +188,7 @@ def parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
     bench.add_argument("name", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
-    bench.add_argument("--scale", type=_positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
+    bench.add_argument("--scale", type=positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
     bench.set_defaults(run=_bench)
 
     install = commands.add_parser("install", help="install what uv.lock says into .venv, as any command does if needed")
@@ -268,7 +283,7 @@ def _statement(options: argparse.Namespace) -> int:
     if options.show is not None:
         return commands.show_statement(options.source, options.show, options.wait)
     try:
-        text = sys.stdin.read() if options.sql_file == "-" else Path(options.sql_file).read_text(encoding="utf-8")
+        text = sys.stdin.read() if options.sql_file == "-" else Path(options.sql_file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SluiceError(106, f"the statement cannot be read: {error}", "name a file of UTF-8 text, or -") from None
     return commands.issue_statement(
@@ -290,9 +305,9 @@ def _dispatcher(options: argparse.Namespace) -> int:
     from sluice.cli import commands
     from sluice.state.ddl_question import Decision
 
-    if options.remove_first:
+    if options.remove_first is not None:
         return commands.remove_first(options.source, options.slave, options.remove_first)
-    if options.skip:
+    if options.skip is not None:
         return commands.skip(options.source, options.slave, options.skip)
     for answer in Decision:
         if (key := getattr(options, answer)) is not None:
@@ -357,21 +372,3 @@ def _show(runtime: Runtime) -> None:
     print(f"PostgreSQL     {runtime.psql('master')}")
     print(f"Spark Connect  sc://localhost:{runtime.spark_port}")
     print("End it with ./sluice down")
-
-
-def _ordinal(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("transactions are counted from 1")
-    return value
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError("a number above 0")
-    return value
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -86,7 +86,7 @@ def _output(to: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    unfinished = to.with_name(f".{to.name}.{os.getpid()}")
+    unfinished = to.parent / f".{to.name}.{os.getpid()}"
     try:
         with unfinished.open("xb") as file:
             yield file

@@ -16,7 +16,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from sluice import shell
-from sluice.config import consistency, templates
+from sluice.config import consistency, strict_yaml, templates
 from sluice.config.fields import DagPrefix, Identifier, Location, Name, Prefix, RoleName, meant
 from sluice.config.mapper import Mapper
 from sluice.config.models import (
@@ -36,7 +36,6 @@ from sluice.config.models import (
     WipeOut,
     maybe_empty,
 )
-from sluice.config.strict_yaml import StrictLoader, place, reason
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
@@ -45,6 +44,9 @@ from sluice.model.watched import Pattern, chosen, distinct, split_pattern
 from sluice.paths import PROJECT, at_home
 
 CONFIG_ENV = "SLUICE_CONFIG"
+
+# So many places that are wrong are told at once.
+_TOLD = 50
 
 _T = TypeVar("_T")
 
@@ -301,17 +303,25 @@ def load(file: Path | None = None) -> Config:
     """
     file = file or path()
     try:
-        raw = yaml.load(file.read_text(encoding="utf-8"), Loader=StrictLoader)
+        raw = strict_yaml.read(file)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(1, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or mend the file") from None
+    return valid(raw, file)
+
+
+def valid(raw: object, file: Path) -> Config:
+    """What a file holds as a configuration. Raises ConfigError SLC-002 with every place that is wrong."""
     try:
         return Config.model_validate(raw)
     except ValidationError as error:
         keys = _all_keys()
+        found = error.errors(include_url=False, include_input=False)
         told = (
-            f"  {place(templates.written_at(raw, fault['loc']))}: {reason(fault, keys)}" for fault in error.errors()
+            f"  {strict_yaml.place(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
+            for fault in found[:_TOLD]
         )
-        faults = "\n".join(dict.fromkeys(told))
+        more = [f"  and {len(found) - _TOLD} more"] if len(found) > _TOLD else []
+        faults = "\n".join([*dict.fromkeys(told), *more])
         raise ConfigError(2, f"{file} is not valid:\n{faults}", f"mend these and run `{shell.check()}`") from None
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from sluice.config.fields import Actions, Identifier, Label, Location, TableAlias
 from sluice.model.action import Existing, Filled, Policies, Policy
+from sluice.model.limits import MOST_SIGNS
 from sluice.model.row_conflict import ConflictAction
 
 # Masks that are no constant.
@@ -68,6 +69,9 @@ Action = Annotated[str, Field(pattern="^[IUD]$")]
 Statement = Annotated[str, Field(pattern=r"^\s*(?i:call|select|insert|update|delete|merge|with)\s")]
 
 
+Expression = Annotated[str, Field(max_length=MOST_SIGNS)]
+
+
 class SlaveTable(Part):
     """What a slave sees of the tables that an entry takes. Names are the master's, but for what stands behind them."""
 
@@ -76,19 +80,21 @@ class SlaveTable(Part):
     columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
     without: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = frozenset()
     searchable: Annotated[frozenset[Identifier], Field(description="columns that rows are looked up by")] = frozenset()
-    where: Annotated[str | None, Field(description="condition on the master's columns: rows that the slave gets")] = (
-        None
-    )
-    compute: Annotated[dict[Identifier, str], Field(description="slave's column: expression, by master's columns")] = {}
+    where: Annotated[
+        Expression | None, Field(description="condition on the master's columns: rows that the slave gets")
+    ] = None
+    compute: Annotated[
+        dict[Identifier, Expression], Field(description="slave's column: expression, by master's columns")
+    ] = {}
     mask: Annotated[
         dict[Identifier, str | None], Field(description="master's column: hash, redact, or what stands there instead")
     ] = {}
     stylesheet: Annotated[bool, Field(description="whether its messages pass the slave's stylesheet")] = True
     plugin: Annotated[str | None, Field(description="entry point of sluice.plugins, or module:attribute")] = None
     actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
-    when: Annotated[str | None, Field(description="condition on old and new columns: changes that are carried out")] = (
-        None
-    )
+    when: Annotated[
+        Expression | None, Field(description="condition on old and new columns: changes that are carried out")
+    ] = None
     veto: Annotated[str | None, Field(description="entry point of sluice.vetoes, or module:attribute")] = None
     on_missing: Annotated[ConflictAction, Field(description="when a row that changes or goes is not there")] = (
         ConflictAction.WARN

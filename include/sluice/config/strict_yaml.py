@@ -1,16 +1,65 @@
-"""YAML as a person means it: no key twice, no key that is a list or a mapping; and what is wrong in it, in words."""
+"""YAML as a person means it: no key twice, no key that is a list or a mapping; and what is wrong in it, in words.
+
+An alias repeats what may hold aliases itself, so few lines can stand for more than any memory holds: what comes out is
+counted before it is made.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Hashable, Sequence
+import re
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from pathlib import Path
 
 import yaml
 from pydantic_core import ErrorDetails
 
+from sluice.model.limits import MOST_BYTES_OF_FILE, MOST_ENTRIES, MOST_LEVELS_OF_FILE
+
+# No path, name or text of a database can hold a NUL, and no file half a character.
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+# What constructors of scalars raise for a text that is none of theirs.
+_NONE_OF_THEIRS = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
+
+
+def read(file: Path) -> object:
+    """What a file holds.
+
+    Raises:
+        OSError, UnicodeDecodeError: it cannot be read.
+        YAMLError: it is no YAML, or not as a person means it, or too large.
+    """
+    with file.open("rb") as opened:
+        content = opened.read(MOST_BYTES_OF_FILE + 1)
+    if len(content) > MOST_BYTES_OF_FILE:
+        raise yaml.YAMLError(f"it has more than {MOST_BYTES_OF_FILE:,} bytes")
+    try:
+        return yaml.load(content.decode(), Loader=StrictLoader)
+    except RecursionError:
+        raise yaml.YAMLError(f"it has more than {MOST_LEVELS_OF_FILE} levels") from None
+
 
 class StrictLoader(yaml.SafeLoader):
     """YAML takes the last of two equal keys without a word; two slaves of one name would become one."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        found = super().get_single_node()
+        if found is not None:
+            _expect_bounded(found)
+        return found
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        if not isinstance(node, yaml.ScalarNode):
+            return super().construct_object(node, deep=deep)
+        if _NO_TEXT.search(node.value):
+            raise yaml.MarkedYAMLError(problem="a text has a character that is none", problem_mark=node.start_mark)
+        try:
+            return super().construct_object(node, deep=deep)
+        except _NONE_OF_THEIRS:
+            kind = node.tag.rpartition(":")[2]
+            raise yaml.MarkedYAMLError(
+                problem=f"{node.value[:40]!r} is no {kind}; put a text into quotes", problem_mark=node.start_mark
+            ) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         seen = set()
@@ -25,6 +74,36 @@ class StrictLoader(yaml.SafeLoader):
             seen.add(key)
         mapping: dict[object, object] = super().construct_mapping(node, deep=deep)
         return mapping
+
+
+def _expect_bounded(whole: yaml.Node) -> None:
+    """Raises MarkedYAMLError if what it stands for has too many levels or entries, or holds itself."""
+    entries: dict[yaml.Node, int] = {}
+    within: list[yaml.Node] = []
+
+    def count(node: yaml.Node) -> int:
+        if node in entries:
+            return entries[node]
+        if node in within or len(within) == MOST_LEVELS_OF_FILE:
+            problem = "it holds itself" if node in within else f"it has more than {MOST_LEVELS_OF_FILE} levels"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        within.append(node)
+        entries[node] = 1 + sum(map(count, _parts(node)))
+        within.pop()
+        if entries[node] > MOST_ENTRIES:
+            problem = f"with what aliases repeat it has more than {MOST_ENTRIES:,} entries"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        return entries[node]
+
+    count(whole)
+
+
+def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.SequenceNode):
+        yield from node.value
+    elif isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            yield from pair
 
 
 def place(location: Sequence[int | str]) -> str:

@@ -63,13 +63,19 @@ def _replications(raw: Any) -> Iterator[tuple[int, Any]]:
     """Each replication, with its number in the file; one that names a slave itself goes before that of its kind."""
     kinds = {entry: _names(told) for entry, told in raw["slaves"].items()}
     pairs = raw["replications"]
-    alone = [(one.get("source"), one.get("slave")) for one in pairs if isinstance(one, Mapping)]
+    alone = {_pair(one) for one in pairs if isinstance(one, Mapping)}
     for number, one in enumerate(pairs):
         kind = one.get("slave") if isinstance(one, Mapping) else None
         if not isinstance(kind, str) or not kinds.get(kind):
             yield number, one
             continue
-        yield from ((number, {**one, "slave": name}) for name in kinds[kind] if (one.get("source"), name) not in alone)
+        each = ({**one, "slave": name} for name in kinds[kind])
+        yield from ((number, pair) for pair in each if _pair(pair) not in alone)
+
+
+def _pair(one: Mapping[str, Any]) -> tuple[str, str]:
+    """The source and the slave as they are written, whatever stands there."""
+    return str(one.get("source")), str(one.get("slave"))
 
 
 def _named(value: Any, name: str) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from sluice.expressions import casts, numbers
 from sluice.expressions.numbers import Failure
 from sluice.expressions.rows import RowImages
 from sluice.expressions.tree import Fault, Literal, Number
 from sluice.expressions.value_types import Type, TypeFamily, Values, packed, parse
+from sluice.model.limits import MOST_DIGITS
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def number(node: Number) -> Bound:
     try:
         if node.text.isdecimal() and len(node.text) < 20 and int(node.text) < 1 << 63:
             return constant(TypeFamily.INTEGER, int(node.text))
-        return constant(TypeFamily.NUMERIC, numbers.numeric(node.text))
+        return constant(TypeFamily.NUMERIC, numbers.bounded(numbers.numeric(node.text), MOST_DIGITS))
     except Failure as failure:
         raise Fault(f"{node.text}: {failure}") from None
 
@@ -54,7 +56,8 @@ def coerced(one: Bound, kind: TypeFamily, place: str, name: str = "") -> Bound:
     if one.constant:
         try:
             text = one.constant.text
-            return constant(kind, None if text is None else parse(kind, text))
+            value = None if text is None else parse(kind, text)
+            return constant(kind, numbers.bounded(value, MOST_DIGITS) if isinstance(value, Decimal) else value)
         except Failure as failure:
             raise Fault(f"{one.constant.text!r} beside {name or kind.value}: {failure}") from None
     if one.kind is kind:

@@ -15,6 +15,7 @@ from sluice.expressions.functions import COMPARISONS, OPERATIONS, Operation, com
 from sluice.expressions.rows import RowImages
 from sluice.expressions.tree import Call, Fault
 from sluice.expressions.value_types import Type, TypeFamily, Values, listed, packed, printed
+from sluice.model.limits import MOST_OF_PATTERN
 
 
 def choice(conditions: Sequence[Bound], values: Sequence[Bound]) -> Bound:
@@ -95,7 +96,7 @@ def _null(node: Call, arguments: Sequence[Bound]) -> Bound:
 
     def run(rows: RowImages) -> Values:
         values = of.run(rows)
-        return pa.array([one is None for one in values]) if isinstance(values, list) else pc.is_null(values)
+        return pa.array([one is None for one in values], pa.bool_()) if isinstance(values, list) else pc.is_null(values)
 
     return Bound(Type.plain(TypeFamily.BOOLEAN), run, risky=of.risky)
 
@@ -131,6 +132,8 @@ def _like(node: Call, arguments: Sequence[Bound]) -> Bound:
     of, pattern = arguments
     if pattern.constant is None or pattern.constant.text is None:
         raise Fault(f"{node.name.upper()}: the pattern is a text in quotes")
+    if len(pattern.constant.text) > MOST_OF_PATTERN:
+        raise Fault(f"{node.name.upper()}: the pattern has more than {MOST_OF_PATTERN} signs")
     if of.kind is TypeFamily.CHAR:
         raise Fault(f"{node.name.upper()}: {of.type.name} ends in blanks; write x::text to do without them")
     texts, known = coerced(of, TypeFamily.TEXT, node.name.upper()), pattern.constant.text

@@ -6,13 +6,26 @@ may stand here is listed with what it may hold, and all else is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
 
 from sluice.expressions.casts import sized
-from sluice.expressions.tree import Call, Case, Cast, Fault, Field, Image, Literal, Node, Number, Truth
+from sluice.expressions.tree import (
+    Call,
+    Case,
+    Cast,
+    Fault,
+    Field,
+    Image,
+    Literal,
+    Node,
+    Number,
+    Truth,
+    expect_bounded,
+)
+from sluice.model.limits import MOST_SIGNS
 
 _COMPARING: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -56,6 +69,7 @@ _TYPES = {
     "TIMESTAMP": "timestamp without time zone",
     "TIMESTAMPTZ": "timestamp with time zone",
 }
+_SIZE = re.compile("[0-9]{1,9}")
 # Those whose values may be cut to a size.
 _SIZED = {"DECIMAL": "numeric", "VARCHAR": "character varying"}
 # What the parser notes beside a node and what changes nothing of its meaning.
@@ -66,14 +80,29 @@ def read(text: str) -> Node:
     """What the text says.
 
     Raises:
-        Fault: it is no expression, or one with something that the language has not.
+        Fault: it is no expression, one with something that the language has not, or one that would cost too much.
     """
+    if len(text) > MOST_SIGNS:
+        raise Fault(f"it is too long: {len(text)} signs, of at most {MOST_SIGNS}")
     try:
-        return _node(parse_one(text, read="postgres", into=exp.Condition))
-    except SqlglotError:
-        raise Fault(f"{text!r} is no expression that can be read") from None
+        text.encode()
+        node = _node(_parsed(text))
+        expect_bounded(node)
+    except UnicodeEncodeError:
+        raise Fault("it has a character that is none") from None
     except RecursionError:
         raise Fault("it is nested too deeply") from None
+    return node
+
+
+def _parsed(text: str) -> exp.Expr:
+    try:
+        return parse_one(text, read="postgres", into=exp.Condition)
+    except RecursionError:
+        raise
+    except Exception:
+        # It stumbles over some texts with errors of other kinds than its own.
+        raise Fault(f"{text!r} is no expression that can be read") from None
 
 
 def _node(tree: exp.Expr) -> Node:
@@ -162,7 +191,7 @@ def _cast(tree: exp.Expr) -> Node:
     to = parts["to"]
     kind = to.this.name if isinstance(to.this, exp.DType) else ""
     name, sizes = _TYPES.get(kind), [one.name for one in to.expressions]
-    if name and sizes and kind in _SIZED and all(map(str.isdecimal, sizes)):
+    if name and sizes and kind in _SIZED and all(_SIZE.fullmatch(size) for size in sizes):
         name = sized(_SIZED[kind], *map(int, sizes))
     elif name is None or sizes:
         raise Fault(

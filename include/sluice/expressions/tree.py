@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sluice.model.limits import MOST_LEVELS, MOST_PARTS
+
 
 class Fault(ValueError):
     """What is wrong with an expression, in words; whoever knows its place adds that."""
@@ -81,6 +83,28 @@ def fields(node: Node) -> Iterator[Field]:
         yield node
     for part in _parts(node):
         yield from fields(part)
+
+
+def expect_bounded(node: Node) -> None:
+    """See that it can be evaluated in time. A part that stands at several places counts at each of them.
+
+    Raises:
+        Fault: it has more levels or parts than an expression may have.
+    """
+    levels, parts = _measured(node, {})
+    if levels > MOST_LEVELS:
+        raise Fault(f"it is nested too deeply: {levels} levels, of at most {MOST_LEVELS}")
+    if parts > MOST_PARTS:
+        raise Fault(f"it is too large: {parts} parts, of at most {MOST_PARTS}")
+
+
+def _measured(node: Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Its levels and its parts; each part is looked at once, however often it is there."""
+    if id(node) not in known:
+        within = [_measured(part, known) for part in _parts(node)]
+        levels = 1 + max((levels for levels, _ in within), default=0)
+        known[id(node)] = levels, 1 + sum(parts for _, parts in within)
+    return known[id(node)]
 
 
 def _parts(node: Node) -> Iterator[Node]:

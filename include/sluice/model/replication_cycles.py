@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.model.names import TableName
@@ -43,8 +43,9 @@ class Link:
 
     def _there(self, one: Pattern) -> Iterator[Pattern]:
         """As what one of them arrives; of a wildcard, each table that has a name of its own as well."""
-        moved = {name for name in self.moved if one.takes(name)}
-        if one.wildcard or not moved:
+        named = TableName(one.schema, one.table)
+        moved = filter(one.takes, self.moved) if one.wildcard else [named] if named in self.moved else []
+        if one.wildcard or named not in self.moved:
             yield Pattern(self.schemas.get(one.schema, one.schema), one.table, one.wildcard)
         for name in moved:
             if chosen(self.patterns, name):
@@ -74,20 +75,19 @@ def _returning(start: Link, arrows: Sequence[Link]) -> Iterable[frozenset[Patter
         todo += [(arrow.ends, arrow.brings(tables)) for arrow in arrows if arrow.begins == place]
 
 
-def _both(tables: Iterable[Pattern], patterns: tuple[Pattern, ...]) -> list[Pattern]:
+def _both(tables: Iterable[Pattern], patterns: Collection[Pattern]) -> list[Pattern]:
     """What tables, or wildcards, and the entries of a source have in common."""
-    found = []
-    for one in tables:
-        for entry in patterns:
-            if entry.excluded or entry.schema != one.schema:
-                continue
-            narrow, wide = sorted((one, entry), key=lambda side: (side.wildcard, -len(side.table)))
-            if narrow == wide or (wide.wildcard and narrow.table.startswith(wide.table)):
-                found.append(narrow)
-    return [one for one in found if not _excluded(one, patterns)]
+    ours, theirs = set(tables), {entry for entry in patterns if not entry.excluded}
+    found = ours & theirs
+    # Thousands may be named, and few are wildcards.
+    for some, others in ((ours, theirs), (theirs, ours)):
+        for wide in (one for one in some if one.wildcard):
+            found |= {one for one in others if one.schema == wide.schema and one.table.startswith(wide.table)}
+    known = frozenset(patterns)
+    return [one for one in found if not _excluded(one, known)]
 
 
-def _excluded(table: Pattern, patterns: tuple[Pattern, ...]) -> bool:
+def _excluded(table: Pattern, patterns: Collection[Pattern]) -> bool:
     if not table.wildcard:
         return chosen(patterns, TableName(table.schema, table.table)) is None
     covering = (one for one in patterns if one.wildcard and one.takes(TableName(table.schema, table.table)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sluice.model.appearance import Appearance
@@ -62,8 +62,12 @@ class Wanted:
         return [TableName(one.schema, one.table) for one in self.entries if not (one.wildcard or one.excluded)]
 
 
-def chosen(patterns: Iterable[Pattern], name: TableName) -> Pattern | None:
+def chosen(patterns: Collection[Pattern], name: TableName) -> Pattern | None:
     """The entry that a table is watched by: one that names it, else an exclusion, else the longest wildcard."""
+    # Where thousands are named, each is looked up for each.
+    named = Pattern(name.schema, name.table)
+    if named in patterns:
+        return named
     found = min(
         (pattern for pattern in patterns if pattern.takes(name)),
         key=lambda pattern: (pattern.wildcard, not pattern.excluded, -len(pattern.table)),

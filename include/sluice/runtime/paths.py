@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice import paths
+from sluice.errors import ConfigError
 from sluice.storage import private_files
 
 _PASSED_THROUGH = 0o711
@@ -74,14 +75,24 @@ class RuntimePaths:
 
         The home itself can be passed through, since root's PostgreSQL runs as another user; all that is in it is
         private by its own mode.
+
+        Raises:
+            ConfigError: SLC-341, they cannot be made.
         """
-        private_files.make(self.home.parent)
-        if not self.home.is_dir():
-            self.home.mkdir(mode=_PASSED_THROUGH)
-        for path in (self.logs, self.airflow, self.spark):
-            private_files.make(path)
-            path.chmod(private_files.DIRECTORY)
-        private_files.make(self.postgres)
+        try:
+            private_files.make(self.home.parent)
+            if not self.home.is_dir():
+                self.home.mkdir(mode=_PASSED_THROUGH)
+            for path in (self.logs, self.airflow, self.spark):
+                private_files.make(path)
+                path.chmod(private_files.DIRECTORY)
+            private_files.make(self.postgres)
+        except OSError as error:
+            raise ConfigError(
+                341,
+                f"the directory {self.home} cannot be used: {error.strerror}: {error.filename}",
+                f"nothing was done; let {paths.HOME_ENV} name a directory that can be written to, or mend its rights",
+            ) from None
 
 
 def write_private(path: Path, text: str, *, executable: bool = False) -> None:

@@ -171,12 +171,13 @@ def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> 
         hint: what else can be done than to mend it.
 
     Raises:
-        ConfigError: SLC-161, it is Unusable.
+        ConfigError: SLC-161, it is Unusable, or not of the kinds of values that it should be.
     """
     try:
         return make()
-    except extensions.UnusableExtension as error:
-        fact = f"the {called} cannot be used for {table}: {error}"
+    except Exception as error:
+        why = error if isinstance(error, extensions.UnusableExtension) else f"{type(error).__name__}: {error}"
+        fact = f"the {called} cannot be used for {table}: {why}"
         raise ConfigError(161, fact, f"mend it, or {hint}; nothing was changed") from error
 
 

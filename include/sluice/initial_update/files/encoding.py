@@ -89,7 +89,8 @@ class Packing:
             yield content
             return
         unpacked = pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
-        while buffer := unpacked.read(BUFFER_BYTES):
+        # PyArrow's `read` keeps what it had reserved for good, if the file is damaged.
+        while buffer := unpacked.read_buffer(BUFFER_BYTES).to_pybytes():
             yield buffer
 
     def closed(self, content: bytes, name: str) -> bytes:

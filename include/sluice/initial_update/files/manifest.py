@@ -28,7 +28,7 @@ from sluice.vendors.protocol.tasks import Form
 MANIFEST = "manifest.json"
 _MORE = 5
 
-_Snapshot = Annotated[str, Field(pattern=r"^\d+:\d+:[\d,]*$")]
+_Snapshot = Annotated[str, Field(pattern=r"^[0-9]{1,20}:[0-9]{1,20}:([0-9]{1,20}(,[0-9]{1,20})*)?$")]
 Views = Mapping[TableName, TableView]
 
 
@@ -90,6 +90,7 @@ class StoredDump(_Part):
         form: how pieces stand in files.
         snapshot, segment, ordinal: what the dump saw, and where the log ended before (R5).
         definitions: how the master's tables are made, as its vendor writes it.
+        sequences: how far the master's sequences had come.
         chunks: in the order of delivery.
         overlap: of what time some of them are, if the dump went on where another one had broken off; version 2.
     """
@@ -103,7 +104,7 @@ class StoredDump(_Part):
     segment: int
     ordinal: int
     definitions: list[Any]
-    sequences: list[Any]
+    sequences: tuple[SequenceValue, ...]
     chunks: tuple[StoredChunk, ...]
     overlap: StoredOverlap | None = None
 
@@ -138,10 +139,6 @@ class StoredDump(_Part):
             Chunk(number, Leaf(one.table, one.table, size), 0, None, binary=one.binary)
             for number, (one, size) in enumerate(zip(self.chunks, sizes, strict=True))
         ]
-
-    def values(self) -> list[SequenceValue]:
-        """How far the master's sequences had come."""
-        return [SequenceValue.from_json(one) for one in self.sequences]
 
     def written(self) -> bytes:
         """The manifest as a file."""

@@ -13,7 +13,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy, given
 from sluice.initial_update.files import approval
-from sluice.initial_update.files.manifest import StoredDump, fingerprints, opened
+from sluice.initial_update.files.manifest import MANIFEST, StoredDump, altered, fingerprints, opened
 from sluice.initial_update.files.merge_snapshots import MergedSnapshots
 from sluice.initial_update.files.verify_files import check
 from sluice.initial_update.participants import restart
@@ -136,9 +136,13 @@ def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
 
 def _dumped(context: Context, stored: StoredDump, place: Directory, awaited: Transfer) -> DumpSource:
     define = master(context.config.source(stored.source).vendor).definition
+    try:
+        definitions = [define(one) for one in stored.definitions]
+    except ValueError:
+        raise altered(place, [f"a definition in {MANIFEST} cannot be read"], awaited) from None
     return DumpSource(
-        [define(one) for one in stored.definitions],
-        stored.values(),
+        definitions,
+        stored.sequences,
         stored.seen,
         stored.position,
         FromFiles(place, awaited.sha256, _settings(context, awaited).key_file),

@@ -187,7 +187,7 @@ class StoredTables:
             segment=position.segment,
             ordinal=position.ordinal,
             definitions=[one.to_json() for one in self._definitions],
-            sequences=[one.to_json() for one in self._sequences],
+            sequences=tuple(self._sequences),
             chunks=(*(self._stored[note] for note, _ in self._kept), *new),
             overlap=StoredOverlap.of(overlap) if overlap else None,
         )

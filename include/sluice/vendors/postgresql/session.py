@@ -54,6 +54,21 @@ _ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
 
 # Said by a transaction that takes changes out of a queue; `capture/guard` refuses all others.
 PURGE = "SET LOCAL sluice.purge = on"
+_READ_ONLY = (
+    "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean, source, "
+    "quote_ident(current_user), quote_ident(current_database()) "
+    "FROM pg_settings WHERE name = 'default_transaction_read_only'"
+)
+# How `pg_settings.source` calls the places of a setting. Source: PostgreSQL manual, "pg_settings".
+_SET_FOR = {
+    "user": "this role",
+    "database": "this database",
+    "database user": "this role in this database",
+    "global": "all roles",
+    "configuration file": "the whole server, in its configuration",
+    "command line": "the whole server, where it is started",
+    "client": "this session, by a connection pooler",
+}
 
 # Of a server that said nothing at all.
 _UNREACHABLE = "08006"
@@ -79,7 +94,11 @@ _STATES: dict[str, tuple[int, bool, str]] = {
         "if the value is one that the master's type has got since (`ALTER TYPE ... ADD VALUE` is not carried), run "
         "that here, too, and unpause; if a column was altered, alter it back, or fill the slave with initial_update",
     ),
-    "25006": (38, False, "this server is read-only, perhaps a standby: point the connection at the primary"),
+    "25006": (
+        38,
+        False,
+        f"point the connection at the primary; if it is there, a setting is in the way: see `{shell.check()}`",
+    ),
     "28": (
         31,
         False,
@@ -203,11 +222,26 @@ def read_as_of(session: Connection, snapshot_id: str) -> None:
     )
 
 
-def refuse_standby(connection: Connection) -> None:
-    """Say at once what the first write would say. Raises psycopg's ReadOnlySqlTransaction, which becomes SLC-038."""
-    read_only = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean"
-    if connection.execute(read_only).fetchone() == (True,):
-        raise psycopg.errors.ReadOnlySqlTransaction("it takes no writes")
+def refuse_read_only(connection: Connection) -> None:
+    """Say at once what the first write would say.
+
+    Raises:
+        ReadOnlySqlTransaction: the server is a standby; it becomes SLC-038.
+        SluiceError: SLC-340, a setting lets sessions write nothing.
+    """
+    row = connection.execute(_READ_ONLY).fetchone()
+    standby, read_only, source, role, database = row or (False, False, "", "", "")
+    if standby:
+        raise psycopg.errors.ReadOnlySqlTransaction("it is a standby")
+    if read_only:
+        raise SluiceError(
+            340,
+            f"{role} may write nothing to {database}: `default_transaction_read_only` is on, set for "
+            f"{_SET_FOR.get(source, source)}",
+            "nothing was changed; if it is right that Sluice writes there: "
+            f"BEGIN READ WRITE; ALTER ROLE {role} IN DATABASE {database} SET default_transaction_read_only = off; "
+            "COMMIT",
+        )
 
 
 def composed(name: str, /, **parts: sql.Composable | str) -> sql.Composed:

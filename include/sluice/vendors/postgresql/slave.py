@@ -40,7 +40,7 @@ from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys, writ
 from sluice.vendors.postgresql.load.tables import PostgresTables
 from sluice.vendors.postgresql.load.wipe_schema import wiped
 from sluice.vendors.postgresql.read.compare import aligned
-from sluice.vendors.postgresql.session import Connection, composed, refuse_standby, translated
+from sluice.vendors.postgresql.session import Connection, composed, refuse_read_only, translated
 from sluice.vendors.postgresql.write import commands, side_effects
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -76,7 +76,7 @@ class PostgresSlave:
         """Look whether those of these tables that are there take every row of the master's; what is odd about them."""
         found = TableFit()
         with translated("looking at the slave's tables"):
-            refuse_standby(self._open())
+            refuse_read_only(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self.schema])
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():
@@ -92,7 +92,7 @@ class PostgresSlave:
     ) -> TableFit:
         """See that tables can be filled; nothing is written."""
         with translated("looking at the slave's tables"), self._open().transaction():
-            refuse_standby(self._open())
+            refuse_read_only(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self.schema])
             self._open().execute("SET LOCAL lock_timeout = '10s'")
             self._open().execute("SET TRANSACTION READ ONLY")

@@ -42,7 +42,7 @@ from sluice.vendors.postgresql.session import (
     composed,
     connect,
     exported,
-    refuse_standby,
+    refuse_read_only,
     translated,
 )
 from sluice.vendors.postgresql.statements import transaction_fate
@@ -71,7 +71,7 @@ class PostgresSource:
     def capabilities(self) -> Capabilities:
         """What this source and our role on it can do."""
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
-            refuse_standby(connection)
+            refuse_read_only(connection)
             encoding.expect_known(connection)
             if not self.resources.is_home:
                 connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import psycopg
@@ -84,8 +85,13 @@ class PostgresTable:
 
     @classmethod
     def from_json(cls, plain: Any) -> PostgresTable:
-        """What `to_json` gave."""
-        return TypeAdapter(cls).validate_python(plain)
+        """What `to_json` gave. Raises ValueError if it is none."""
+        return _reading().validate_python(plain)
+
+
+@cache
+def _reading() -> TypeAdapter[PostgresTable]:
+    return TypeAdapter(PostgresTable)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from sqlglot import exp, parse_one
 from sqlglot.dialects.postgres import Postgres
-from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sluice.config.mapper import Mapper
@@ -155,16 +154,23 @@ def cannot_be_in_a_transaction(what: str) -> SluiceError:
 def _tokens(text: str) -> list[Token]:
     try:
         return Postgres().tokenize(text)
-    except SqlglotError:
+    except Exception:
         raise _refused("it cannot be read") from None
 
 
 def _tree(text: str) -> exp.Expr | None:
     try:
         tree = parse_one(text, read="postgres")
-    except (SqlglotError, RecursionError):
+    except Exception:
+        # It stumbles over some texts with errors of other kinds than its own.
         return None
-    return None if tree is None or tree.find(exp.Command) else tree
+    return None if tree is None or tree.find(exp.Command) or not all(map(_is_named, tree.find_all(exp.Table))) else tree
+
+
+def _is_named(table: exp.Table) -> bool:
+    """Whether its name is one that PostgreSQL has: `a..t` and `a.b.c.t` are parsed, too."""
+    before = [table.args[part] for part in ("db", "catalog") if table.args.get(part) is not None]
+    return not isinstance(table.this, exp.Dot) and all(isinstance(part, exp.Identifier) for part in before)
 
 
 def _is_name(token: Token) -> bool:
