@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, input_file_name, length, sha2
 
 from sluice.changelog.schema import CHANGES, LOGGED
-from sluice.changelog.segment_files import Written, absent, altered
+from sluice.changelog.segment_files import Written, absent, altered, legible
 from sluice.errors import TransientError
 from sluice.spark.session import spark
 
@@ -87,7 +87,9 @@ class HadoopDirectory:
                     raise altered(written.name, f"its SHA-256 is {found.sha256}, the manifest has {written.sha256}")
                 self._listed[written.name] = parts
             for part in self._listed[written.name]:
-                yield from _rows(self._content(written.name, part), after, schema)
+                content = self._content(written.name, part)
+                with legible(written.name):
+                    yield from _rows(content, after, schema)
         except _FAILURES as error:
             if self.names():
                 raise altered(written.name, _reason(error)) from None
