@@ -35,7 +35,7 @@ with DAG(
     params={**trigger_form.source(settings), **trigger_form.slave(settings)},
     **conventions.ASKING_SETTINGS,
 ):
-    losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED)
+    losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED, command=True)
     answer = ApprovalOperator(
         task_id="answer",
         subject="{{ ti.xcom_pull(task_ids='losses')['subject'] }}",
@@ -45,10 +45,8 @@ with DAG(
     allow = SluiceSparkOperator(
         task_id="allow",
         job="allow",
-        arguments={
-            **ASKED,
-            "shown": "{{ ti.xcom_pull(task_ids='losses')['shown'] }}",
-            "who": "{{ ti.xcom_pull(task_ids='answer')['responded_by_user']['name'] }}",
-        },
+        arguments={**ASKED, "shown": "{{ ti.xcom_pull(task_ids='losses')['shown'] }}"},
+        command=True,
+        answer_of="answer",
     )
     losses >> answer >> allow

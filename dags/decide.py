@@ -25,7 +25,6 @@ question was answered there fails when somebody answers it here.
 
 settings = configuration.load()
 ASKED = conventions.chosen("source", "slave", "change")
-ANSWER = "ti.xcom_pull(task_ids='answer')"
 
 with DAG(
     dag_id=settings.dag_id("decide"),
@@ -43,7 +42,7 @@ with DAG(
     },
     **conventions.ASKING_SETTINGS,
 ):
-    question = SluiceSparkOperator(task_id="question", job="question", arguments=ASKED)
+    question = SluiceSparkOperator(task_id="question", job="question", arguments=ASKED, command=True)
     answer = HITLOperator(
         task_id="answer",
         subject="{{ ti.xcom_pull(task_ids='question')['subject'] }}",
@@ -51,13 +50,5 @@ with DAG(
         options=[ApprovalOperator.APPROVE, ApprovalOperator.REJECT],
         response_timeout=conventions.ANSWERED_WITHIN,
     )
-    decide = SluiceSparkOperator(
-        task_id="decide",
-        job="decide",
-        arguments={
-            **ASKED,
-            "answer": f"{{{{ {ANSWER}['chosen_options'][0] }}}}",
-            "who": f"{{{{ {ANSWER}['responded_by_user']['name'] }}}}",
-        },
-    )
+    decide = SluiceSparkOperator(task_id="decide", job="decide", arguments=ASKED, command=True, answer_of="answer")
     question >> answer >> decide

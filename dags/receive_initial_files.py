@@ -32,7 +32,7 @@ So it is with a slave that somebody left waiting in `approve`: triggered again, 
 
 settings = configuration.load()
 SLAVE = conventions.chosen("source", "slave")
-LOADED, ANSWER = "ti.xcom_pull(task_ids='receive')", "ti.xcom_pull(task_ids='approve')"
+LOADED = "ti.xcom_pull(task_ids='receive')"
 
 with DAG(
     dag_id=settings.dag_id("receive_initial_files"),
@@ -44,16 +44,17 @@ with DAG(
     **conventions.beside(settings),
 ):
     update = f"{{{{ {LOADED}['update'] }}}}"
-    approved = {
-        "approved": update,
-        "who": f"{{{{ {ANSWER}['responded_by_user']['name'] if {ANSWER} else '' }}}}",
-    }
+    asked = f"{{{{ {LOADED}['ask'] }}}}"
     expected, receive, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments=SLAVE | more, pool=pool)
+        SluiceSparkOperator(task_id=job, job=job, pool=pool, **more)
         for job, pool, more in (
-            ("expected", pools.RESERVED, {}),
-            ("receive", pools.BULK, {}),
-            ("release", pools.RESERVED, approved),
+            ("expected", pools.RESERVED, {"arguments": SLAVE}),
+            ("receive", pools.BULK, {"arguments": SLAVE}),
+            (
+                "release",
+                pools.RESERVED,
+                {"arguments": {**SLAVE, "approved": update}, "answer_of": "approve", "if_asked": asked},
+            ),
         )
     )
     arrived = ArrivalSensor(
@@ -63,7 +64,7 @@ with DAG(
     )
     approve = Reactivation(
         task_id="approve",
-        only_if=f"{{{{ {LOADED}['ask'] }}}}",
+        only_if=asked,
         subject=f"{{{{ {LOADED}['subject'] }}}}",
         body=f"{{{{ {LOADED}['body'] }}}}",
         response_timeout=conventions.ANSWERED_WITHIN,

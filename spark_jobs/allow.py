@@ -6,6 +6,7 @@ from sluice.context import Context
 from sluice.initial_update import loss_approval
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
+from sluice.state.ddl_question import Decision
 
 
 def parser() -> argparse.ArgumentParser:
@@ -14,13 +15,16 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--shown", required=True, help="what was shown, as the job `losses` tells it from anything else"
     )
-    options.add_argument("--who", required=True, help="who allows it")
+    options.add_argument("--answer", required=True, type=str.lower, choices=list(Decision), help="approve or reject")
+    options.add_argument("--who", required=True, help="who said so")
     options.add_argument("--refused", type=int, default=0, metavar="UPDATE", help="the one that was refused for it")
     return options
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """What was allowed, and what follows."""
+    if options.answer != Decision.APPROVE:
+        return {"allowed": 0}
     pair = Pair(options.source, options.slave)
     return loss_approval.allow(context, pair, options.shown, options.who, options.refused)
 

@@ -5,19 +5,22 @@ import argparse
 from sluice.context import Context
 from sluice.initial_update.release import release
 from sluice.spark.job import arguments, run
+from sluice.state.ddl_question import Reactivation
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
-    options.add_argument("--approved", type=int, default=0, metavar="UPDATE", help="the one that nobody refused")
-    options.add_argument("--who", default="", help="who was asked about it")
+    options.add_argument("--approved", type=int, default=0, metavar="UPDATE", help="the one that it is about")
+    options.add_argument("--answer", default="", choices=["", *Reactivation], help="what somebody answered")
+    options.add_argument("--who", default="", help="who that was")
     return options
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The release that the arguments stand for."""
-    return release(context, options.source, options.slaves, options.approved, options.who)
+    approved = options.approved if options.answer == Reactivation.RELEASE else 0
+    return release(context, options.source, options.slaves, approved, options.who)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from airflow.sdk.exceptions import AirflowSkipException
 from sluice import connections, paths, shell
 from sluice.config import configuration
 from sluice.errors import ConfigError, TransientError
-from sluice.model.requester import REQUESTER_ENV
+from sluice.model import requester
+from sluice.model.requester import REQUESTERS_ENV, Requester
 from sluice_airflow import launch, requesters, run_notes
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
@@ -46,6 +47,9 @@ class SluiceSparkOperator(BaseOperator):
         patience: after so many tries what passes is no failure: the task is skipped. None: as `retries` has it.
         outlet_if: name of a number in the result. If it is 0, this run made nothing new and the outlets get no event.
         command: it is for people with one of the roles that `command_roles` of the configuration names.
+        answer_of: the task whose question a person with such a role has to have answered. The job is told `answer` and
+            `who`.
+        if_asked: templated; if it renders to False nobody was asked.
 
     The run's note says how it ended: the result's `note` if it has one, the reason of a failure or of being skipped.
 
@@ -55,7 +59,7 @@ class SluiceSparkOperator(BaseOperator):
         JobCrashed: any other exit code, or no result.
     """
 
-    template_fields: Sequence[str] = ("arguments", "only_if")
+    template_fields: Sequence[str] = ("arguments", "only_if", "if_asked")
     ui_color = "#cfe8f3"
     jobs: Path = paths.PROJECT / "spark_jobs"
 
@@ -69,6 +73,8 @@ class SluiceSparkOperator(BaseOperator):
         patience: int | None = None,
         outlet_if: str | None = None,
         command: bool = False,
+        answer_of: str | None = None,
+        if_asked: str = "True",
         **kwargs: Any,
     ) -> None:
         # Lists, numbers and switches come out of the trigger form as such, not as text.
@@ -82,6 +88,8 @@ class SluiceSparkOperator(BaseOperator):
         self.patience = patience
         self.outlet_if = outlet_if
         self.command = command
+        self.answer_of = answer_of
+        self.if_asked = if_asked
         self._child: Child | None = None
 
     def execute(self, context: Context) -> dict[str, Any]:
@@ -146,8 +154,8 @@ class SluiceSparkOperator(BaseOperator):
             shell.DAG_PREFIX_ENV: settings.dag_prefix,
             "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
         }
-        if self.command and settings.command_roles and (requester := requesters.of_run(context)):
-            job_env[REQUESTER_ENV] = requester.to_text()
+        if people := self._people(context, asked=bool(settings.command_roles)):
+            job_env[REQUESTERS_ENV] = requester.to_text(people)
         spark = get_connection(settings.spark)
         file = self.jobs / f"{self.job}.py"
         if spark.conn_type == "spark_connect":
@@ -164,6 +172,23 @@ class SluiceSparkOperator(BaseOperator):
             )
         self.log.info("job=%s arguments=%s spark=%s", self.job, self.command_line(), spark.conn_type)
         return command, launch.environment(os.environ) | job_env
+
+    def _people(self, context: Context, *, asked: bool) -> list[Requester]:
+        """Those whose roles this task depends on.
+
+        Args:
+            asked: somebody asks for roles at all.
+        """
+        answer = None
+        if self.answer_of and str(self.if_asked) != "False":
+            answer = requesters.answer(context, self.answer_of)
+            self.arguments |= {"answer": answer.chosen, "who": answer.user}
+        if not asked:
+            return []
+        if self.command and not answer:
+            requesters.expect_new(context)
+        triggered = requesters.of_run(context) if self.command else None
+        return [*([triggered] if triggered else []), *([answer.requester()] if answer else [])]
 
     def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:
         output = child.output

@@ -9,7 +9,7 @@ from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Context
 from airflow.sdk.bases.skipmixin import SkipMixin
 
-RELEASE, LEAVE = "Release", "Leave it waiting"
+from sluice.state.ddl_question import Reactivation as Answer
 
 
 class Reactivation(HITLOperator, SkipMixin):
@@ -23,7 +23,7 @@ class Reactivation(HITLOperator, SkipMixin):
     template_fields: Sequence[str] = (*HITLOperator.template_fields, "only_if")
 
     def __init__(self, *, only_if: str, **kwargs: Any) -> None:
-        super().__init__(options=[RELEASE, LEAVE], **kwargs)
+        super().__init__(options=list(Answer), **kwargs)
         self.only_if = only_if
 
     def execute(self, context: Context) -> Any:
@@ -34,7 +34,7 @@ class Reactivation(HITLOperator, SkipMixin):
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Mapping[str, Any]:
         answer: Mapping[str, Any] = super().execute_complete(context, event)
-        if answer["chosen_options"] == [LEAVE]:
+        if answer["chosen_options"] == [Answer.LEAVE]:
             self.log.info("it is left waiting")
             self.skip(context["ti"], context["task"].get_flat_relatives(upstream=False))
         return answer

@@ -1,12 +1,13 @@
-"""Who triggered a run, and the roles of that person, as Airflow's auth manager has them.
+"""Who triggered a run, who answered its question, and the roles of these people, as Airflow's auth manager has them.
 
-A task knows the name alone. The simple auth manager has its users in Airflow's configuration; that of FAB answers over
-the REST API. Runs that no person triggered (assets, timetables, our own DAGs) have no requester, and neither have those
+A task knows names alone. The simple auth manager has its users in Airflow's configuration; that of FAB answers over
+the REST API. Runs that no person triggered (assets, timetables, our own jobs) have no requester, and neither have those
 of Airflow's command line: whoever may use that has Airflow's database.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import quote
@@ -25,6 +26,21 @@ _SIMPLE, _FAB = "SimpleAuthManager", "FabAuthManager"
 _BY_ADMINISTRATORS = ("cli", "operator", "test")
 
 
+def expect_new(context: Context) -> None:
+    """See that nobody has a run of somebody else done again.
+
+    Raises:
+        ConfigError: SLC-382, tasks of this run were cleared.
+    """
+    run = context["dag_run"]
+    if run.clear_number:
+        raise ConfigError(
+            382,
+            f"tasks of {run.dag_id}/{run.run_id} were cleared, and Airflow does not tell a task by whom",
+            f"nothing was changed; trigger {run.dag_id} again, so that it is known who wants it",
+        )
+
+
 def of_run(context: Context) -> Requester | None:
     """The person who triggered the run of a task.
 
@@ -33,26 +49,75 @@ def of_run(context: Context) -> Requester | None:
         TransientError: SLC-302, Airflow's REST API does not say it.
     """
     name = context["dag_run"].triggering_user_name
-    if not name:
+    if not name or name == _own_login():
         return None
+    roles = _roles(name)
+    if roles is None and (_ask(_path(context)) or {}).get("triggered_by") in _BY_ADMINISTRATORS:
+        return None
+    return Requester(name, roles or [])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person chose, as Airflow's REST API has it: results of tasks can be edited by people.
+
+    Attributes:
+        task: asked for it.
+    """
+
+    task: str
+    chosen: str
+    user: str
+
+    def requester(self) -> Requester:
+        """The person, with their roles. Raises as `of_run` does."""
+        return Requester(self.user, _roles(self.user) or [], self.task)
+
+
+def answer(context: Context, task: str) -> Answer:
+    """The answer to the question that a task of this run asked.
+
+    Raises:
+        ConfigError: SLC-381, nobody answered.
+        TransientError: SLC-302, Airflow's REST API does not say it.
+    """
+    found = _ask(f"{_path(context)}/taskInstances/{task}/-1/hitlDetails") or {}
+    chosen, user = found.get("chosen_options"), found.get("responded_by_user")
+    if not (chosen and user):
+        raise ConfigError(
+            381,
+            f"nobody has answered what the task {task} of this run asks: somebody marked it as done",
+            f"nothing was changed; to ask again, clear {task} in Airflow, with all downstream of it",
+        )
+    return Answer(task, chosen[0], user["name"])
+
+
+def _own_login() -> str:
+    """The login by which our jobs ask for runs; none if there is no such connection."""
+    try:
+        return info(get_connection(configuration.load().airflow_api)).login
+    except ConfigError:
+        return ""
+
+
+def _roles(name: str) -> list[str] | None:
+    """None if there is no such user."""
     manager = conf.get("core", "auth_manager").rpartition(".")[2]
     if manager == _SIMPLE:
-        roles = _simple(name)
-    elif manager == _FAB:
-        roles = _fab(name)
-    else:
-        raise ConfigError(
-            301,
-            f"the roles of {name} are not known: Airflow's auth manager is {manager}",
-            "nothing was changed. Let Airflow's own rights decide who may trigger the DAG, and write `command_roles: "
-            "[]` in the configuration",
-        )
-    if roles is None:
-        run = context["dag_run"]
-        path = f"/api/v2/dags/{quote(run.dag_id)}/dagRuns/{quote(run.run_id, safe='')}"
-        if (_ask(path) or {}).get("triggered_by") in _BY_ADMINISTRATORS:
-            return None
-    return Requester(name, roles or [])
+        return _simple(name)
+    if manager == _FAB:
+        return _fab(name)
+    raise ConfigError(
+        301,
+        f"the roles of {name} are not known: Airflow's auth manager is {manager}",
+        "nothing was changed. Let Airflow's own rights decide who may trigger the DAG, and write `command_roles: "
+        "[]` in the configuration",
+    )
+
+
+def _path(context: Context) -> str:
+    run = context["dag_run"]
+    return f"/api/v2/dags/{quote(run.dag_id)}/dagRuns/{quote(run.run_id, safe='')}"
 
 
 def _simple(name: str) -> list[str] | None:
@@ -79,7 +144,7 @@ def _ask(path: str) -> Any:
             return None
         raise TransientError(
             302,
-            f"Airflow's REST API does not say which roles the person has who triggered this: {error}",
+            f"Airflow's REST API does not say who triggered or answered this, with which roles: {error}",
             "nothing was changed; the run tries again by itself. The login of the connection `airflow_api` must be "
-            "allowed to read users and runs",
+            "allowed to read users, runs and answers",
         ) from None

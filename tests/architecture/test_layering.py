@@ -149,6 +149,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
         "sluice.model",
         "sluice.paths",
         "sluice.shell",
+        "sluice.state",
     )
     for file in modules("dags", "plugins"):
         known = {name for name in imported(file) if top(name) == "sluice" and name != "sluice"}

@@ -9,10 +9,14 @@ import os
 import shutil
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from types import ModuleType, SimpleNamespace
 
 import pytest
+import uvicorn
 
 PROJECT = Path(__file__).resolve().parents[2]
 AIRFLOW_HOME = tempfile.mkdtemp(prefix="sluice-test-airflow-")
@@ -27,16 +31,23 @@ os.environ |= {
     "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
     "AIRFLOW__CORE__PLUGINS_FOLDER": str(PROJECT / "plugins"),
     "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+    "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,otto:op,eva:user",
     "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
 }
 
 from airflow.dag_processing.dagbag import DagBag  # noqa: E402
 from airflow.sdk.bases.operator import ExecutorSafeguard  # noqa: E402
 from support.airflow import airflow as airflow  # noqa: E402
+from support.places import port  # noqa: E402
+from support.world import build as build  # noqa: E402
 
-from sluice.connections import KEY_FILE_ENV, new_key_file  # noqa: E402
+from sluice.airflow_api.client import AirflowApi  # noqa: E402
+from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file  # noqa: E402
+from sluice.runtime.ports import choose  # noqa: E402
 
 CANARY = "canary-5f3a9c-password"
+# The last has no role that commands are for.
+PEOPLE = ("admin", "otto", "eva")
 CONFIG = """
 command_roles: []
 sources:
@@ -56,6 +67,41 @@ airflow_api: test_airflow_api
 @pytest.fixture(scope="session")
 def bag() -> DagBag:
     return DagBag(dag_folder=str(PROJECT / "dags"))
+
+
+@pytest.fixture(scope="session")
+def address(bag: DagBag, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of Airflow's API server on its own database, which knows our DAGs; no scheduler runs anything."""
+    from airflow.api_fastapi.app import create_app
+    from airflow.dag_processing.bundles.manager import DagBundlesManager
+    from airflow.dag_processing.dagbag import sync_bag_to_db
+    from airflow.utils import db
+
+    users = tmp_path_factory.mktemp("users") / "users.json"
+    users.write_text(json.dumps(dict.fromkeys(PEOPLE, CANARY)))
+    patch = pytest.MonkeyPatch()
+    patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(users))
+    patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", CANARY)
+    db.initdb()
+    DagBundlesManager().sync_bundles_to_db()
+    sync_bag_to_db(bag, "dags-folder", None)
+    number = choose("api-server", port())
+    server = uvicorn.Server(uvicorn.Config(create_app("core"), host="127.0.0.1", port=number, log_level="warning"))
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.05)
+    yield number
+    server.should_exit = True
+    thread.join()
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def people(address: int) -> dict[str, AirflowApi]:
+    """Those who may log in to that Airflow, each as a client of it."""
+    return {name: AirflowApi(ConnectionInfo("http", "127.0.0.1", address, "", name, CANARY)) for name in PEOPLE}
 
 
 @pytest.fixture(scope="session")
@@ -110,7 +156,7 @@ def context():
     """What a job is told about its task."""
     task = SimpleNamespace(dag_id="d", run_id="r", task_id="t", try_number=1, xcom_push=lambda key, value: None)
     dag = SimpleNamespace(params={}, task_ids=["t"])
-    return {"ti": task, "dag_run": SimpleNamespace(dag_id="d", conf={}), "dag": dag}
+    return {"ti": task, "dag_run": SimpleNamespace(dag_id="d", conf={}, clear_number=0), "dag": dag}
 
 
 @pytest.fixture(scope="session")

@@ -105,15 +105,14 @@ def test_a_job_gets_the_connections_it_needs_and_no_other(deployment, context, j
 
 @pytest.mark.parametrize(
     ("command", "roles", "told"),
-    [(True, "[op]", '{"user": "eva", "roles": ["user"]}'), (False, "[op]", ""), (True, "[]", "")],
+    [(True, "[op]", '[{"user": "eva", "roles": ["user"], "answered": ""}]'), (False, "[op]", ""), (True, "[]", "")],
     ids=["a command", "no command", "no role is asked for"],
 )
-def test_a_command_is_told_who_triggered_it_with_which_roles(deployment, context, monkeypatch, command, roles, told):
-    monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "admin:admin,eva:user")
+def test_a_command_is_told_who_triggered_it_with_which_roles(deployment, context, command, roles, told):
     file = deployment.path / "replication.yaml"
     file.write_text(file.read_text().replace("command_roles: []", f"command_roles: {roles}"))
     context["dag_run"].triggering_user_name = "eva"
-    deployment.job('import json, os; print(json.dumps({"told": os.environ.get("SLUICE_REQUESTER", "")}))')
+    deployment.job('import json, os; print(json.dumps({"told": os.environ.get("SLUICE_REQUESTERS", "")}))')
     assert operator(command=command).execute(context) == {"told": told}
 
 

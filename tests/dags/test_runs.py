@@ -109,7 +109,7 @@ QUESTION = """print('{"subject": "DROP of public.t on zurich", "body": "* the ta
 
 
 @pytest.fixture
-def eva(database):
+def eva(address, connect):
     """Answers the next question, as the page does for her."""
     from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
     from airflow.api_fastapi.core_api.datamodels.hitl import UpdateHITLDetailPayload
@@ -120,6 +120,7 @@ def eva(database):
 
     waiting = select(TaskInstance).where(TaskInstance.state == "awaiting_input")
     over = Event()
+    connect("test_airflow_api", conn_type="http", host="127.0.0.1", port=address, login="admin", password=CANARY)
 
     def answer(option: str) -> None:
         while not over.wait(0.2):
@@ -156,7 +157,7 @@ def test_what_a_person_allows_is_what_was_shown(run, deployment, eva):
     shown = QUESTION.replace("{", '{"shown": "sha256:07", ', 1)
     state, tasks = run("approve_losses", {"refused": 7}, losses=shown, allow=noted)
     assert (state, tasks) == ("success", dict.fromkeys(["losses", "answer", "allow"], "success"))
-    assert "'--refused=7', '--shown=sha256:07', '--who=eva'" in said.read_text()
+    assert "'--refused=7', '--shown=sha256:07', '--answer=Approve', '--who=eva'" in said.read_text()
 
 
 @pytest.fixture
@@ -185,7 +186,7 @@ def test_an_administrator_releases_a_slave_whose_files_are_loaded(receive, eva):
     eva("Release")
     state, tasks, said = receive("true")
     assert (state, set(tasks.values())) == ("success", {"success"})
-    assert "'--approved=7', '--who=eva'" in said
+    assert "'--approved=7', '--answer=Release', '--who=eva'" in said
 
 
 def test_a_slave_that_an_administrator_leaves_waiting_is_not_released_and_not_compared(receive, eva):

@@ -3,63 +3,29 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import sys
-import time
 import tomllib
 from datetime import UTC, datetime
 from importlib import metadata
-from threading import Thread
 from types import SimpleNamespace
 
 import pytest
-import uvicorn
 from airflow.api.common.trigger_dag import trigger_dag
 from airflow.utils.types import DagRunTriggeredByType
-from support.places import port
 
 from sluice import paths
-from sluice.airflow_api.client import AirflowApi
+from sluice.airflow_api.client import AirflowApi, dag_run
+from sluice.airflow_api.runs import Runs
 from sluice.cli import parser
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import ConfigError
 from sluice.model.requester import Requester
-from sluice.runtime.ports import choose
 from sluice_airflow import requesters
 
 pytestmark = [pytest.mark.airflow, pytest.mark.slow]
 CANARY = "canary-5f3a9c-password"
-
-
-@pytest.fixture(scope="module")
-def address(bag, tmp_path_factory):
-    """The port of Airflow's API server on its own database, which knows our DAGs; no scheduler runs anything."""
-    from airflow.api_fastapi.app import create_app
-    from airflow.dag_processing.bundles.manager import DagBundlesManager
-    from airflow.dag_processing.dagbag import sync_bag_to_db
-    from airflow.utils import db
-
-    users = tmp_path_factory.mktemp("users") / "users.json"
-    users.write_text(json.dumps({"admin": CANARY}))
-    patch = pytest.MonkeyPatch()
-    patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(users))
-    patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", CANARY)
-    db.initdb()
-    DagBundlesManager().sync_bundles_to_db()
-    sync_bag_to_db(bag, "dags-folder", None)
-    number = choose("api-server", port())
-    server = uvicorn.Server(uvicorn.Config(create_app("core"), host="127.0.0.1", port=number, log_level="warning"))
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.05)
-    yield number
-    server.should_exit = True
-    thread.join()
-    patch.undo()
 
 
 @pytest.fixture
@@ -105,10 +71,10 @@ def requester(name: str | None, run: str = "r"):
     return requesters.of_run({"dag_run": SimpleNamespace(triggering_user_name=name, dag_id="verify", run_id=run)})
 
 
-def test_a_command_knows_the_roles_of_whoever_triggered_it(sluice, monkeypatch):
-    monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "admin:admin,eva:user")
+def test_a_command_knows_the_roles_of_whoever_triggered_it(sluice):
     assert requester(None) is None, "no person triggered it"
-    assert requester("admin") == Requester("admin", ["admin"])
+    assert requester("admin") is None, "our own jobs did"
+    assert requester("otto") == Requester("otto", ["op"])
     assert requester("eva") == Requester("eva", ["user"])
     # Airflow has no such user: was it somebody who may use its command line?
     told = sluice("trigger", "verify", "source=flights", "slaves=zurich")[1]
@@ -122,6 +88,25 @@ def test_roles_that_nobody_knows_are_refused(sluice, monkeypatch):
     with pytest.raises(ConfigError, match="SLC-301: the roles of eva are not known") as refused:
         requester("eva")
     assert "command_roles: []" in refused.value.hint
+
+
+def test_a_run_that_is_asked_for_is_begun_once_whoever_has_its_id_already(people):
+    ours, hers = ({"source": "flights", "slaves": [slave]} for slave in ("zurich", "geneva"))
+    begun = "/api/v2/dags/verify/dagRuns"
+    people["eva"].ask(begun, "POST", dag_run("after__flights__zurich__8", ours))
+    people["admin"].ask(begun, "POST", dag_run("after__flights__zurich__8__2", hers))
+    runs = Runs(people["admin"], lambda name: name)
+    asked = [
+        runs.ask_for("verify", run, ours) for run in ("after__flights__zurich__8", "after__flights__zurich__9") * 2
+    ]
+    assert asked == ["after__flights__zurich__8__3", "after__flights__zurich__9"] * 2
+    found = people["admin"].ask(f"{begun}?run_id_prefix_pattern=after__")["dag_runs"]
+    assert {one["dag_run_id"]: one["triggering_user_name"] for one in found} == {
+        "after__flights__zurich__8": "eva",
+        "after__flights__zurich__8__2": "admin",
+        "after__flights__zurich__8__3": "admin",
+        "after__flights__zurich__9": "admin",
+    }
 
 
 def test_pausing_names_the_way_back(sluice):

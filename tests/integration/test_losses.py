@@ -82,7 +82,9 @@ def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_chang
     assert "| public.prices | title | text | character varying(4) | what is longer than 4 |" in shown["body"]
     with pytest.raises(SluiceError, match="SLC-222"):
         column_losses.allow(world.context, world.pair("zurich"), "what somebody else was shown", "eva")
-    said = world.job("allow", "--slave=zurich", f"--shown={shown['shown']}", "--who=eva")
+    told = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva")
+    assert result(world.job("allow", *told, "--answer=Reject")) == {"allowed": 0}
+    said = world.job("allow", *told, "--answer=Approve")
     by_hand = f'airflow dags trigger initial_update --conf \'{{"source": "{SOURCE}", "slaves": ["zurich"]}}\''
     assert result(said) == {"allowed": 3, "next": by_hand}
     world.update("zurich")
@@ -145,7 +147,7 @@ def test_people_are_asked_about_an_update_that_was_refused_and_it_runs_again_if_
 
     def allowed(number):
         shown = result(world.job("losses", "--slave=zurich", f"--refused={number}"))
-        said = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva", f"--refused={number}")
+        said = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva", "--answer=Approve", f"--refused={number}")
         return shown["body"], result(world.job("allow", *said))["next"]
 
     assert "people are asked" not in refused()
@@ -202,7 +204,7 @@ def test_an_update_of_a_part_is_refused_like_one_of_all_before_its_first_row(wor
     assert question["dag_id"] == "approve_losses"
     update = question["conf"]["refused"]
     shown = result(world.job("losses", "--slave=zurich", f"--refused={update}"))
-    said = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva", f"--refused={update}")
+    said = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva", "--answer=Approve", f"--refused={update}")
     assert result(world.job("allow", *said))["next"].startswith("initial_update/")
     assert airflow.runs[-1]["conf"] == {"source": SOURCE, "slaves": ["zurich"], **again}
     world.inhibit("zurich", **part)

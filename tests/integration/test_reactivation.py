@@ -31,7 +31,7 @@ def load(asking):
     return receive(asking.world.context, SOURCE, "zurich", load_here)
 
 
-def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_says_so(asking):
+def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_says_so(asking, monkeypatch):
     world = asking.world
     copy = asking.carry("zurich")
     world.master.execute("DELETE FROM rows WHERE id < 100")
@@ -58,8 +58,10 @@ def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_
     assert expected(world.context, SOURCE, "zurich")["files"] == 0
     again = load(asking)
     assert (again["ask"], again["rows"], again["chunks"], again["update"]) == (True, 3401, 0, asked["update"])
-    job = world.job("release", "--slave=zurich", f"--approved={asked['update']}", "--who=eva")
-    assert result(job) == {"released": ["zurich"]}
+    monkeypatch.setenv("SLUICE_RUN", "receive_initial_files/another/release/1")
+    for answered, released in (([], []), (["Leave it waiting"], []), (["Release"], ["zurich"])):
+        said = [f"--approved={asked['update']}", "--who=eva", *(f"--answer={one}" for one in answered)]
+        assert result(world.job("release", "--slave=zurich", *said)) == {"released": released}
     assert world.standing().dispatcher == "ACTIVE"
     audit = "SELECT detail FROM audit WHERE event = 'activate'"
     assert world.reader("control").execute(audit).fetchall() == [("INITIAL: the initial data is in, and eva approved",)]

@@ -17,9 +17,9 @@ def world(build):
     return build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
 
 
-def asks(world, roles, wanted=("op", "admin"), slaves=("zurich",)):
+def asks(world, roles, wanted=("op", "admin"), slaves=("zurich",), answered=""):
     world.configure(lambda settings: settings.update(command_roles=list(wanted)))
-    expect_allowed(world.context, Requester("eva", roles), SOURCE, slaves, "inhibit")
+    expect_allowed(world.context, Requester("eva", roles, answered), SOURCE, slaves, "inhibit")
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,16 @@ def test_who_has_such_a_role_is_let_in(world, roles, wanted):
 
 @pytest.mark.parametrize("roles", [["user"], []], ids=["another role", "none"])
 @pytest.mark.parametrize("slaves", [("zurich",), ()], ids=["for a slave", "for a source"])
-def test_who_has_none_is_refused_and_the_audit_trail_says_so(world, roles, slaves):
-    with pytest.raises(SluiceError, match=r"SLC-300: eva has .* and inhibit needs one of these: op, admin"):
-        asks(world, roles, slaves=slaves)
+@pytest.mark.parametrize(
+    ("answered", "code"),
+    [("", "300: eva"), ("answer", "380: eva, who answered the question,")],
+    ids=["asks", "answers"],
+)
+def test_who_has_none_is_refused_and_the_audit_trail_says_so(world, roles, slaves, answered, code):
+    with pytest.raises(SluiceError, match=rf"SLC-{code} has .* and inhibit needs one of these: op, admin") as refused:
+        asks(world, roles, slaves=slaves, answered=answered)
+    assert ("clear the task `answer`" in refused.value.hint) is bool(answered)
     said = world.reader("control").execute(
-        "SELECT source, slave, actor, detail LIKE 'inhibit: eva has%' FROM audit WHERE event = 'refused'"
+        "SELECT source, slave, actor, detail LIKE 'inhibit: eva% has%' FROM audit WHERE event = 'refused'"
     )
     assert said.fetchall() == [(SOURCE, slaves[0] if slaves else None, "eva", True)]

@@ -8,10 +8,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from sluice.connections import ConnectionInfo
+from sluice.log import event
 
 TIMEOUT_S = 10.0
+# So many ids are tried for a run, if runs of others have those before.
+_MOST_IDS = 100
 
 
 def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
@@ -51,13 +55,33 @@ class AirflowApi:
         self._token = self._send("/auth/token", "POST", self._login)["access_token"]
         return self._send(path, method, body)
 
-    def trigger(self, dag: str, run: str, conf: Mapping[str, object]) -> None:
-        """Ask for a DAG run; one of this id that was asked for before is the one that is wanted."""
-        try:
-            self.ask(f"/api/v2/dags/{dag}/dagRuns", "POST", dag_run(run, conf))
-        except urllib.error.HTTPError as error:
-            if error.code != 409:
-                raise
+    def trigger(self, dag: str, run: str, conf: Mapping[str, object]) -> str:
+        """Ask for a DAG run, once, however often this is called; its id.
+
+        Anybody who may trigger the DAG can have begun a run of this id. Then ours gets the id with a number behind it.
+
+        Args:
+            run: the id that it should have.
+        """
+        path = f"/api/v2/dags/{dag}/dagRuns"
+        for number in range(1, _MOST_IDS + 1):
+            name = run if number == 1 else f"{run}__{number}"
+            try:
+                self.ask(path, "POST", dag_run(name, conf))
+                return name
+            except urllib.error.HTTPError as error:
+                if error.code != 409:
+                    raise
+            there = self.ask(f"{path}/{quote(name, safe='')}")
+            by = there["triggering_user_name"]
+            if by == self._user() and (there["conf"] or {}) == json.loads(json.dumps(dict(conf))):
+                return name
+            event("another run has this id", run=f"{dag}/{name}", triggered_by=by)
+        raise OSError(f"{_MOST_IDS} runs that others triggered have ids like {run}")
+
+    def _user(self) -> str:
+        """The user of this login, by the name that Airflow keeps beside a run."""
+        return str(self.ask("/ui/auth/me")["username"])
 
     def _send(self, path: str, method: str, body: object) -> Any:
         request = urllib.request.Request(

@@ -32,16 +32,16 @@ class Runs:
         self._api = api
         self._dag_id = dag_id
 
-    def ask_for(self, dag: str, run: str, conf: Mapping[str, object]) -> bool:
-        """Ask for a run, once, however often this is called; False if Airflow does not answer, to try again later."""
+    def ask_for(self, dag: str, run: str, conf: Mapping[str, object]) -> str | None:
+        """Ask for a run, once, however often this is called; its id. None if Airflow does not answer, to try again
+        later."""
         if self._api is None:
-            return False
+            return None
         try:
-            self._api.trigger(self._dag_id(dag), run, conf)
-        except (OSError, ValueError) as error:
+            return self._api.trigger(self._dag_id(dag), run, conf)
+        except (OSError, ValueError, KeyError) as error:
             event("not asked for", run=f"{self._dag_id(dag)}/{run}", why=error)
-            return False
-        return True
+            return None
 
     def next_of(self, *names: str) -> datetime | None:
         """When the next run of a DAG starts by time; None if Airflow does not tell."""

@@ -1,4 +1,5 @@
-"""Whether the person who triggered a command's DAG may have it carried out; refusals are in the audit trail."""
+"""Whether the people who triggered a command's DAG, or answered its question, may have it carried out; refusals are in
+the audit trail."""
 
 from __future__ import annotations
 
@@ -12,30 +13,43 @@ from sluice.store.tables import audit
 
 
 def expect_allowed(context: Context, requester: Requester, source: str, slaves: Sequence[str], what: str) -> None:
-    """See that whoever triggered this job has one of the roles that `command_roles` names.
+    """See that a person has one of the roles that `command_roles` names.
 
     Args:
         what: the job.
 
     Raises:
-        SluiceError: SLC-300, none of them; the audit trail says who wanted what.
+        SluiceError: SLC-300, somebody without such a role triggered it; SLC-380, or answered its question. The audit
+            trail says who wanted what.
     """
     wanted = context.config.command_roles
     if not wanted or {role.lower() for role in requester.roles} & set(wanted):
         return
-    roles = f"the role {', '.join(requester.roles)}" if requester.roles else "no role"
-    fact = f"{requester.user} has {roles} in Airflow, and {what} needs one of these: {', '.join(wanted)}"
+    error = _refusal(requester, what, wanted)
     values = {
         "source": source or "",
         "actor": requester.user,
         "event": "refused",
-        "detail": f"{what}: {fact} ({actor()})",
+        "detail": f"{what}: {error.fact} ({actor()})",
     }
     with context.store.begin() as connection:
         connection.execute(audit.insert(), [{**values, "slave": slave} for slave in slaves or (None,)])
-    raise SluiceError(
+    raise error
+
+
+def _refusal(requester: Requester, what: str, wanted: Sequence[str]) -> SluiceError:
+    roles = f"the role {', '.join(requester.roles)}" if requester.roles else "no role"
+    needs = f"has {roles} in Airflow, and {what} needs one of these: {', '.join(wanted)}"
+    or_else = "or let `command_roles` in the configuration name one that this person has"
+    if requester.answered:
+        return SluiceError(
+            380,
+            f"{requester.user}, who answered the question, {needs}",
+            f"nothing was changed; to ask again, clear the task `{requester.answered}` of this run in Airflow, with "
+            f"all downstream of it, and ask somebody with such a role to answer, {or_else}",
+        )
+    return SluiceError(
         300,
-        fact,
-        "nothing was changed; ask somebody with such a role to trigger it, or let `command_roles` in the configuration "
-        "name one that this person has",
+        f"{requester.user} {needs}",
+        f"nothing was changed; ask somebody with such a role to trigger it, {or_else}",
     )

@@ -67,13 +67,14 @@ def dump(
     Raises:
         SluiceError: the source failed, or every slave did.
     """
-    stages = _stages(context, source)
     whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == MARKERS else UpdateEvent.LOADED
     with ExitStack() as stack:
         update, held = hold(context, source, slaves)
         ended = partial(_ended, context, source, update, dict(held))
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
+        # Not before it is known that this run may fill somebody.
+        stages = _stages(context, source)
         only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
         older = kept_versions.asked(context.config.source(source), version)
         expect_together(mode, some=bool(only), keys=bool(ranges), store=store, older=older)

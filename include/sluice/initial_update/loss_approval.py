@@ -59,8 +59,8 @@ def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -
     done = column_losses.allow(context, pair, asked, who, partly=_partly(context, update))
     if update and _waits(context, pair, update):
         conf = {"source": pair.source, "slaves": [pair.slave], **updates.asked(context.store, update)}
-        if context.runs().ask_for(INITIAL_UPDATE, _run(pair, update), conf):
-            return {**done, "next": f"{context.config.dag_id(INITIAL_UPDATE)}/{_run(pair, update)}"}
+        if run := context.runs().ask_for(INITIAL_UPDATE, _run(pair, update), conf):
+            return {**done, "next": f"{context.config.dag_id(INITIAL_UPDATE)}/{run}"}
     return {**done, "next": shell.update(pair.source, [pair.slave])}
 
 

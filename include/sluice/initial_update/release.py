@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sluice.context import Context
 from sluice.initial_update.files import approval
 from sluice.log import event
-from sluice.model.names import Pair
+from sluice.model.names import RECEIVE_INITIAL_FILES, Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, Status
 from sluice.store import replications, transfers, updates
@@ -34,11 +34,13 @@ def release(
     for slave in slaves:
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
+        if not updates.may_end(context.store, known, context.config.dag_id(RECEIVE_INITIAL_FILES)):
+            # Its data are not what this run has brought.
+            continue
         if known.status is Status.INITIAL and not (
             updates.ours(context.store, known)
             and replications.happened(context.store, pair, Event.DUMPED, update_id=known.update_id)
         ):
-            # Its data are not what this run has dumped.
             continue
         carried = transfers.pending(context.store, pair)
         if carried and not approval.may_go_on(context, carried, approved):

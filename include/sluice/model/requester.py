@@ -1,4 +1,4 @@
-"""Who triggered a run in Airflow, as its task hands it to the job."""
+"""The people in Airflow whose roles a job depends on, as its task hands them to the job."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-REQUESTER_ENV = "SLUICE_REQUESTER"
+REQUESTERS_ENV = "SLUICE_REQUESTERS"
 
 
 @dataclass(frozen=True)
 class Requester:
-    """A person, with the roles that Airflow's auth manager gives them."""
+    """A person, with the roles that Airflow's auth manager gives them.
+
+    Attributes:
+        answered: the task that asked, if they answered its question; else they triggered the run.
+    """
 
     user: str
     roles: Sequence[str]
+    answered: str = ""
 
-    def to_text(self) -> str:
-        """For the environment of a job."""
-        return json.dumps(asdict(self))
 
-    @classmethod
-    def of_environment(cls) -> Requester | None:
-        """None if the job is no command, or no person triggered it."""
-        text = os.environ.get(REQUESTER_ENV)
-        return cls(**json.loads(text)) if text else None
+def to_text(requesters: Sequence[Requester]) -> str:
+    """For the environment of a job."""
+    return json.dumps([asdict(one) for one in requesters])
+
+
+def of_environment() -> list[Requester]:
+    """Nobody if the job is no command, or no person triggered it."""
+    return [Requester(**one) for one in json.loads(os.environ.get(REQUESTERS_ENV) or "[]")]

@@ -18,8 +18,8 @@ from sluice.commands import roles
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.log import to_stderr
+from sluice.model import requester
 from sluice.model.names import TableName
-from sluice.model.requester import Requester
 from sluice.model.watched import split_table
 
 TERMINAL = 3
@@ -85,8 +85,8 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     signal.signal(signal.SIGTERM, _leave)
     try:
         context = Context.of_job()
-        if requester := Requester.of_environment():
-            roles.expect_allowed(context, requester, options.source, _slaves(options), Path(sys.argv[0]).stem)
+        for person in requester.of_environment():
+            roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
     except SluiceError as error:
         if extensions.leaving.is_set():

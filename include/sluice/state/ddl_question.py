@@ -1,4 +1,5 @@
-"""A question whether a slave carries a command of the master out: open until somebody decides it, once."""
+"""A question whether a slave carries a command of the master out: open until somebody decides it, once. And what people
+can answer."""
 
 from __future__ import annotations
 
@@ -19,6 +20,13 @@ class Decision(StrEnum):
 
     APPROVE = "approve"
     REJECT = "reject"
+
+
+class Reactivation(StrEnum):
+    """What somebody says of a slave whose initial data was carried by hand."""
+
+    RELEASE = "Release"
+    LEAVE = "Leave it waiting"
 
 
 _OPEN = (QuestionState.WAITING, QuestionState.STOPPED)

@@ -99,6 +99,17 @@ def ours(store: Store, known: ReplicationState) -> bool:
     return known.update_id is not None and run_of(store, known.update_id) == own_run()
 
 
+def may_end(store: Store, known: ReplicationState, receiving: str) -> bool:
+    """Whether the run that this task belongs to may end the update of a replication: it began that, or it brought the
+    rows, which came in files.
+
+    Args:
+        receiving: the id of the DAG that does.
+    """
+    brings = own_run().startswith(f"{receiving}/") and not lacks_blocks(store, known)
+    return ours(store, known) or brings
+
+
 def cancelled(store: Store) -> set[str]:
     """The slaves for which somebody cancelled what this DAG run had asked for; a shell is no run."""
     run = own_run()

@@ -20,7 +20,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import Filled
 from sluice.model.layout import Layout
-from sluice.model.names import Pair, TableName
+from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
@@ -124,6 +124,9 @@ def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, Replicat
     states = {slave: one.status for slave, one in known.items()}
     # Another update ends when its own run has brought all of it, and compared that.
     ours = {slave for slave, one in known.items() if request.update in (0, one.update_id)}
+    if request.initial:
+        receiving = context.config.dag_id(RECEIVE_INITIAL_FILES)
+        ours &= {slave for slave, one in known.items() if updates.may_end(context.store, one, receiving)}
     ready = {slave: one for slave, one in known.items() if one.status in wanted and slave in ours - away}
     passed = {
         slave for slave, status in states.items() if request.initial and (status is Status.NORMAL or slave in away)

@@ -105,7 +105,9 @@ class _Loading:
         self._settings = context.config.source(pair.source).blocks
         self._excludes = context.config.slave(pair.slave).mapper.excludes
         self._switch = context.switch(pair)
-        self.update = replications.get(context.store, pair).update_id or 0
+        known = replications.get(context.store, pair)
+        # No other run's blocks are loaded by this one.
+        self.update = known.update_id or 0 if updates.ours(context.store, known) else 0
         self._turns = Schedule()
         self._ahead = RemainingEstimate(context, pair.source)
         self.ranges: list[KeyRange] = []

@@ -1,0 +1,178 @@
+"""Runs on Airflow's own database, asked for and answered over its own API server, with real jobs on real databases:
+what people with and without a role of `command_roles` bring about."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+
+import pytest
+import yaml
+from airflow.sdk.bases.operator import ExecutorSafeguard
+from support.later import LATER
+from support.world import SOURCE
+
+from sluice.airflow_api.client import dag_run
+from sluice.connections import ConnectionInfo
+from sluice_airflow.operator import SluiceSparkOperator
+
+pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+CANARY = "canary-5f3a9c-password"
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+
+
+@pytest.fixture
+def world(build, address, connect, monkeypatch):
+    """A slave that is asked about an ALTER; Airflow has its connections, and Airflow's own."""
+    made = build(DDL, ["public.*"])
+    made.configure(lambda settings: settings["replications"][0].update(alters="ask"))
+    api = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
+    made.infos[made.context.config.airflow_api] = api
+    for name, info in made.infos.items():
+        fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}
+        connect(name, conn_type=info.conn_type, **fields, password=info.password, extra=info.extra)
+    connect(made.context.config.spark, conn_type="spark_connect", host="127.0.0.1", port=15002)
+    file = made.path / "replication.yaml"
+    file.write_text(yaml.safe_dump(made.settings))
+    monkeypatch.setenv("SLUICE_CONFIG", str(file))
+    monkeypatch.setenv("SLUICE_HOME", str(made.path))
+    monkeypatch.setattr(ExecutorSafeguard, "test_mode", True)
+    return made
+
+
+@pytest.fixture
+def go_on(bag, people):
+    """Let a run that is there go on to its end, while somebody answers what it asks, or ends it there if nobody does;
+    how its tasks ended, and its note.
+
+    Args (of what it returns):
+        done: the tasks that somebody marks as done, as a regular expression.
+    """
+
+    def going_on(dag_id: str, run_id: str, who: str = "", says: str = "Approve", done: str | None = None):
+        from airflow.models.dagrun import DagRun
+        from airflow.utils.session import create_session
+        from sqlalchemy import select
+
+        this = select(DagRun).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
+        path, over = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}", Event()
+
+        def there(*, dag, session, **_):
+            run = session.scalar(this)
+            run.dag, run.state = dag, "running"
+            return run
+
+        def answer() -> None:
+            task = f"{path}/taskInstances/answer"
+            while not over.wait(0.2):
+                if dag_id == "decide" and people["admin"].ask(task)["state"] == "awaiting_input":
+                    if who:
+                        people[who].ask(f"{task}/-1/hitlDetails", "PATCH", {"chosen_options": [says]})
+                    else:
+                        people["admin"].ask(path, "PATCH", {"state": "failed"})
+                    return
+
+        answers = Thread(target=answer)
+        with pytest.MonkeyPatch.context() as patch:
+            # Airflow would begin a new one.
+            patch.setattr("airflow.models.dagrun.get_or_create_dagrun", there)
+            answers.start()
+            try:
+                bag.dags[dag_id].test(mark_success_pattern=done)
+            finally:
+                over.set()
+                answers.join()
+        with create_session() as session:
+            tasks = {ti.task_id: str(ti.state) for ti in session.scalar(this).get_task_instances(session=session)}
+        return tasks, people["admin"].ask(path)["note"] or ""
+
+    return going_on
+
+
+def asked(world) -> int:
+    """Let the slave ask about an ALTER; the command's key."""
+    world.master.execute("ALTER TABLE t DROP v")
+    world.publish()
+    assert world.drain()["standby"].startswith("APPROVAL: ")
+    (key,) = world.reader("control").execute("SELECT key FROM question WHERE state = 'WAITING'").fetchone()
+    return key
+
+
+def states(world) -> list[tuple[object, ...]]:
+    return world.reader("control").execute("SELECT state FROM question").fetchall()
+
+
+def refused(world) -> list[tuple[object, ...]]:
+    """Who was refused what, as the audit trail has it."""
+    told = "SELECT actor, split_part(detail, ':', 1) FROM audit WHERE event = 'refused' ORDER BY id"
+    return world.reader("control").execute(told).fetchall()
+
+
+def clear(person, dag_id: str, run_id: str, *tasks: str) -> None:
+    wanted = {"dry_run": False, "dag_run_id": run_id, "only_failed": False, "include_downstream": True}
+    person.ask(f"/api/v2/dags/{dag_id}/clearTaskInstances", "POST", {**wanted, "task_ids": list(tasks)})
+
+
+def test_who_answers_without_a_role_is_refused_and_the_question_is_asked_again(world, people, go_on):
+    run = f"flights__zurich__{asked(world)}"
+    tasks, note = go_on("decide", run, "eva")
+    assert tasks == {"question": "success", "answer": "success", "decide": "failed"}
+    assert note.startswith("decide: SLC-380: eva, who answered the question, has the role user in Airflow, and decide")
+    assert "clear the task `answer` of this run" in note
+    assert (states(world), refused(world)) == ([("WAITING",)], [("eva", "decide")])
+    clear(people["otto"], "decide", run, "answer")
+    tasks, _ = go_on("decide", run, "otto")
+    assert tasks == dict.fromkeys(["question", "answer", "decide"], "success")
+    said = world.reader("control").execute("SELECT actor FROM audit WHERE event = 'approve'")
+    assert (states(world), said.fetchall()) == ([("APPROVED",)], [("otto",)])
+
+
+FORGED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "otto", "name": "otto"}, "params_input": {}}
+
+
+@pytest.mark.parametrize(
+    ("who", "answers", "done", "why"),
+    [
+        pytest.param("eva", "", None, "question: SLC-300: eva has the role user", id="she triggers it"),
+        pytest.param(
+            "eva", "otto", "question", "decide: SLC-300: eva has the role user", id="and marks the check as done"
+        ),
+        pytest.param("otto", "", "answer", "decide: SLC-381: nobody has answered", id="she marks the question as done"),
+    ],
+)
+def test_nothing_is_decided_by_who_has_no_role(world, people, go_on, who, answers, done, why):
+    conf = {"source": SOURCE, "slave": "zurich", "change": asked(world)}
+    runs = "/api/v2/dags/decide/dagRuns"
+    run = people[who].ask(runs, "POST", dag_run(f"{who}s__{conf['change']}__{done}", conf))["dag_run_id"]
+    if done:
+        # Results of tasks can be edited.
+        forged = {"question": {"subject": "Lunch", "body": "Pizza?"}, "answer": FORGED}[done]
+        result = {"key": "return_value", "value": forged}
+        people["eva"].ask(f"{runs}/{run}/taskInstances/{done}/xcomEntries", "POST", result)
+    tasks, note = go_on("decide", run, answers, done=done)
+    assert tasks["decide"] in ("failed", "upstream_failed")
+    assert note.startswith(why)
+    assert states(world) == [("WAITING",)]
+
+
+def test_a_command_is_not_carried_out_again_for_who_clears_it(world, people, go_on):
+    begun = dag_run("ottos__1", {"source": SOURCE})
+    assert people["otto"].ask("/api/v2/dags/bootstrap/dagRuns", "POST", begun)["dag_run_id"] == "ottos__1"
+    assert go_on("bootstrap", "ottos__1")[0] == {"bootstrap": "success"}
+    clear(people["eva"], "bootstrap", "ottos__1", "bootstrap")
+    tasks, note = go_on("bootstrap", "ottos__1")
+    assert tasks == {"bootstrap": "failed"}
+    assert note.startswith("SLC-382: tasks of bootstrap/ottos__1 were cleared")
+
+
+def test_what_follows_a_command_is_one_itself_or_holds_to_the_update_of_its_run(bag):
+    """Anybody who may edit a run may mark its first task, which looks who triggered it, as done."""
+    commanded = {
+        dag_id: [task for task in dag.topological_sort() if isinstance(task, SluiceSparkOperator)]
+        for dag_id, dag in bag.dags.items()
+        if any(getattr(task, "command", False) for task in dag.tasks)
+    }
+    commands = {"administer", "approve_losses", "bootstrap", "cancel_update", "decide", "initial_update"}
+    assert commanded.keys() == commands
+    assert [dag_id for dag_id, (first, *_) in commanded.items() if not first.command] == []
+    held = {task.job for _, *later in commanded.values() for task in later if not task.command}
+    assert held == LATER.keys()
