@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
@@ -93,10 +93,12 @@ class Context:
     def configured(self, pair: Pair) -> Mapper:
         """What it sees by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
         source, slave = self.config.source(pair.source), self.config.slave(pair.slave)
+        masters = frozenset(map(self.resources, self.config.sources))
+        mapper = replace(slave.mapper, ours=partial(vendor(slave.vendor).is_ours, masters))
         if slave.stylesheets is None:
-            return slave.mapper
+            return mapper
         found = stylesheet(slave.stylesheets, pair, source.prefix, source.messages.version)
-        return replace(slave.mapper, stylesheet=found)
+        return replace(mapper, stylesheet=found)
 
     def unheard(self, pair: Pair) -> tuple[Resources, ...]:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""

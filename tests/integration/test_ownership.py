@@ -227,6 +227,33 @@ def test_a_schema_of_an_application_with_our_name_stays_its_own(world, stranger)
     assert world.master.execute(owner).fetchone() == (stranger,)
 
 
+# What is no table, and takes the name of one that is to be made.
+SQUATTED = {
+    "an index": "CREATE TABLE theirs (id int); CREATE INDEX sluice_ranges ON theirs (id)",
+    "a composite type": "CREATE TYPE sluice_loaded AS (a int)",
+    "an enum": "CREATE TYPE sluice_position AS ENUM ('a')",
+    "a domain": "CREATE DOMAIN sluice_indexes AS int",
+    "a view": "CREATE VIEW sluice_references AS SELECT 1 AS one",
+}
+
+
+@pytest.mark.parametrize("what", SQUATTED)
+def test_a_name_of_ours_that_somebody_else_has_given_away_is_told_with_how_to_free_it(world, stranger, what):
+    slave = world.reader("zurich")
+    slave.execute(f"GRANT CREATE ON SCHEMA public TO {stranger}")
+    with world.session("zurich") as session:
+        session.execute(f"SET ROLE {stranger}; {SQUATTED[what]}")
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    with pytest.raises(SluiceError) as refused:
+        world.drain()
+    assert refused.value.code == 293
+    assert stranger in refused.value.fact
+    slave.execute(said(refused.value) if what != "a view" else "DROP VIEW sluice_references")
+    world.catch_up()
+    assert world.differences() == {}
+
+
 def test_a_source_that_was_installed_in_public_is_told_what_to_write(build):
     world = build(DDL, ["public.t"], source={"schema": "public"})
     world.master.execute("INSERT INTO t VALUES (1)")

@@ -193,15 +193,13 @@ def test_a_table_that_is_renamed_while_it_is_looked_at_is_looked_at_again(polled
     assert world.rows("zurich", "public.u") == world.rows("master", "public.u")
 
 
-def test_an_alter_that_somebody_leaves_open_is_not_waited_for_without_end(polled, monkeypatch):
-    monkeypatch.setattr("sluice.vendors.postgresql.capture.ddl_polling._PATIENCE_MS", 300)
+def test_an_alter_that_somebody_leaves_open_is_not_waited_for(polled):
     world = polled(f"{PLAIN}; CREATE TABLE u (id int PRIMARY KEY, v text DEFAULT 'v')", ["public.t", "public.u"])
     altering = world.session()
     altering.execute("SET idle_in_transaction_session_timeout = '20s'")
     with altering.transaction():
         altering.execute("ALTER TABLE u ADD n int")
-        with pytest.raises(TransientError, match="SLC-036"):
-            world.publish()
+        world.publish()
         with pytest.raises(TransientError, match="SLC-108"):
             execute(world, "ALTER TABLE t ADD n int")
     assert {change["action"] for change in world.log()} == set()

@@ -268,3 +268,65 @@ def compared_so_far(session):
     names = ["repl_listed", "repl_table_definition", "repl_silenced"]
     query = "SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions WHERE funcname = ANY (%s)"
     return session.execute(query, [names]).fetchone()[0]
+
+
+@pytest.fixture
+def stranger(server):
+    """Begins a transaction of a role that may do no more than update a table, which it locks against everybody."""
+    made = []
+
+    def lock(world, table):
+        session = server.cluster.admin(world.infos["master"].database)
+        session.autocommit = True
+        role = f"eve_{world.infos['master'].database}"
+        session.execute(f"CREATE ROLE {role}; GRANT UPDATE ON {table} TO {role}")
+        session.execute(f"SET SESSION AUTHORIZATION {role}")
+        session.execute(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+        made.append((session, role))
+        return session
+
+    yield lock
+    for session, role in made:
+        session.execute("ROLLBACK")
+        session.execute(f"RESET SESSION AUTHORIZATION; DROP OWNED BY {role}; DROP ROLE {role}")
+        session.close()
+
+
+LOCKED = {
+    "public.x": "CREATE TABLE x (id int PRIMARY KEY, d int DEFAULT 1)",
+    "public.p": "CREATE TABLE p (id int PRIMARY KEY, d int DEFAULT 1) PARTITION BY RANGE (id);"
+    "CREATE TABLE x PARTITION OF p DEFAULT",
+}
+
+
+@pytest.mark.parametrize("table", LOCKED)
+def test_a_table_that_somebody_locks_holds_up_no_other_one(polled, stranger, table, caplog):
+    world = polled(f"{LOCKED[table]}; {PLAIN}; ALTER TABLE t ALTER v SET DEFAULT 'v'", ["public.t", table])
+    caplog.set_level("INFO")
+    # Nothing that makes its rows unreadable: it may wait.
+    world.master.execute(f"ALTER TABLE {table} ALTER d SET DEFAULT 2")
+    session = stranger(world, "x")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert published(world) == ["I"]
+    world.master.execute("ALTER TABLE t ADD n int; INSERT INTO t VALUES (2, 'b', 2)")
+    assert published(world) == ["I", "I", "A"]
+    who = f"{table} is locked by process {session.info.backend_pid} of "
+    assert who in caplog.text
+    assert any(who in one for one in world.standing().unwatched)
+    session.execute("ROLLBACK")
+    world.catch_up()
+    assert world.differences() == {}
+    assert [change["action"] for change in world.log()] == ["I", "I", "A", "A"]
+    assert world.standing().unwatched == ()
+
+
+def test_a_table_that_changed_and_is_locked_is_named_with_who_locks_it(polled, stranger):
+    world = polled(f"{LOCKED['public.x']}; {PLAIN}", ["public.t", "public.x"])
+    world.master.execute("ALTER TABLE x ADD n int; INSERT INTO x VALUES (1, 1, 1)")
+    session = stranger(world, "x")
+    who = f"public.x is locked by process {session.info.backend_pid} of "
+    with pytest.raises(TransientError, match=f"SLC-375: .*{who}.*, and its columns or partitions changed before"):
+        world.publish()
+    session.execute("ROLLBACK")
+    world.catch_up()
+    assert world.differences() == {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pyarrow as pa
 import pytest
 
@@ -11,8 +14,9 @@ from sluice.config.configuration import Slave
 from sluice.config.mapper import Mapper
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
-from sluice.model.names import TableName
+from sluice.model.names import RESOURCES, Resources, TableName
 from sluice.model.stylesheet import Stylesheet
+from sluice.vendors.postgresql import migrations
 from sluice.vendors.postgresql.statements import parser
 
 
@@ -209,3 +213,13 @@ def test_what_the_parser_does_not_know_is_let_through_if_no_entry_could_take_a_w
     assert parser.mapped("GRANT SELECT ON s TO PUBLIC", found, "public") == "GRANT SELECT ON s TO PUBLIC"
     with pytest.raises(SluiceError):
         parser.mapped("ALTER TABLE t SET SCHEMA x", found, "public")
+
+
+@pytest.mark.parametrize("taken", [*migrations.IN_SLAVE, *(f"repl_{name}" for name in RESOURCES)])
+def test_no_table_is_called_as_one_that_sluice_keeps_unless_it_is_excluded(taken):
+    ours = partial(migrations.is_ours, [Resources("repl", "repl_")])
+    known = replace(mapper({"out.*": {"exclude": True}}, {"public": "repl", "out": "repl"}), ours=ours)
+    with pytest.raises(SluiceError, match=f"SLC-370: .*public.{taken} .*repl.{taken} "):
+        known.table(name(taken))
+    assert known.table(name(taken, "out")) == name(taken, "repl")
+    assert known.table(name(f"{taken}_2")) == name(f"{taken}_2", "repl")

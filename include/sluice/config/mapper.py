@@ -5,12 +5,12 @@ One mapping for data, old images, tables that are made, statements, sequences an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sluice.config.models import SlaveTable
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, SluiceError
 from sluice.model.action import Filled
 from sluice.model.names import TableName
 from sluice.model.stylesheet import Stylesheet
@@ -20,6 +20,10 @@ from sluice.model.write_policy import WritePolicy
 _PLAIN = SlaveTable()
 # What of an entry decides about rows and changes as a whole.
 _CHOOSING = ("where", "actions", "plugin", "stylesheet", "when", "veto")
+
+
+def _nothing(name: TableName) -> bool:
+    return False
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Mapper:
         allowed: casts of columns of the slave that may lose something, by table.
         trusted: functions of the slave that definitions of the master may call, as `schema.function`.
         on_filled: what an initial update does about rows that a table has, if its entry does not say.
+        ours: whether a name of the slave belongs to Sluice itself.
     """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +46,7 @@ class Mapper:
     on_filled: Filled = Filled.TRUNCATE
     trusted: frozenset[str] = frozenset()
     allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
+    ours: Callable[[TableName], bool] = _nothing
 
     def entry(self, name: TableName) -> SlaveTable:
         """What is said of a table of the master."""
@@ -68,10 +74,22 @@ class Mapper:
         return self.schemas.get(name, name)
 
     def table(self, name: TableName) -> TableName:
-        """Where the slave keeps this table."""
+        """Where the slave keeps this table. Every statement that writes to it, or alters it, gets its name here.
+
+        Raises:
+            SluiceError: SLC-370, Sluice itself keeps something under that name.
+        """
         called = self.entry(name).as_
         schema, table = split_name(called) if called else (None, name.table)
-        return TableName(schema or self.schema(name.schema), table)
+        there = TableName(schema or self.schema(name.schema), table)
+        if self.ours(there) and not self.excludes(name):
+            raise SluiceError(
+                370,
+                f"the table {name} of the master would be {there} on the slave, and that is a table of Sluice itself",
+                "nothing was changed; see who called it so on the master, and why. To go on, give it another name on "
+                f"the slave, or leave it out: an entry for {name} in its `tables`, with `as` or `exclude: true`",
+            )
+        return there
 
     def whole(self, name: TableName) -> bool:
         """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""

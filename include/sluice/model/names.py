@@ -146,6 +146,10 @@ class Resources:
             return name
         return f"{self.name(resource)}.{_digest(name)}"
 
+    def has(self, name: TableName) -> bool:
+        """Whether this is the name of one of them."""
+        return name.schema == self.schema and name.table in map(self.name, RESOURCES)
+
     def shared(self, other: Resources) -> str | None:
         """A name that both would give to something of theirs."""
         ours, theirs = ({(one.schema, one.name(name)) for name in RESOURCES} for one in (self, other))

@@ -208,6 +208,7 @@ def of_source(context: Context, source: str) -> SourceNotes:
             waiting = database.is_installed() and database.queued()
             found = database.unwatched(context.wanted(source).named)
             outdated = outdated_events(source) if database.has_outdated_events() else ""
+            locked = database.locked() if database.is_installed() else []
         finally:
             database.close()
     except SluiceError as error:
@@ -222,7 +223,11 @@ def of_source(context: Context, source: str) -> SourceNotes:
             f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
     loses = any(one.reason.loses for one in found)
-    return SourceNotes(publishing, tuple(unwatched.note(context, source, one) for one in found), loses, outdated)
+    told = [unwatched.note(context, source, one) for one in found]
+    told += [
+        f"{one}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for one in locked
+    ]
+    return SourceNotes(publishing, tuple(told), loses, outdated)
 
 
 def outdated_events(source: str) -> str:

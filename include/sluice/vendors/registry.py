@@ -59,6 +59,10 @@ class BlockLoading:
     receive: Callable[[ConnectionInfo, BlockJob], BlockReceiver]
 
 
+def _nothing(masters: Collection[Resources], name: TableName) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Vendor:
     """One kind of slave: its ports, and what Spark tasks do with it.
@@ -74,6 +78,8 @@ class Vendor:
         online: how it is loaded in blocks; None if it cannot be.
         grants: the script that gives a slave's role its rights, in the schema of its position tables, in others and on
             tables, and if wanted that of keeping triggers from acting; None if it has no roles.
+        is_ours: whether a table of this name is one that Sluice keeps in a slave, or in one of these masters, which
+            may be in the slave's database.
         giving_way: ends whoever reads a snapshot as soon as a statement of others has waited some seconds for a table
             of it; None if nobody waits for readers.
     """
@@ -88,6 +94,7 @@ class Vendor:
     online: BlockLoading | None = None
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName], bool], str] | None = None
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
+    is_ours: Callable[[Collection[Resources], TableName], bool] = _nothing
 
 
 @cache

@@ -1,14 +1,17 @@
 -- What does something by itself when rows of a table are written: foreign keys, triggers of its own, rules. Without the
 -- right to silence them they would do again what the master did. Those by which a slave that is a master itself captures
--- change nothing that is replicated. Nor does a foreign key without actions, which is looked at when the transaction ends.
--- The last column is what an ALTER TABLE ends it with.
+-- change nothing that is replicated: no row, and nothing with our rights, however their functions are called. Nor does a
+-- foreign key without actions, which is looked at when the transaction ends.
+-- `strange` says what acts in every session of ours and with our rights, though others made it: members of our role, as every
+-- superuser is of each, could do as we do anyway. A rule is its table's owner's. The last column is what an ALTER TABLE ends
+-- it with.
 WITH relation AS (
-    SELECT class.oid, current_setting('session_replication_role') = 'replica' AS silent
+    SELECT class.oid, class.relowner, current_setting('session_replication_role') = 'replica' AS silent
     FROM pg_class AS class
     JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
     WHERE namespace.nspname = %(schema)s AND class.relname = %(table)s
 )
-SELECT conname AS name, 'key' AS kind, NOT silent AS fires, CASE
+SELECT conname AS name, 'key' AS kind, NOT silent AS fires, NULL AS strange, CASE
     WHEN (confupdtype, confdeltype) = ('a', 'a') THEN format('ALTER CONSTRAINT %%I DEFERRABLE INITIALLY DEFERRED', conname)
     ELSE format('DROP CONSTRAINT %%1$I, ADD CONSTRAINT %%1$I %%2$s', conname, regexp_replace(
         pg_get_constraintdef(c.oid),
@@ -21,14 +24,19 @@ WHERE NOT ((confupdtype, confdeltype, condeferred) = ('a', 'a', true))
   AND pg_get_constraintdef(c.oid) NOT LIKE '%% NOT ENFORCED'
 UNION ALL
 SELECT tgname, 'trigger', tgenabled = 'A' OR tgenabled = CASE WHEN silent THEN 'R' ELSE 'O' END,
+       CASE WHEN tgenabled IN ('A', 'R') AND NOT pg_has_role(function.proowner, current_user, 'MEMBER')
+            THEN format('%%s of %%I', function.oid::regprocedure, pg_get_userbyid(function.proowner)) END,
        format('DISABLE TRIGGER %%I', tgname)
 FROM relation JOIN pg_trigger ON tgrelid = relation.oid AND NOT tgisinternal
 JOIN pg_proc AS function ON function.oid = tgfoid
 WHERE NOT EXISTS (
     SELECT FROM pg_class AS queue
     WHERE queue.relnamespace = function.pronamespace AND queue.relkind = 'r'
-      AND queue.relname = substring(function.proname FROM '^(.*)(?:capture_[0-9]+|mark_function|truncating)$') || 'queue')
+      AND queue.relname = substring(function.proname FROM '^(.*)(?:capture_[0-9]+|mark_function|truncating)$') || 'queue'
+      AND (pg_has_role(function.proowner, current_user, 'MEMBER') OR (function.prosecdef AND tgtype & 3 <> 3)))
 UNION ALL
 SELECT rulename, 'rule', ev_enabled = 'A' OR ev_enabled = CASE WHEN silent THEN 'R' ELSE 'O' END,
+       CASE WHEN ev_enabled IN ('A', 'R') AND NOT pg_has_role(relowner, current_user, 'MEMBER')
+            THEN format('a rule of %%I', pg_get_userbyid(relowner)) END,
        format('DISABLE RULE %%I', rulename)
 FROM relation JOIN pg_rewrite ON ev_class = relation.oid AND ev_type <> '1'

@@ -2,10 +2,10 @@
 -- member of our role, as every superuser is of each, could do as we do anyway. Tables and views are made anew, and not taken
 -- over: checks, defaults, policies and queries are code of those who made them.
 WITH ours AS (
-    SELECT class.oid, class.relkind, class.relowner, class.relname, class.oid::regclass::text AS name
+    SELECT class.oid, class.relname, class.relkind, class.relowner, class.oid::regclass::text AS name
     FROM pg_class AS class
     JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
-    WHERE namespace.nspname = {schema_name} AND class.relname = ANY ({names}) AND class.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
+    WHERE namespace.nspname = {schema_name} AND class.relname = ANY ({names})
 )
 SELECT format('%s belongs to %I', name, pg_get_userbyid(relowner)),
        CASE WHEN relkind = 'S' THEN format('ALTER SEQUENCE %s OWNER TO %I', name, current_user)
@@ -13,7 +13,20 @@ SELECT format('%s belongs to %I', name, pg_get_userbyid(relowner)),
             ELSE format('ALTER %s %s RENAME TO %I', CASE relkind WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, name,
                         left(concat('not_ours_', relname), 63)) END
 FROM ours
-WHERE NOT pg_has_role(relowner, current_user, 'MEMBER')
+WHERE NOT pg_has_role(relowner, current_user, 'MEMBER') AND relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
+UNION ALL
+-- What is no table takes the name from one.
+SELECT format('%s is an index of %I', name, pg_get_userbyid(relowner)), format('ALTER INDEX %s RENAME TO %I', name, relname || '_theirs')
+FROM ours
+WHERE NOT pg_has_role(relowner, current_user, 'MEMBER') AND relkind IN ('i', 'I')
+UNION ALL
+SELECT format('%s is a type of %I', type.oid::regtype, pg_get_userbyid(typowner)),
+       format('ALTER TYPE %s RENAME TO %I', type.oid::regtype, typname || '_theirs')
+FROM pg_type AS type
+JOIN pg_namespace AS namespace ON namespace.oid = typnamespace
+LEFT JOIN pg_class AS row ON row.oid = typrelid
+WHERE namespace.nspname = {schema_name} AND typname = ANY ({names}) AND (typrelid = 0 OR row.relkind = 'c')
+  AND NOT pg_has_role(typowner, current_user, 'MEMBER')
 UNION ALL
 SELECT format('%s has a trigger %I', ours.name, made.tgname), format('DROP TRIGGER %I ON %s', made.tgname, ours.name)
 FROM ours

@@ -3,7 +3,7 @@
 SELECT CASE
     WHEN %(trans_key)s::text IS NULL AND EXISTS (
         SELECT FROM pg_catalog.pg_stat_activity
-        WHERE datname = pg_catalog.current_database() AND application_name = %(session)s
+        WHERE datname = pg_catalog.current_database() AND application_name = %(session)s AND usename = current_user
     ) THEN 'in progress'
     WHEN %(trans_key)s::text IS NULL THEN 'aborted'
     WHEN %(trans_key)s::text::xid8 < pg_catalog.pg_current_xact_id()

@@ -13,7 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError
 from sluice.libpq import parameters
 from sluice.model.names import Pair
-from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.session import Connection, composed, expect_same, translated
 
 # Begins a transaction, which the end of its block commits.
 Transactions = Callable[[], AbstractContextManager[Connection]]
@@ -60,10 +60,13 @@ def hold(session: Connection, position: sql.Composable, pair: Pair, epoch: int) 
 
     Raises:
         FencedError: SLC-050, somebody took over before.
+        SluiceError: SLC-373, this is not the session that was begun.
     """
     names = {"source": pair.source, "slave": pair.slave}
-    if session.execute(composed("position/fence", position=position), names).fetchone() != (epoch,):
+    found, mark = session.execute(composed("position/fence", position=position), names).fetchone() or (None, None)
+    if found != epoch:
         raise fenced(pair, epoch)
+    expect_same(session, mark)
 
 
 def fenced(pair: Pair, epoch: int) -> FencedError:

@@ -6,13 +6,14 @@ On a source that is the DbResources, whose ITEMS stay as they are; on a slave th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from psycopg import sql
 
 from sluice import sqlfiles
 from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql import install_lock
 from sluice.vendors.postgresql.capture import event_triggers
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
@@ -30,6 +31,11 @@ _DEFINED = 11
 def parts_of_slave(schema: str) -> dict[str, sql.Composable]:
     """What we keep in a slave, as our statements name it."""
     return {name: sql.Identifier(schema, f"sluice_{name}") for name in _KEPT}
+
+
+def is_ours(masters: Collection[Resources], name: TableName) -> bool:
+    """Whether a table of this name is one that we keep in a slave, in whatever schema, or in one of these masters."""
+    return name.table in IN_SLAVE or any(one.has(name) for one in masters)
 
 
 def _number(name: str) -> int:
@@ -95,7 +101,7 @@ def install_in_slave(
     if _remarked(connection, position, what) == newest(_SLAVE):
         return False
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(hashtext('sluice slave'))")
+        install_lock.alone(connection, position, "sluice slave")
         for name in ("position/position_table", "position/loaded_table"):
             connection.execute(composed(name, **parts))
         _bring_up(connection, _SLAVE, _remarked(connection, position, what), parts)

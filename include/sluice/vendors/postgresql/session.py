@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import sql
@@ -47,7 +49,11 @@ PINNED = {
     "jit": "off",
 }
 
-_SETTINGS = "SELECT name, pg_catalog.current_setting(name) FROM unnest(%s::text[]) AS pinned (name)"
+_SETTINGS = "SELECT name, pg_catalog.current_setting(name, true) FROM unnest(%s::text[]) AS pinned (name)"
+# A setting that this session alone has: it tells that what else was set in it since it began still holds. Statements
+# that count on that read it back, beside what they read anyway.
+_MARK = "sluice.session"
+_marks: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
 
 # What else may end a session, and the version since which servers know it: older ones refuse who names it.
 _ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
@@ -123,16 +129,17 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
     Raises:
         TransientError: SLC-030, it cannot be reached.
         SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for; SLC-311,
-            TLS cannot be set up as the connection asks for it.
+            TLS cannot be set up as the connection asks for it; SLC-373, its transactions go to several sessions.
     """
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
     how = {**parameters(info, application), "options": options}
-    address = f"{info.host}:{info.port or 5432}/{info.database}"
+    address, mark = f"{info.host}:{info.port or 5432}/{info.database}", uuid4().hex
     try:
         connection = psycopg.connect(autocommit=True, **how)
         there = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
-        connection.execute(sql.SQL("; ").join(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in there))
-        has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())
+        begun = [*(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in there), _marked(mark)]
+        connection.execute(sql.SQL("; ").join(begun))
+        has = dict(connection.execute(_SETTINGS, [[*PINNED, _MARK]]).fetchall())
         connection.autocommit = autocommit
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):
@@ -148,8 +155,51 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
             "server itself, or let the pooler hand `options` on",
         )
+    _marks[connection] = mark
+    expect_same(connection, has[_MARK])
     connection.prepare_threshold = 5
     return connection
+
+
+def mark_of(connection: Connection) -> str:
+    """What `sluice.session` is in this session."""
+    return _marks.get(connection, "")
+
+
+def expect_same(connection: Connection, found: str | None) -> None:
+    """See that a statement was executed in the session that was begun.
+
+    Args:
+        found: what it read of `sluice.session`.
+
+    Raises:
+        SluiceError: SLC-373, another one executed it, or this one was reset.
+    """
+    if (found or "") != mark_of(connection):
+        raise another_session(connection)
+
+
+def another_session(connection: Connection) -> SluiceError:
+    """A transaction was not in the session that was begun, which ends with this."""
+    where = f"{connection.info.host}:{connection.info.port}/{connection.info.dbname}"
+    connection.close()
+    return SluiceError(
+        373,
+        f"what is set or prepared in a session at {where} does not hold in its next transaction: a connection pooler "
+        "in between gives each transaction to another session of the server",
+        "nothing was written in it. Let the connection lead to the server itself, or let the pooler keep a session for "
+        "each client (in PgBouncer pool_mode = session)",
+    )
+
+
+def expect_same_session(connection: Connection) -> None:
+    """The same, where no statement reads the mark anyway. Raises SluiceError SLC-373."""
+    (found,) = connection.execute(f"SELECT pg_catalog.current_setting('{_MARK}', true)").fetchone() or (None,)
+    expect_same(connection, found)
+
+
+def _marked(mark: str) -> sql.Composed:
+    return sql.SQL("SET {} = {}").format(sql.Identifier(*_MARK.split(".")), mark)
 
 
 @contextmanager

@@ -40,7 +40,14 @@ from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys, writ
 from sluice.vendors.postgresql.load.tables import PostgresTables
 from sluice.vendors.postgresql.load.wipe_schema import wiped
 from sluice.vendors.postgresql.read.compare import aligned
-from sluice.vendors.postgresql.session import Connection, composed, refuse_read_only, translated
+from sluice.vendors.postgresql.session import (
+    Connection,
+    another_session,
+    composed,
+    expect_same_session,
+    refuse_read_only,
+    translated,
+)
 from sluice.vendors.postgresql.write import commands, side_effects
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -123,9 +130,9 @@ class PostgresSlave:
 
     def expect_unguarded(self, tables: Sequence[TableName]) -> None:
         """See that nothing acts on what is written to these tables, or that the role may silence it."""
+        silent = self.capabilities().silent_triggers
         with translated("looking at the slave's tables"):
-            if not self.capabilities().silent_triggers:
-                side_effects.expect_none(self._open(), map(self.mapper.table, tables))
+            side_effects.expect_none(self._open(), map(self.mapper.table, tables), silent=silent)
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """Drop foreign keys of these tables for the time, if they hold back anything."""
@@ -157,8 +164,9 @@ class PostgresSlave:
             take_over, holder = (composed(f"position/{name}", **self.parts) for name in ("take_over", "holder"))
             values = {"epoch": epoch, "loads": fence.loads(self.info, self.pair, blocks=blocks)}
             row = fence.raised(self._open(), take_over, holder, {**self._names(), **values})
-        if row is None:
-            raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
+            if row is None:
+                raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
+            expect_same_session(self._open())
         # A slave that crashes would let in whoever is older again (R6).
         self.make_durable()
         self._epoch, self._ordinal = epoch, row[1]
@@ -207,6 +215,7 @@ class PostgresSlave:
         assert self._writer is not None
         named = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
         with writing(f"carrying out changes on {self.pair.slave}"), self._writer.stages.transaction():
+            expect_same_session(session)
             session.execute("SET LOCAL synchronous_commit = on")
             session.execute(composed("write/forget_carried_out", **self.parts), named)
             left = session.execute(composed("write/carried_out", **self.parts), named).fetchall()
@@ -279,7 +288,10 @@ class PostgresSlave:
                 self._ordinal = done.position.ordinal
                 return done
         except SluiceError as error:
+            if isinstance(error.__cause__, psycopg.errors.InvalidSqlStatementName):
+                raise another_session(session) from error
             if isinstance(error.__cause__, psycopg.errors.DivisionByZero):
+                expect_same_session(session)
                 raise fence.fenced(self.pair, self._epoch) from error
             raise
 

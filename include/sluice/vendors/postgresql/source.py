@@ -66,6 +66,7 @@ class PostgresSource:
         self._beside: Connection | None = None
         self._backlog: Backlog | None = None
         self._polled, self._firing = CatalogStamp(), CatalogStamp()
+        self._waited = ddl_polling.Waited()
         self._recorded = CatalogStamp(self._polled)
 
     def capabilities(self) -> Capabilities:
@@ -138,7 +139,7 @@ class PostgresSource:
                 self._polls = not event_triggers.sees_ddl(self._publisher(), self.resources, self.parts)
                 self._pinned = not self._polls or ddl_polling.pin(self._publisher(), self.parts)
             if self._polls and self._pinned:
-                ddl_polling.poll(self._publisher(), self.parts, self._polled)
+                ddl_polling.poll(self._publisher(), self.parts, self._polled, self._waited.tell)
             elif not self._polls:
                 self._unrecorded.look(self._publisher(), self.parts)
             self._newcomers.watch(self._publisher(), self.parts, always=self._polls)
@@ -149,6 +150,13 @@ class PostgresSource:
             ddl_polling.see_again(self._publisher(), self.resources, self.parts)
             self._polls = None
             return triggers.silenced(self._publisher(), self.parts, self._firing)
+
+    def locked(self) -> list[str]:
+        """See `sluice.vendors.protocol.slave.SourceDatabase`."""
+        with translated("looking at locks"):
+            if event_triggers.sees_ddl(self._publisher(), self.resources, self.parts):
+                return []
+            return [str(one) for one in ddl_polling.locked(self._publisher(), self.parts)]
 
     def take_up(self) -> None:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""

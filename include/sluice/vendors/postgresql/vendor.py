@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
-from sluice.vendors.postgresql import grants
+from sluice.vendors.postgresql import grants, migrations
 from sluice.vendors.postgresql.capture import install
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
@@ -50,4 +50,5 @@ VENDOR = Vendor(
     online=BlockLoading(PostgresRanges, PostgresBlocks),
     grants=grants.for_slave,
     giving_way=LockYield,
+    is_ours=migrations.is_ours,
 )

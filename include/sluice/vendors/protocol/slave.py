@@ -105,6 +105,10 @@ class SourceDatabase(Protocol):
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
 
+    def locked(self) -> list[str]:
+        """Watched tables that others lock even against readers, and who, in sentences, where that keeps us from seeing
+        how they are altered."""
+
     def take_up(self) -> None:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
 

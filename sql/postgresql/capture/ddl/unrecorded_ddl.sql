@@ -1,7 +1,8 @@
 -- Watched tables that are not what was recorded of them, or are gone (no name then), and what they were called. A constraint
 -- that is checked at commit and refers to a table is no part of its definition, but asks for a trigger (R1). All are compared
 -- at once: whoever asks {current_layout} of each table reads all constraints each time. What is referred to
--- comes first in the order of loading, and what is gone last, the other way round, as slaves can follow.
+-- comes first in the order of loading, and what is gone last, the other way round, as slaves can follow. To print a default the
+-- server locks its table: those that others keep locked are left out.
 WITH checked_late (relid) AS MATERIALIZED (
     SELECT unnest(ARRAY[conrelid, confrelid]) FROM pg_constraint WHERE condeferrable AND contype <> 't'
 ), recorded AS MATERIALIZED (
@@ -14,7 +15,7 @@ FROM {tables} AS entry
 JOIN {current_tables} AS known USING (relid)
 LEFT JOIN pg_class AS class ON class.oid = entry.relid
 LEFT JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
-WHERE entry.status = 'OK'
+WHERE entry.status = 'OK' AND entry.relid <> ALL (%(left_out)s::oid[])
   AND (known.definition IS DISTINCT FROM {table_definition}(entry.relid::oid)
        OR class.relkind = 'p' AND known.partitions <> {partitions}(entry.relid::oid)
        OR class.relkind = 'p' AND NOT known.clones <@ {clones}(entry.relid::oid)

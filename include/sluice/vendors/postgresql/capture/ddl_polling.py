@@ -4,13 +4,14 @@ that somebody added to the registry."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
 
-from sluice.errors import TransientError
+from sluice.errors import AGAIN, TransientError
 from sluice.log import event
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture import event_triggers
@@ -24,35 +25,122 @@ _MODE = "SHARE ROW EXCLUSIVE"
 # To print a default, the server locks the table that has it; a partition that left is locked to lose its triggers.
 # Shorter than the second after which servers look for deadlocks: no statement of a user is ended as the victim (R9).
 LOOK_WAIT_MS = 200
-# Where nothing is held meanwhile, as long as an ALTER that writes a table anew may last.
-_PATIENCE_MS = 5000
 # Nothing of a table that is not watched is queued, so nobody waits long for its lock.
 _TRIES = 3
 
 
-def poll(connection: Connection, parts: Mapping[str, sql.Composable], unchanged: CatalogStamp) -> None:
+@dataclass(frozen=True)
+class Locked:
+    """A watched table that others lock even against readers; who, and since when, as far as we are told."""
+
+    relation: int
+    name: TableName
+    pid: int
+    user: str | None
+    since: str | None
+
+    def __str__(self) -> str:
+        since = f" since {self.since}" if self.since else ""
+        return f"{self.name} is locked by process {self.pid} of {self.user or 'nobody known'}{since}"
+
+
+class Waited:
+    """Tables that are looked at later: each is logged when that begins, and once a minute."""
+
+    def __init__(self) -> None:
+        self._since: dict[TableName, float] = {}
+        self._logged: dict[TableName, float] = {}
+
+    def tell(self, passed: Sequence[Locked]) -> None:
+        """Log them.
+
+        Args:
+            passed: all of them, as they are now.
+        """
+        now = time.monotonic()
+        self._since = {one.name: self._since.get(one.name, now) for one in passed}
+        self._logged = {name: at for name, at in self._logged.items() if name in self._since}
+        for one in passed:
+            if now - self._logged.get(one.name, float("-inf")) >= _AGAIN_S:
+                event(
+                    "a table is looked at later", table=one.name, why=one, waited_s=round(now - self._since[one.name])
+                )
+                self._logged[one.name] = now
+
+
+def poll(
+    connection: Connection,
+    parts: Mapping[str, sql.Composable],
+    unchanged: CatalogStamp,
+    tell: Callable[[Sequence[Locked]], None] = lambda _: None,
+) -> None:
     """Send what changed of watched tables since the last look as commands.
 
-    A table whose images cannot be told apart is left as it is; the sweep refuses to read it (SLC-043).
+    A table whose images cannot be told apart is left as it is; the sweep refuses to read it (SLC-043). One that others
+    keep locked is looked at later: nobody has all other tables wait by a lock of one.
 
     Args:
         unchanged: since the last look of the same caller.
+        tell: told which tables are looked at later.
 
     Raises:
-        TransientError: SLC-036 if a table stays locked, also one that did not change.
+        TransientError: SLC-375, SLC-036, one that is locked has changed, and its images cannot be told apart until it
+            is looked at.
     """
     if unchanged.look(connection, parts):
         return
-    with connection.transaction():
-        connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE_MS))
-        unseen = connection.execute(composed("capture/ddl/unrecorded_ddl", **parts)).fetchall()
-    if not unseen:
-        unchanged.is_fine()
+    unseen, passed = _unseen(connection, parts)
+    left: list[Exception] = []
     for relation, *names in _in_order(unseen):
         name = TableName(*names[:2]) if names[0] else None
-        if not _told(connection, parts, sql.SQL("{}(%s::oid)").format(parts["poll"]), relation, name, _MODE):
-            poll(connection, parts, unchanged)
+        try:
+            told = _told(connection, parts, sql.SQL("{}(%s::oid)").format(parts["poll"]), relation, name, _MODE)
+        except (TransientError, psycopg.errors.LockNotAvailable) as error:
+            left.append(error)
+            continue
+        if not told:
+            poll(connection, parts, unchanged, tell)
             return
+    tell(passed)
+    if not (unseen or passed):
+        unchanged.is_fine()
+    elif (left or passed) and (
+        misread := connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchall()
+    ):
+        changed = {TableName(*row) for row in misread}
+        for one in passed:
+            if one.name in changed:
+                raise TransientError(
+                    375,
+                    f"{one}, and its columns or partitions changed before that: what is queued cannot be read until "
+                    "that is looked at",
+                    f"nothing is lost, {AGAIN} when the lock ends. To go on at once, look in pg_stat_activity "
+                    "what that session is, and end it by pg_terminate_backend",
+                )
+        if left:
+            raise left[0]
+
+
+def locked(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[Locked]:
+    """Watched tables that others lock even against readers."""
+    rows = connection.execute(composed("capture/ddl/locked", **parts))
+    return [Locked(relation, TableName(schema, table), *by) for relation, schema, table, *by in rows]
+
+
+def _unseen(
+    connection: Connection, parts: Mapping[str, sql.Composable]
+) -> tuple[list[tuple[Any, ...]], Sequence[Locked]]:
+    """Tables that are not what is recorded of them, and those that nobody can look at now."""
+    for _ in range(_TRIES):
+        passed = locked(connection, parts)
+        try:
+            with connection.transaction():
+                connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+                left_out = {"left_out": [one.relation for one in passed]}
+                return connection.execute(composed("capture/ddl/unrecorded_ddl", **parts), left_out).fetchall(), passed
+        except psycopg.errors.LockNotAvailable as error:
+            waited = error
+    raise waited
 
 
 def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
@@ -178,7 +266,9 @@ class MissedDdl:
         try:
             with connection.transaction():
                 connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
-                unseen = connection.execute(composed("capture/ddl/unrecorded_ddl", **parts)).fetchone()
+                unseen = connection.execute(
+                    composed("capture/ddl/unrecorded_ddl", **parts), {"left_out": []}
+                ).fetchone()
         except psycopg.errors.LockNotAvailable:
             return
         self._next = now + _AGAIN_S

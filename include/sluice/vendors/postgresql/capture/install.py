@@ -11,7 +11,7 @@ from sluice import sqlfiles
 from sluice.apply.table_order import cycles, loading_order
 from sluice.model.names import RESOURCES, Resources, TableName, home_of
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.postgresql import migrations, ownership
+from sluice.vendors.postgresql import install_lock, migrations, ownership
 from sluice.vendors.postgresql.capture import event_triggers, items_view, registry, unwatched
 from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.registry import RegistryEntry
@@ -113,9 +113,9 @@ def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> Non
 
 def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
     """The version that is there. One bootstrap of a prefix at a time."""
-    lock = "SELECT pg_advisory_xact_lock(hashtext('sluice bootstrap'), hashtext(%s))"
-    connection.execute(lock, [resources.name("")])
     ownership.refuse_strange(connection, resources)
+    state = TableName(resources.schema, resources.name("state"))
+    install_lock.alone(connection, state, f"sluice bootstrap {state}")
     return migrations.version(connection, resources, parts)
 
 

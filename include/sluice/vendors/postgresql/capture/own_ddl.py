@@ -39,7 +39,7 @@ def settled(connection: Connection, parts: Parts, names: Sequence[TableName]) ->
     triggers.lock(connection, names, "ACCESS EXCLUSIVE")
     # To print a default, the server locks the table that has it, while we hold those (R9).
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
-    rows = connection.execute(composed("capture/ddl/unrecorded_ddl", **parts)).fetchall()
+    rows = connection.execute(composed("capture/ddl/unrecorded_ddl", **parts), {"left_out": []}).fetchall()
     connection.execute("SET LOCAL lock_timeout = 0")
     if rows:
         others = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table, *_ in rows)

@@ -116,5 +116,11 @@ def of_slave(connection: Connection, layout: Layout) -> Iterator[str]:
     if not late and not relations.enforced(connection, name, [column.name for column in layout.columns]):
         yield f"{name} has no unique index: each batch of its changes reads all of it"
     acting = [one.name for one in relations.side_effects(connection, name) if one.fires and one.kind != "key"]
+    if others := connection.execute(composed("catalog/code_of_others"), vars(name)).fetchall():
+        what = ", ".join(f"{function} ({where})" for _, function, where in others)
+        yield (
+            f"{name} belongs to {others[0][0]}, and what is written to it runs functions of others, with the rights of "
+            f"our role: {what}. See include/docs/security.md"
+        )
     if late and acting:
         yield f"{', '.join(acting)} of {name} acts on what a batch comes to: {late[0].name} is checked at commit"

@@ -69,12 +69,14 @@ class SideEffect:
     Attributes:
         kind: `key` (a foreign key), `trigger` or `rule`.
         fires: also in a session that says it is a replica, or else this session is none.
+        strange: a function or a rule of others that would run with our rights, in whatever session of ours.
         ending: what follows ALTER TABLE and the table's name in a statement that ends it.
     """
 
     name: str
     kind: str
     fires: bool
+    strange: str | None
     ending: str
 
 

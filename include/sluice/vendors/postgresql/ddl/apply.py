@@ -26,6 +26,7 @@ from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.slave_definition import mapped
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.session import Connection, explained
+from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.ddl_errors import more_to_be_seen, name_taken, there_already
 
@@ -55,7 +56,8 @@ def define(
         SluiceError: SLC-140, it fails; SLC-141, a table that is to be made is there already; SLC-142, so is the name
             that one is to bear; SLC-070, the table is missing; SLC-071, SLC-073, an empty one does not fit;
             SLC-144, it is a partition; SLC-145, its new name lets more of it be seen; SLC-321, SLC-322, its
-            definition is none, or names a type or a collation that the slave lacks.
+            definition is none, or names a type or a collation that the slave lacks; SLC-371, it is missing, and another
+            has its new name.
         TransientError: SLC-036, somebody else holds the table; SLC-115, see `LoopFilter.settled`.
     """
     echoes.settled([mapper.table(side.name) for side in (change.before, change.after) if side])
@@ -155,6 +157,8 @@ class _Defining:
             self._run(alter.moved(old, new))
         elif not self._there(new):
             raise missing(f"the slave has no table {new} to be altered")
+        elif old != new:
+            raise _not_the_one(old, new)
         user_types.provide(self._connection, carried(after).types, self._names)
         was, becomes = self._seen(before), self._seen(after)
         unseen = {one.number for one in before.columns} - {one.number for one in was.columns}
@@ -170,7 +174,7 @@ class _Defining:
             if not self._silent:
                 # No table can be altered for whose rows something waits until the end of the transaction.
                 self._references.put_off([new])
-            self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, new))])
+            self._empty(new)
         self._run(alter.columns(was, becomes, definition.read(self._connection, new), self._types))
         there = definition.read(self._connection, new)
         kept = {key.name for key in after.foreign_keys}
@@ -201,7 +205,7 @@ class _Defining:
                 "take it from its table there: ALTER TABLE ... DETACH PARTITION; the slave goes on with it as it is",
             )
         if existing is Existing.OVERWRITE:
-            self._run([sql.SQL("DELETE FROM {}").format(rows)])
+            self._empty(name)
         elif self._connection.execute(held).fetchone() == (True,):
             raise there_already(
                 name,
@@ -209,6 +213,10 @@ class _Defining:
                 "`recreate_tables: true` (it is dropped) or `creates: ignore` (it stays, as where others fill it) "
                 "for this replication",
             )
+
+    def _empty(self, name: TableName) -> None:
+        side_effects.expect_none(self._connection, [name], silent=self._silent)
+        self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, name))])
 
     def _refer(self, table: definition.PostgresTable) -> None:
         parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
@@ -222,3 +230,16 @@ class _Defining:
     def _run(self, statements: Iterable[sql.Composed]) -> None:
         for statement in statements:
             self._connection.execute(statement)
+
+
+def _not_the_one(old: TableName, new: TableName) -> SluiceError:
+    """A rename that seems to be done. Whoever renames a table on the master could write into any table of the slave, if
+    that were believed."""
+    return SluiceError(
+        371,
+        f"the master renamed {old} to {new}: the slave has no {old}, and a {new} already, and nothing tells whether "
+        "that is the same table",
+        f"nothing was changed; if it is, rename it to {old} there, and unpause: the drain renames it at its place in "
+        f"the stream. If it is another one, rename or drop it, and bring {new} by initial_update; or run with `alters: "
+        "ignore` for this replication until the rename is passed",
+    )

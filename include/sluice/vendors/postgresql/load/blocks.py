@@ -29,7 +29,8 @@ from sluice.vendors.postgresql.load import deferred_indexes
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.receiver import loader, merge
 from sluice.vendors.postgresql.read.key_range import between
-from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.session import Connection, composed, expect_same_session, translated
+from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.load import Sorted
 from sluice.vendors.protocol.read import Key, KeyRange
@@ -81,7 +82,7 @@ class PostgresRanges:
         others that they refer to."""
         with translated("planning the blocks"), self._open().transaction():
             fence.hold(self._open(), self._parts["position"], self._pair, epoch)
-            if not self._silent():
+            if not side_effects.is_silent(self._open()):
                 echoes = LoopFilter(self._open(), self._masters)
                 tables = {self._mapper.table(one.table) for one in ranges}
                 echoes.record(sorted(WaitingForeignKeys(self._open(), self._parts).put_off(tables)))
@@ -191,11 +192,6 @@ class PostgresRanges:
             return "it has another column that is always numbered"
         return ""
 
-    def _silent(self) -> bool:
-        """Whether foreign keys hold nothing back."""
-        role = self._open().execute("SELECT current_setting('session_replication_role')").fetchone()
-        return role == ("replica",)
-
     def _names(self) -> dict[str, object]:
         return {"source": self._pair.source, "slave": self._pair.slave}
 
@@ -245,6 +241,7 @@ class PostgresBlocks:
             self._copying.close()
             if not fitting(self._session, there, names_of(self._session, self._job.mapper)):
                 raise missing(f"the slave has no table {there.name}")
+            side_effects.expect_none(self._session, [there.name], silent=side_effects.is_silent(self._session))
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
             self._session.execute(composed("load/stage", **parts, kept=sql.SQL("PRESERVE ROWS")))
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
@@ -268,6 +265,7 @@ class PostgresBlocks:
             self._copying.close()
             self.await_point()
             with self._session.transaction():
+                expect_same_session(self._session)
                 # What had been seen without a lock may not be so any more.
                 while not self._arrived("load/blocks/at"):
                     time.sleep(_LOOK_S)

@@ -64,8 +64,8 @@ def loadable(
     present = set(relations.there(session, [mapper.table(table.name) for table in tables]))
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
+    side_effects.expect_none(session, sorted(present), silent=silent)
     if not silent:
-        side_effects.expect_none(session, sorted(present))
         expect_droppable(session, present)
     for table in tables:
         layout = view(mapper, table.layout).layout

@@ -20,6 +20,7 @@ from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.load import hint_bits
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad
 
 P = ParamSpec("P")
@@ -122,6 +123,7 @@ class PostgresReceiver:
             "table": identifier(there.layout.name),
             "columns": listed(there.written),
         }
+        side_effects.expect_none(self._session, [there.layout.name], silent=side_effects.is_silent(self._session))
         self._echoes = LoopFilter(self._session, self._plan.masters)
         self._merge, self._settling = None, None
         upserted = table in self._plan.upserted

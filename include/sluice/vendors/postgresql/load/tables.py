@@ -149,8 +149,9 @@ class PostgresTables:
             emptied, made, keyless = [], [], set()
             present = set(relations.there(session, self._there(tables)))
             references, referring = WaitingForeignKeys(session, self._slave.parts), set()
-            if not self._slave.capabilities().silent_triggers:
-                side_effects.expect_none(session, [name for name in self._there(tables) if name in present])
+            silent = self._slave.capabilities().silent_triggers
+            side_effects.expect_none(session, [name for name in self._there(tables) if name in present], silent=silent)
+            if not silent:
                 referring = references.put_off(present)
             for table in tables:
                 layout = view(self.mapper, table.layout).layout

@@ -20,7 +20,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, mark_of
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, prepare
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -64,10 +64,10 @@ class OneToOne:
             who: the replication, and the epoch under which its position may be moved.
 
         Raises:
-            psycopg.errors.DivisionByZero: the position is not where it should be, or the epoch is not ours.
+            psycopg.errors.DivisionByZero: the position is not where it should be, or epoch or session are not ours.
         """
         tables = self._opened(changes, layouts)
-        passed = [begin]
+        passed, mark = [begin], mark_of(self._connection).encode()
         self._connection.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
         until = time.monotonic() + _PATIENCE_S
         with Pipeline(self._connection) as pipeline:
@@ -75,7 +75,7 @@ class OneToOne:
                 if pipeline.failed or not _can_be(group, tables) or time.monotonic() > until:
                     break
                 to = Position(end.segment, group.last)
-                pipeline.send(_advance(who, passed[-1], to))
+                pipeline.send(_advance(who, mark, passed[-1], to))
                 for change in group.changes:
                     for statement in tables[change.layout].prepared.statements(change):
                         pipeline.send(statement)
@@ -86,7 +86,7 @@ class OneToOne:
             else:
                 if passed[-1] != end:
                     # What is left changes no row.
-                    pipeline.send(_advance(who, passed[-1], end))
+                    pipeline.send(_advance(who, mark, passed[-1], end))
                     pipeline.sync()
                     passed.append(end)
         self._connection.execute("RESET plan_cache_mode; RESET enable_seqscan")
@@ -118,10 +118,11 @@ def _can_be(group: TransactionGroup, tables: Collection[int]) -> bool:
     return not group.commands and group.size <= MOST_REPLAYED and group.layouts <= set(tables)
 
 
-def _advance(who: tuple[Pair, int], begin: Position, end: Position) -> Sent:
+def _advance(who: tuple[Pair, int], mark: bytes, begin: Position, end: Position) -> Sent:
     pair, epoch = who
     numbers = [b"%d" % number for number in (end.segment, end.ordinal)]
-    return Sent(_ADVANCE, [*numbers, pair.source.encode(), pair.slave.encode(), b"%d" % epoch, b"%d" % begin.ordinal])
+    ours = [pair.source.encode(), pair.slave.encode(), b"%d" % epoch, b"%d" % begin.ordinal, mark]
+    return Sent(_ADVANCE, [*numbers, *ours])
 
 
 def _guard(tables: Collection[_Opened]) -> Sent:

@@ -1,8 +1,8 @@
-"""What acts by itself on rows that are written to a slave, where the role may not silence it: SLC-074."""
+"""What acts by itself on rows that are written to a slave, and may not: SLC-074, SLC-372."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from psycopg import sql
 
@@ -10,23 +10,54 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier
+from sluice.vendors.postgresql.catalog.relations import SideEffect
 from sluice.vendors.postgresql.session import Connection
 
 # Servers before this version cannot grant a parameter: there the role has to be a superuser.
 _GRANTS_PARAMETERS = 150000
 
 
-def expect_none(session: Connection, tables: Iterable[TableName]) -> None:
-    """See that nothing acts on what is written to these tables.
+def is_silent(session: Connection) -> bool:
+    """Whether triggers and foreign keys do not act in this session unless they are to act always."""
+    role = session.execute("SELECT current_setting('session_replication_role')").fetchone()
+    return role == ("replica",)
+
+
+def expect_none(session: Connection, tables: Iterable[TableName], *, silent: bool) -> None:
+    """See that nothing acts on what is written to these tables that may not.
+
+    Args:
+        silent: the session that writes is silent, see `is_silent`.
 
     Raises:
-        SluiceError: SLC-074, triggers, rules or foreign keys with actions do; with the statements that end it.
+        SluiceError: see `refuse`.
     """
-    found = [(table, one) for table in tables for one in relations.side_effects(session, table) if one.fires]
-    if not found:
-        return
+    refuse(session, {name: relations.side_effects(session, name) for name in tables}, silent=silent)
+
+
+def refuse(session: Connection, tables: Mapping[TableName, Sequence[SideEffect]], *, silent: bool) -> None:
+    """See that nothing of what acts on these tables acts in spite of us; with the statements that end it.
+
+    Raises:
+        SluiceError: SLC-074, the session is not silent, and triggers, rules or foreign keys with actions act; SLC-372,
+            triggers or rules of others act always, and would run with the rights of our role.
+    """
+    if not silent and (found := [(name, one) for name, acting in tables.items() for one in acting if one.fires]):
+        raise _acting_twice(session, found)
+    if found := [(name, one) for name, acting in tables.items() for one in acting if one.strange]:
+        role = session.info.user
+        raise SluiceError(
+            372,
+            f"triggers or rules of others act always on tables of the slave, and would have the rights of {role}: "
+            f"{', '.join(f'{one.name} on {name} ({one.strange})' for name, one in found)}",
+            "nothing was changed; see what they do. To end them, execute in the slave's database, as the owner of its "
+            f"tables: {_endings(session, found)}. To let them act, let a superuser give their functions (of a rule: "
+            f"its table) to {role}, by ALTER ... OWNER TO",
+        )
+
+
+def _acting_twice(session: Connection, found: Sequence[tuple[TableName, SideEffect]]) -> SluiceError:
     names = ", ".join(f"{one.name} on {table}" for table, one in found)
-    endings = "; ".join(f"ALTER TABLE {identifier(table).as_string(session)} {one.ending}" for table, one in found)
     silenced = ""
     if session.info.server_version >= _GRANTS_PARAMETERS:
         role = sql.Identifier(session.info.user).as_string(session)
@@ -34,8 +65,13 @@ def expect_none(session: Connection, tables: Iterable[TableName]) -> None:
             f"; or leave them as they are, and as a superuser execute: GRANT SET ON PARAMETER session_replication_role "
             f"TO {role}, so that they stay silent while Sluice writes"
         )
-    raise SluiceError(
+    return SluiceError(
         74,
         f"{names} of the slave would act a second time on what the master did already",
-        f"nothing was changed; execute in the slave's database, as the owner of its tables: {endings}{silenced}",
+        "nothing was changed; execute in the slave's database, as the owner of its tables: "
+        f"{_endings(session, found)}{silenced}",
     )
+
+
+def _endings(session: Connection, found: Iterable[tuple[TableName, SideEffect]]) -> str:
+    return "; ".join(f"ALTER TABLE {identifier(table).as_string(session)} {one.ending}" for table, one in found)

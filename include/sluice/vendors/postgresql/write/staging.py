@@ -19,7 +19,7 @@ from sluice.vendors.postgresql.catalog.relations import DeferrableKey, TargetCol
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.postgresql.write import lookup_columns
+from sluice.vendors.postgresql.write import lookup_columns, side_effects
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,8 @@ class Stages:
         """The stage for rows of a layout as the slave sees it, on their way to its table.
 
         Raises:
-            SluiceError: SLC-070 if the table is missing, SLC-071 if columns are, SLC-073 if one cannot hold a value.
+            SluiceError: SLC-070 if the table is missing, SLC-071 if columns are, SLC-073 if one cannot hold a value,
+                SLC-074 or SLC-372 if something acts on its rows that may not.
         """
         if layout not in self._targets:
             self._made += 1
@@ -115,6 +116,8 @@ class Stages:
         self._lock([name])
         self._shapes |= self._shaped([name])
         fitting(self._connection, layout, self._names)
+        acting = relations.side_effects(self._connection, name)
+        side_effects.refuse(self._connection, {name: acting}, silent=side_effects.is_silent(self._connection))
         there = relations.target_columns(self._connection, name)
         columns = tuple(there[column.name] for column in layout.columns)
         written = tuple(place for place, column in enumerate(columns) if not column.generated)
@@ -129,7 +132,7 @@ class Stages:
         self._connection.execute(composed(f"write/{kind}", **parts))
         late = relations.deferrable_keys(self._connection, name)
         unchecked = layout.deferrable or bool(late)
-        firing = {one.kind for one in relations.side_effects(self._connection, name) if one.fires}
+        firing = {one.kind for one in acting if one.fires}
         searched, warnings = lookup_columns.searched(self._connection, layout)
         for warning in warnings:
             event("searchable", warning=warning)

@@ -22,7 +22,7 @@ from sluice.vendors.postgresql.capture.queue.batch import read, untranslatable, 
 from sluice.vendors.postgresql.capture.queue.row_images import fields
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.read.copy_out import CopyOut
-from sluice.vendors.postgresql.session import PURGE, Connection, composed, connect
+from sluice.vendors.postgresql.session import PURGE, Connection, composed, connect, expect_same
 from sluice.vendors.postgresql.statements.transaction_fate import flush
 from sluice.vendors.protocol.sweep import Purge, SourceState
 
@@ -76,7 +76,8 @@ class PostgresSweep:
                 "nothing is lost; this run ends and the other goes on",
             )
         self.state = SourceState(*row[:3])
-        (text,) = execute("SELECT pg_current_snapshot()::text").fetchone() or ("",)
+        text, mark = execute(composed("capture/queue/snapshot")).fetchone() or ("", None)
+        expect_same(self._connection, mark)
         self.snapshot = Snapshot(text)
         self._choose(max_changes, until)
         self._expect_recorded()

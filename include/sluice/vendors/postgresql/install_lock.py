@@ -1,0 +1,55 @@
+"""One at a time makes our tables in a database, or brings them up to a newer version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import psycopg
+from psycopg import sql
+
+from sluice.errors import TransientError
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import identifier, regclass
+from sluice.vendors.postgresql.session import Connection, composed
+
+# As long as others of ours are at it, and no longer: whoever holds a lock for ever must not hold us for ever.
+_PATIENCE = "30s"
+
+
+def alone(connection: Connection, table: TableName, name: str) -> None:
+    """Wait until nobody else is at it, and keep others out until the transaction ends.
+
+    What decides is a lock of a table of ours, which nobody can take who has no right on it. Only where it is still to
+    be made there is a lock by name, which anybody can take.
+
+    Args:
+        table: one that is made first of all, and belongs to our role if it is there.
+        name: names the lock where that table is missing.
+
+    Raises:
+        TransientError: SLC-374, somebody holds the lock, and does not end.
+    """
+    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+    try:
+        with connection.transaction():
+            if table not in relations.there(connection, [table]):
+                connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [name])
+            # Others may have made it meanwhile.
+            if table in relations.there(connection, [table]):
+                connection.execute(composed("ownership/alone", table=identifier(table)))
+    except psycopg.errors.LockNotAvailable:
+        held = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})
+        raise _held(table, held.fetchall()) from None
+    connection.execute("SET LOCAL lock_timeout = 0")
+
+
+def _held(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:
+    who = ", ".join(f"process {pid} of {user} ({application})" for pid, user, application in holders)
+    return TransientError(
+        374,
+        f"{table}, and what belongs to it, cannot be made or brought up to date: {who or 'a session'} held its lock "
+        f"for {_PATIENCE}",
+        "nothing was changed, and it is tried again. A session of Sluice itself ends soon; look in pg_stat_activity "
+        "what another one is, and end it by pg_terminate_backend",
+    )

@@ -1,0 +1,137 @@
+"""What others make act on tables of a slave is seen before it acts, however late it comes (R8)."""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+
+from sluice.errors import SluiceError
+from sluice.initial_update.inhibit import inhibit
+from sluice.monitor.check import findings
+
+pytestmark = [pytest.mark.postgres]
+
+# A trigger that would forge rows, or a rule that would throw them away.
+FORGING = """
+CREATE FUNCTION own.f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.v := 'forged'; RETURN NEW; END $$;
+CREATE TRIGGER z BEFORE INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION own.f()
+"""
+MADE = {
+    "trigger": FORGING,
+    "rule": "CREATE RULE z AS ON INSERT TO t DO INSTEAD NOTHING",
+    # As if a master captured with it.
+    "trigger of a queue": "CREATE TABLE own.queue (); " + FORGING.replace("own.f()", "own.capture_1()"),
+}
+ALWAYS = "; ALTER TABLE t ENABLE ALWAYS {} z"
+
+
+@pytest.fixture
+def stranger(server):
+    """Makes a session of a role without rights in a slave's database, but for a schema of its own."""
+    made = []
+
+    def begin(world, grant):
+        session = server.cluster.admin(world.infos["zurich"].database)
+        session.autocommit = True
+        role = f"eve_{world.infos['zurich'].database}"
+        session.execute(f"CREATE ROLE {role}; CREATE SCHEMA own AUTHORIZATION {role}")
+        session.execute("GRANT USAGE ON SCHEMA own TO PUBLIC")
+        session.execute(grant.format(role, me=world.infos["zurich"].login))
+        session.execute(f"SET SESSION AUTHORIZATION {role}")
+        made.append((session, role))
+        return session
+
+    yield begin
+    for session, role in made:
+        session.execute(f"RESET SESSION AUTHORIZATION; DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
+        session.close()
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+@pytest.mark.parametrize("moment", ["before a run", "between batches"])
+def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(build, weak, stranger, mode, moment):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere={"zurich": weak})
+    world.configure(lambda settings: settings["replications"][0].update(mode=mode))
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    drain = world.drainer()
+    drain.deliver()
+    eve = stranger(world, "GRANT TRIGGER ON t TO {}")
+    eve.execute(FORGING)
+    world.master.execute("INSERT INTO t VALUES (2, 'b'); UPDATE t SET v = 'c' WHERE id = 1")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-074: z on public\.t of the slave would act") as found:
+        drain.deliver() if moment == "between batches" else world.drainer().deliver()
+    assert 'ALTER TABLE "public"."t" DISABLE TRIGGER z' in found.value.hint
+    assert world.rows("zurich", "public.t").total() == 1
+    world.reader("zurich").execute("ALTER TABLE t DISABLE TRIGGER z")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+@pytest.mark.parametrize("role", ["weak", "quiet"])
+@pytest.mark.parametrize("made", MADE)
+def test_what_others_let_act_always_runs_with_the_rights_of_no_drain(build, stranger, request, role, made):
+    elsewhere = {"zurich": request.getfixturevalue(role)}
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere=elsewhere)
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.catch_up()
+    owner = stranger(world, "ALTER TABLE t OWNER TO {0}; GRANT ALL ON t TO {me}; GRANT CREATE ON SCHEMA public TO {0}")
+    owner.execute(MADE[made] + ALWAYS.format(made.partition(" ")[0]))
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    code = 74 if role == "weak" else 372
+    with pytest.raises(SluiceError, match=rf"SLC-0?{code}: .*z on public\.t") as found:
+        world.drain()
+    with pytest.raises(SluiceError, match=rf"SLC-0?{code}: .*z on public\.t"):
+        inhibit(world.context, SOURCE, ["zurich"])
+    assert world.rows("zurich", "public.t").total() == 1
+    for statement in found.value.hint.split("tables: ")[1].split(". To let")[0].split("; or leave")[0].split("; "):
+        owner.execute(statement)
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_what_our_own_role_lets_act_always_does(build, quiet):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere={"zurich": quiet})
+    world.reader("zurich").execute("CREATE SCHEMA own; " + FORGING + ALWAYS.format("TRIGGER"))
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.catch_up()
+    assert world.reader("zurich").execute("SELECT v FROM t").fetchall() == [("forged",)]
+
+
+CODE = """
+CREATE FUNCTION own.f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE FUNCTION own.g() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE FUNCTION own.same(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE OPERATOR own.=== (FUNCTION = own.same, LEFTARG = int, RIGHTARG = int);
+CREATE DOMAIN own.d AS int CHECK (own.f(VALUE) > -1);
+"""
+PLACES = {
+    "index": ("CREATE INDEX one ON t (own.f(id))", "own.f(integer) (index one)"),
+    "operator": ("CREATE INDEX two ON t ((id OPERATOR(own.===) 1))", "own.same(integer,integer) (index two)"),
+    "check": ("ALTER TABLE t ADD CONSTRAINT a CHECK (own.f(id) > -1)", "own.f(integer) (constraint a on table t)"),
+    "default": ("ALTER TABLE t ADD d int DEFAULT own.f(1)", "own.f(integer) (default value for column d of table t)"),
+    "generated": ("ALTER TABLE t ADD g int GENERATED ALWAYS AS (own.f(id)) STORED", "column g of table t)"),
+    "statistics": ("CREATE STATISTICS three ON (own.f(id)), v FROM t", "own.f(integer) (statistics object three)"),
+    "trigger": ("CREATE TRIGGER b AFTER INSERT ON t EXECUTE FUNCTION own.g()", "own.g() (trigger b on table t)"),
+    "rule": ("CREATE RULE c AS ON INSERT TO t DO ALSO SELECT own.f(1)", "own.f(integer) (rule c on table t)"),
+    "domain": ("ALTER TABLE t ADD n own.d", "own.f(integer) (constraint d_check)"),
+}
+
+
+def test_check_says_which_tables_run_functions_of_others(build, quiet, stranger):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere={"zurich": quiet})
+    owner = stranger(world, "ALTER TABLE t OWNER TO {0}; GRANT {0} TO {me}; GRANT CREATE ON SCHEMA public TO {0}")
+
+    def said():
+        (text,) = (one.text for one in findings(world.context) if one.subject == "slave zurich")
+        return text.replace("public.", "").replace("own.d_check", "d_check")
+
+    assert "functions of others" not in said()
+    owner.execute(CODE)
+    for made, _ in PLACES.values():
+        owner.execute(made)
+    text = said()
+    assert "t belongs to eve_" in text
+    assert {place for place, (_, told) in PLACES.items() if told not in text} == set()
