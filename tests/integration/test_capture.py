@@ -38,6 +38,7 @@ def wait_until_blocked(world, session):
         time.sleep(0.01)
 
 
+@pytest.mark.smoke
 def test_items_shows_the_columns_of_the_guide_and_its_literals(build):
     world = build(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (5, 'a < b')")

@@ -169,11 +169,13 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("ddl", "tables", "statements"), CASES)
 def test_slaves_equal_the_source_one_transaction_at_a_time_and_all_at_once(build, ddl, tables, statements):
     replicated(build, ddl, tables, *statements)
 
 
+@pytest.mark.smoke
 def test_the_triggers_of_a_slave_do_not_fire_and_cascades_arrive_once(build):
     world = build(FAMILY, ["public.parent", "public.child"])
     slave = world.session("zurich")

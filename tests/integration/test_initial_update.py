@@ -76,6 +76,7 @@ def test_what_is_published_while_the_end_of_the_log_is_read_is_in_the_snapshot(w
     assert count(world, "zurich", "meanwhile") == 1
 
 
+@pytest.mark.smoke
 def test_a_transaction_open_at_the_snapshot_arrives_after_its_commit(world):
     late = world.session()
     with late.transaction():

@@ -16,7 +16,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sluice.dev import parallel_commands
 from sluice.errors import SluiceError
 from sluice.paths import PROJECT
 from sluice.runtime import java, ports, processes
@@ -178,18 +177,6 @@ def test_the_launcher_needs_the_standard_library_alone():
         capture_output=True,
     )
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("beside", [False, True])
-def test_a_ring_that_takes_long_says_that_it_still_runs(beside, monkeypatch, capfd):
-    monkeypatch.setattr(parallel_commands, "HEARTBEAT_S", 0.05)
-    code = "import time; print('a.py ..', flush=True); time.sleep(0.3); print('== FAILURES\\nmany\\nlines'); exit(3)"
-    ended = parallel_commands.shown("faults", [sys.executable, "-c", code], PROJECT, os.environ, beside=beside)
-    out, err = capfd.readouterr()
-    assert ended == 3
-    assert err.count(" ... faults ") > 1
-    if beside:
-        assert out == "faults | a.py ..\n===== faults\n== FAILURES\nmany\nlines\n"
 
 
 def test_secrets_are_written_once_and_only_for_us(tmp_path):

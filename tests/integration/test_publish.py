@@ -53,6 +53,7 @@ def dies_at(monkeypatch, point, meanwhile=None, turn=1):
     monkeypatch.setattr(publishing, "reached", reached)
 
 
+@pytest.mark.smoke
 def test_a_transaction_that_commits_late_with_older_keys_is_not_lost(world):
     late = world.session()
     late.execute("BEGIN; INSERT INTO t VALUES (1, 'late')")

@@ -133,6 +133,7 @@ def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
     assert world.status("zurich") is Status.NORMAL, "a verification reports, and repairs or decides nothing"
 
 
+@pytest.mark.smoke
 def test_only_the_tables_named_are_compared(world):
     world.reader("zurich").execute("UPDATE keyed SET note = 'x'")
     assert world.verify(tables=(HEAP,)) == {"zurich": 0, "geneva": 0}

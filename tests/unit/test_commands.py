@@ -7,14 +7,13 @@ import importlib.util
 import os
 import re
 import subprocess
-from threading import Barrier, BrokenBarrierError
 from types import ModuleType
 
 import pytest
 
 from sluice.cli import parser
 from sluice.demo.run import DemoResult
-from sluice.dev import parallel_commands, test_rings
+from sluice.dev import test_rings
 from sluice.dev.lockfile import LOCK, without_addresses
 from sluice.errors import SluiceError
 from sluice.monitor.status import ReplicationStatus
@@ -22,10 +21,10 @@ from sluice.paths import PROJECT
 from sluice.state.replication import Status
 
 REPORT = """<testsuites><testsuite>
-<testcase classname="a" name="good"/>
-<testcase classname="a" name="bad"><failure message="x"/></testcase>
-<testcase classname="a" name="broken"><error message="x"/></testcase>
-<testcase classname="a" name="left_out"><skipped message="no server"/></testcase>
+<testcase classname="tests.unit.test_a" name="good" time="1.5"/>
+<testcase classname="tests.unit.test_a" name="bad" time="1.5"><failure message="x"/></testcase>
+<testcase classname="" name="tests.broken"><error message="x"/></testcase>
+<testcase classname="tests.integration.test_a" name="left_out"><skipped message="no server"/></testcase>
 </testsuite></testsuites>"""
 
 
@@ -163,12 +162,17 @@ def test_a_lock_file_keeps_names_and_hashes_without_addresses():
     )
 
 
-def test_a_report_is_counted(tmp_path):
+def test_a_report_is_counted_by_rings(tmp_path):
     report = tmp_path / "report.xml"
     report.write_text(REPORT)
-    count = test_rings.read_report(report)
-    assert str(count) == "1 passed, 2 failed, 1 skipped"
-    assert count.skipped == ["a::left_out: no server"]
+    counts = test_rings.read_report(report, "faults")
+    assert {ring: str(count) for ring, count in counts.items()} == {
+        "unit": "1 passed, 1 failed, 0 skipped",
+        "integration": "0 passed, 0 failed, 1 skipped",
+        "faults": "0 passed, 1 failed, 0 skipped",
+    }
+    assert counts["unit"].seconds == 3
+    assert counts["integration"].skipped == ["tests.integration.test_a::left_out: no server"]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +188,7 @@ def test_a_report_is_counted(tmp_path):
 )
 def test_a_run_counts_only_if_tests_ran_and_none_failed(count, ci, code, monkeypatch, capsys):
     monkeypatch.setenv("CI", ci)
-    assert test_rings._conclude(count, []) == code
+    assert test_rings._conclude({"unit": count}, 1.0) == code
     assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", capsys.readouterr().out.splitlines()[-1])
 
 
@@ -193,40 +197,29 @@ def test_an_unknown_ring_is_refused():
         test_rings.run(["unti"])
 
 
-@pytest.mark.parametrize("cores", [1, 2])
-def test_the_end_of_a_run_has_the_time_of_each_ring_and_of_all(cores, monkeypatch, capsys):
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(test_rings, "_tests", lambda piece, *, beside: test_rings.Count(passed=2))
-    assert test_rings.run(["unit", "integration", "e2e"]) == 0
-    printed = capsys.readouterr().out
-    end = printed.split("=====\n")[-1].splitlines()
-    assert [line.split()[0] for line in end[:4]] == ["unit", "integration", "e2e", "all"]
-    assert all(re.search(r"\d\.\d s ", line) for line in end[:4])
-    pieces = 1 if cores == 1 else test_rings.PARTS["integration"]
-    assert f"{4 + 2 * pieces} passed" in end[3]
-    assert printed.count("===== integration") == pieces
-    assert "===== e2e\n" in printed, "it is alone"
+@pytest.mark.parametrize(
+    ("names", "runs", "ended"),
+    [
+        (["e2e", "unit", "integration"], [["unit", "integration"], ["e2e"]], ["unit", "integration", "e2e", "all"]),
+        (["quick"], [["unit", "dags"], ["integration", "-m", "smoke"]], ["lint", "unit", "dags", "integration", "all"]),
+        ([], [list(test_rings.RINGS[1:-1]), ["e2e"]], [*test_rings.RINGS, "all"]),
+    ],
+    ids=["some", "quick", "all"],
+)
+def test_rings_run_together_but_the_last_and_the_end_has_the_time_of_each(names, runs, ended, monkeypatch, capsys):
+    ran = []
 
+    def tests(rings, options):
+        ran.append([*rings, *options])
+        return {ring: test_rings.Count(passed=2) for ring in rings}
 
-def test_the_pieces_of_a_ring_are_all_of_its_files():
-    pieces = test_rings.cut("integration", 4)
-    assert len(pieces) == len({piece.title for piece in pieces}) == 4
-    listed = [PROJECT / path for piece in pieces for path in piece.paths]
-    assert listed == sorted((PROJECT / "tests" / "integration").rglob("test_*.py"))
-    assert test_rings.cut("integration", 1)[0].paths == ("tests/integration",)
-
-
-def test_two_rings_run_at_a_time_and_their_results_keep_their_order(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    together = Barrier(2)
-
-    def do(number):
-        together.wait(30)
-        return number
-
-    assert parallel_commands.side_by_side(do, range(6)) == [0, 1, 2, 3, 4, 5]
-    with pytest.raises(BrokenBarrierError):
-        parallel_commands.side_by_side(lambda number: together.wait(0.05), [1])
+    monkeypatch.setattr(test_rings, "_tests", tests)
+    monkeypatch.setattr(test_rings, "_lint", lambda: test_rings.Count(passed=2))
+    assert test_rings.run(names) == 0
+    assert ran == runs
+    end = capsys.readouterr().out.split("=====\n")[-1].splitlines()
+    assert [line.split()[0] for line in end[:-1]] == ended
+    assert all(re.search(r"\d\.\d s ", line) for line in end[:-1])
 
 
 def test_ci_runs_all_rings():

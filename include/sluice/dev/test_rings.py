@@ -1,149 +1,95 @@
-"""`./sluice test`: the tests ring by ring, fastest first, each with its time, and one line at the end that counts.
+"""`./sluice test`: the tests ring by ring, each with its time, and one line at the end that counts.
 
-Where there are two cores, two rings run side by side, the largest in pieces, and the last alone.
-
-A test that is skipped has a reason, and is listed. With CI=true a skip is a failure: CI installs what it needs.
+Rings run together, their files spread over the cores. The last ring runs alone: it starts all that there is.
+A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI installs what tests need.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
-from threading import Lock
 from xml.etree import ElementTree
 
 from sluice import paths
-from sluice.dev import parallel_commands
-from sluice.dev.packages import require
 from sluice.errors import SluiceError
 from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, RuntimePaths
 
 LINT = "lint"
-RINGS = (
-    LINT,
-    "unit",
-    "architecture",
-    "dags",
-    "sql",
-    "properties",
-    "faults",
-    "scenarios",
-    "integration",
-    "e2e",
-)
+RINGS = (LINT, "unit", "architecture", "dags", "properties", "faults", "integration", "e2e")
 # It starts everything that there is, and uses every core by itself.
 ALONE = "e2e"
-# Into how many pieces a ring is cut when something runs beside it.
-PARTS = {"integration": 6}
+# The rings of `./sluice test quick`, which runs the smoke tests of integration besides.
+QUICK = "quick"
+QUICK_RINGS = (LINT, "unit", "dags")
+SMOKE = "smoke"
+# Tests wait for servers, and for time, for about a third of their time.
+_WAITING = 1
 _NO_TESTS = 5
-_making = Lock()
-_LINTERS = (
-    ("ruff check", ("ruff", "check")),
-    ("ruff format --check", ("ruff", "format", "--check")),
-    ("mypy", ("mypy",)),
-)
+_LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",))
 
 
 @dataclass
 class Count:
-    """What became of tests."""
+    """Results of tests, and the seconds that they took one by one."""
 
     passed: int = 0
     failed: int = 0
     skipped: list[str] = field(default_factory=list)
+    seconds: float = 0.0
 
     def add(self, other: Count) -> None:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
-
-    @classmethod
-    def of(cls, parts: Iterable[Count]) -> Count:
-        """Their sum."""
-        found = cls()
-        for part in parts:
-            found.add(part)
-        return found
+        self.seconds += other.seconds
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.failed} failed, {len(self.skipped)} skipped"
 
 
-@dataclass(frozen=True)
-class RingPart:
-    """What one process tests: a ring, or some files of it."""
-
-    ring: str
-    title: str
-    paths: tuple[str, ...]
-
-
 def run(names: Sequence[str]) -> int:
-    """Run these rings, or all that exist; 0 only if tests ran and none failed.
+    """Run these rings, or all; 0 only if tests ran and none failed.
 
     Raises:
-        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages for developers are not installed.
+        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages of the tests are not there.
     """
-    require("pytest")
-    there = [ring for ring in RINGS if ring == LINT or any((paths.PROJECT / "tests" / ring).rglob("test_*.py"))]
-    if unknown := [name for name in names if name not in there]:
-        raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(there)}")
-    started = time.monotonic()
-    rings = list(names or there)
-    together = [ring for ring in rings if ring != ALONE]
-    beside = len(together) > 1 and parallel_commands.lanes(2) > 1
-    pieces = [piece for ring in together for piece in cut(ring, PARTS.get(ring, 1) if beside else 1)]
-    results = parallel_commands.side_by_side(partial(_run, beside=beside), pieces)
-    for piece in [piece for ring in rings if ring == ALONE for piece in cut(ring, 1)]:
-        pieces.append(piece)
-        results.append(_run(piece, beside=False))
-    total, times = Count(), []
-    for ring in rings:
-        ours = [result for piece, result in zip(pieces, results, strict=True) if piece.ring == ring]
-        count = Count.of(one for _, one in ours)
-        total.add(count)
-        times.append(_line(ring, sum(seconds for seconds, _ in ours), count))
-    if len(times) > 1:
-        times.append(_line("all", time.monotonic() - started, total))
-    return _conclude(total, times)
-
-
-def cut(ring: str, parts: int) -> list[RingPart]:
-    """A ring in so many pieces of neighbouring test files; uncut if that are more than its files."""
-    files = sorted(f"tests/{ring}/{path.name}" for path in (paths.PROJECT / "tests" / ring).glob("test_*.py"))
-    if parts == 1 or len(files) < parts:
-        return [RingPart(ring, ring, (f"tests/{ring}",))]
-    edges = [len(files) * part // parts for part in range(parts + 1)]
-    return [
-        RingPart(ring, f"{ring} {part}/{parts}", tuple(files[begin:end]))
-        for part, (begin, end) in enumerate(pairwise(edges), 1)
+    if importlib.util.find_spec("pytest") is None:
+        raise SluiceError(281, "the packages of the tests are not installed", "run ./sluice install, then this again")
+    if unknown := [name for name in names if name not in (*RINGS, QUICK)]:
+        raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join((*RINGS, QUICK))}")
+    began, quick = time.monotonic(), QUICK in names
+    rings = [ring for ring in RINGS if ring in names or not names or (quick and ring in QUICK_RINGS)]
+    counts: dict[str, Count] = defaultdict(Count)
+    if LINT in rings:
+        counts[LINT] = _lint()
+    steps = [
+        ([ring for ring in rings if ring not in (LINT, ALONE)], []),
+        (["integration"] if quick and "integration" not in rings else [], ["-m", SMOKE]),
+        ([ring for ring in rings if ring == ALONE], []),
     ]
+    for step, options in steps:
+        for ring, count in _tests(step, options).items() if step else ():
+            counts[ring].add(count)
+    return _conclude(counts, time.monotonic() - began)
 
 
-def _run(piece: RingPart, *, beside: bool) -> tuple[float, Count]:
-    """One piece; its seconds and what became of its tests."""
-    parallel_commands.say(f"===== {piece.title}" + (" begins" if beside else ""))
-    began = time.monotonic()
-    count = _lint(beside=beside) if piece.ring == LINT else _tests(piece, beside=beside)
-    seconds = time.monotonic() - began
-    parallel_commands.say(_line(piece.title, seconds, count))
-    return seconds, count
-
-
-def _line(what: str, seconds: float, count: Count) -> str:
-    return f"{what:<14}{seconds:7.1f} s   {count}"
-
-
-def _conclude(total: Count, times: list[str]) -> int:
-    print("=====", *times, sep="\n")
+def _conclude(counts: Mapping[str, Count], seconds: float) -> int:
+    total = Count()
+    print("=====")
+    for ring in (ring for ring in RINGS if ring in counts):
+        total.add(counts[ring])
+        print(_line(ring, counts[ring].seconds, counts[ring]))
+    if len(counts) > 1:
+        print(_line("all", seconds, total))
     for skipped in total.skipped:
         print(f"skipped: {skipped}")
     strict = os.environ.get("CI", "").lower() in ("1", "true") and bool(total.skipped)
@@ -153,56 +99,71 @@ def _conclude(total: Count, times: list[str]) -> int:
     return int(total.failed > 0 or total.passed == 0 or strict)
 
 
-def _lint(*, beside: bool) -> Count:
-    count = Count()
-    for title, command in _LINTERS:
-        words = [BIN / command[0], *command[1:]]
-        if parallel_commands.shown(LINT, words, paths.PROJECT, os.environ, beside=beside):
-            parallel_commands.say(f"{title}: failed")
+def _line(what: str, seconds: float, count: Count) -> str:
+    return f"{what:<14}{seconds:7.1f} s   {count}"
+
+
+def _lint() -> Count:
+    count, began = Count(), time.monotonic()
+    for program, *words in _LINTERS:
+        print(f"===== {' '.join([program, *words])}", flush=True)
+        if subprocess.run([BIN / program, *words], cwd=paths.PROJECT, check=False).returncode:
             count.failed += 1
         else:
             count.passed += 1
+    count.seconds = time.monotonic() - began
     return count
 
 
-def _tests(piece: RingPart, *, beside: bool) -> Count:
+def workers() -> int:
+    """How many processes test side by side."""
+    cores = os.cpu_count() or 1
+    return cores + _WAITING if cores > 1 else 1
+
+
+def _tests(rings: Sequence[str], options: Sequence[str]) -> dict[str, Count]:
+    """Rings in one run of pytest; by each ring what became of its tests."""
+    print(f"===== {', '.join(rings)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            *piece.paths,
-            f"--junit-xml={report}",
-            "--durations=3",
-            "--no-header",
-        ]
-        code = parallel_commands.shown(piece.title, command, paths.PROJECT, _environment(), beside=beside)
-        count = read_report(report)
+        command = [sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
+        command += [f"--junit-xml={report}", "--durations=5", "--no-header", "-q"]
+        if not {"unit", ALONE} >= set(rings) and workers() > 1:
+            # A file stays in one process: its tests share servers and worlds.
+            command += ["--numprocesses", str(workers()), "--dist", "loadfile"]
+        code = subprocess.run(command, cwd=paths.PROJECT, env=_environment(), check=False).returncode
+        counts = read_report(report, rings[-1])
     # An interrupted or broken run has no failed test, and is no success.
-    if code not in (0, _NO_TESTS) and not count.failed:
-        count.failed += 1
-    return count
+    if code not in (0, _NO_TESTS) and not any(count.failed for count in counts.values()):
+        counts.setdefault(rings[-1], Count()).failed += 1
+    return counts
 
 
 def _environment() -> dict[str, str]:
     """Ours, with a Java for the tests that start Spark themselves."""
     layout = RuntimePaths.of_environment()
-    with _making:
-        layout.make()
-        java = java_home(layout.spark / "java")
+    layout.make()
+    java = java_home(layout.spark / "java")
     path = os.pathsep.join([str(BIN), str(java / "bin"), os.environ.get("PATH", os.defpath)])
     return {**os.environ, "PATH": path, "JAVA_HOME": str(java)}
 
 
-def read_report(report: Path) -> Count:
-    """Count a JUnit report as pytest writes it; nothing if it wrote none, or broke off in it."""
-    count = Count()
+def read_report(report: Path, fallback: str) -> dict[str, Count]:
+    """Count a JUnit report as pytest writes it, by rings; nothing if it wrote none, or broke off in it.
+
+    Args:
+        fallback: the ring of what names no test, such as a file that cannot be imported.
+    """
+    counts: dict[str, Count] = {}
     try:
-        cases = ElementTree.parse(report).iter("testcase")
+        cases = list(ElementTree.parse(report).iter("testcase"))
     except (OSError, ElementTree.ParseError):
-        return count
+        return counts
     for case in cases:
+        parts = (case.get("classname") or case.get("name") or "").split(".")
+        ring = parts[1] if len(parts) > 1 and parts[0] == "tests" and parts[1] in RINGS else fallback
+        count = counts.setdefault(ring, Count())
+        count.seconds += float(case.get("time") or 0)
         outcome = {child.tag for child in case}
         if outcome & {"failure", "error"}:
             count.failed += 1
@@ -212,4 +173,4 @@ def read_report(report: Path) -> Count:
             count.skipped.append(f"{case.get('classname')}::{case.get('name')}: {said}")
         else:
             count.passed += 1
-    return count
+    return counts
