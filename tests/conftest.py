@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from support.places import port
+from support.places import port, server_directory
 
 from sluice import shell
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file
@@ -112,10 +112,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server; its data goes with the session."""
-    made = Server(Cluster(tmp_path_factory.mktemp("server")))
-    made.start()
-    yield made
-    made.cluster.remove()
+    with server_directory(tmp_path_factory.mktemp("server")) as directory:
+        made = Server(Cluster(directory))
+        made.start()
+        yield made
+        made.cluster.remove()
 
 
 @pytest.fixture(scope="session", autouse=True)
