@@ -74,7 +74,8 @@ class Context:
                     f"sources {name} and {other} would both have a {resources.schema}.{same}",
                     f"choose another `prefix` for the one that is not installed yet; then {shell.check()}",
                 )
-        return master(source.vendor).source(self.connection(source.connection), source.schema_, source.prefix)
+        connection = self.connection(source.connection)
+        return master(source.vendor).source(connection, source.schema_, source.prefix, source.trusted_code)
 
     def slave(self, pair: Pair, mapper: Mapper | None = None) -> SlaveDatabase:
         """The port of a slave, as this source feeds it; with another mapper, as that sees it."""
@@ -137,7 +138,14 @@ class Context:
         appearance = Appearance(said.db_id, said.version, settings.char_width, settings.char_width_small)
         here = self.place(settings.connection)
         drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.place))
-        return Wanted(entries, settings.detect_ddl, settings.initial_content, appearance, drained_into)
+        return Wanted(
+            entries,
+            settings.detect_ddl,
+            settings.initial_content,
+            appearance,
+            drained_into,
+            tuple(settings.trusted_code),
+        )
 
     def place(self, connection: str) -> str:
         """Which database a connection leads to; its id if nobody knows."""

@@ -54,6 +54,24 @@ def test_operators_with_a_schema_are_those_of_the_catalog():
     assert schemas == {"pg_catalog"}
 
 
+# Whose settings they are that statements read or write.
+SETTINGS = {
+    "block_size": "the server's",
+    "max_identifier_length": "the server's",
+    "track_counts": "a superuser's: no other session can write it",
+    "session_replication_role": "our own session's, on a slave",
+    "transaction_isolation": "what the transaction is: where it hides too much, changes are LOST and told",
+    "sluice.dropper": "written by an event trigger right before another one reads it, in every statement",
+}
+
+
+def test_no_setting_that_a_session_can_write_decides_what_is_captured():
+    found = set()
+    for text in FILES.values():
+        found |= set(re.findall(r"(?:current_setting|set_config)\('([^']+)'", text))
+    assert found == set(SETTINGS)
+
+
 BAD = {
     "a literal": "SELECT {note}('a', x::oid[])",
     "another type": "SELECT {note}('a'::text, x::oid)",

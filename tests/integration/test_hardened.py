@@ -97,6 +97,124 @@ def test_operators_that_a_writer_makes_are_not_ours(build, role):
     assert world.master.execute("SELECT is_called FROM evil.gained").fetchone() == (False,)
 
 
+LATE = "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, v text)"
+AT_COMMIT = """
+CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN INSERT INTO t VALUES (5, 'new'); RETURN NULL; END $$;
+CREATE TABLE late (id int);
+CREATE CONSTRAINT TRIGGER again AFTER INSERT ON late DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION again();
+"""
+# What a transaction does before one that is older deletes the row 5, and it commits.
+WAITING = {
+    "at once": "INSERT INTO t VALUES (5, 'new')",
+    "in a second statement": "INSERT INTO t VALUES (1, 'first'); INSERT INTO t VALUES (5, 'new')",
+    "after what was rolled back": (
+        "SAVEPOINT s; INSERT INTO t VALUES (1, 'first'); ROLLBACK TO s; INSERT INTO t VALUES (5, 'new')"
+    ),
+    "in a trigger that waited itself": "INSERT INTO late VALUES (1); INSERT INTO t VALUES (1, 'first')",
+    "with settings of ours": (
+        "SELECT set_config('sluice.waits', n::text, false), set_config('sluice.' || key, '', false)"
+        " FROM generate_series(0, 9) AS n, unnest(ARRAY['within', 'dropper', 'noted']) AS key"
+        " ORDER BY n DESC; INSERT INTO t VALUES (5, 'new')"
+    ),
+}
+
+
+@pytest.mark.parametrize("statements", WAITING.values(), ids=WAITING)
+def test_who_waits_at_its_commit_comes_behind_what_it_waited_for(build, statements):
+    """Whatever the session has said before (R1)."""
+    world = build(f"{LATE}; {AT_COMMIT}", ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (5, 'old')")
+    world.catch_up()
+    session, other = world.session(), world.session()
+    session.execute("BEGIN")
+    for statement in statements.split("; "):
+        session.execute(statement)
+    waits = Thread(target=lambda: session.execute("COMMIT"))
+    with other.transaction():
+        other.execute("DELETE FROM t WHERE v = 'old'")
+        waits.start()
+        blocked = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
+        while world.master.execute(blocked, [other.info.backend_pid]).fetchone() == (0,):
+            assert waits.is_alive()
+    waits.join()
+    world.catch_up()
+    assert world.differences() == {}
+
+
+REKEYED = """
+    CREATE TABLE x (i int);
+    CREATE FUNCTION ins() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO t VALUES (2, 'reborn'); RETURN NULL; END $$;
+    CREATE TRIGGER z AFTER INSERT ON x FOR EACH ROW EXECUTE FUNCTION ins();
+    CREATE FUNCTION g(i int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+        IF i = 3 THEN INSERT INTO x VALUES (1); PERFORM set_config('sluice.within', '', true); END IF;
+        RETURN i + 20; END $$;
+    INSERT INTO t VALUES (2, 'b'), (3, 'c');
+"""
+
+
+def test_no_setting_keeps_a_row_that_a_trigger_brings_from_slaves(build):
+    world = build(PLAIN, ["public.t"])
+    world.master.execute(REKEYED)
+    world.master.execute("UPDATE t SET id = g(id)")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+PARTS = """
+CREATE TABLE t (id int, v text) PARTITION BY RANGE (id);
+CREATE TABLE part (id int, v text); CREATE TABLE other PARTITION OF t FOR VALUES FROM (10) TO (20)
+"""
+ATTACH = "ALTER TABLE t ATTACH PARTITION part FOR VALUES FROM (0) TO (10)"
+WAITS = "ADD PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED"
+# The tables; the trigger that bears a name of ours; what makes us need that name.
+NAMED = {
+    "a last key": (
+        "CREATE TABLE t (id int, v text)", 'TRIGGER "W_{}" AFTER UPDATE ON t FOR EACH ROW', f"ALTER TABLE t {WAITS}"),
+    "a last key, deferred": (
+        "CREATE TABLE t (id int, v text)", 'CONSTRAINT TRIGGER "W_{}" AFTER UPDATE ON t FOR EACH ROW',
+        f"ALTER TABLE t {WAITS}"),
+    "a last key of a part": (
+        PARTS, 'TRIGGER "W_{}" AFTER UPDATE ON t FOR EACH ROW', f"{ATTACH}; ALTER TABLE part {WAITS}"),
+    "a last key of all": (
+        PARTS, 'TRIGGER "W_{}" AFTER UPDATE ON part FOR EACH ROW', f"{ATTACH}; ALTER TABLE t {WAITS}"),
+    "a TRUNCATE": (PARTS, 'TRIGGER "{}_t" AFTER TRUNCATE ON part', ATTACH),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ddl", "trigger", "change"), NAMED.values(), ids=NAMED)
+def test_a_trigger_of_our_name_is_not_ours(build, role, ddl, trigger, change):
+    """Who has the right TRIGGER may choose the name before ours is made."""
+    world = build(ddl, ["public.t"])
+    maker = role(world, "maker")
+    world.master.execute(
+        f"GRANT TRIGGER ON ALL TABLES IN SCHEMA public TO {maker}; CREATE SCHEMA evil AUTHORIZATION {maker};"
+        "INSERT INTO t VALUES (15, 'other')"
+    )
+    (number,) = world.master.execute("SELECT 't'::regclass::oid").fetchone()
+    with world.session() as session:
+        session.execute(f"SET ROLE {maker}")
+        session.execute("CREATE FUNCTION evil.nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+        session.execute(f"CREATE {trigger.format(f'RI_z_repl_capture_{number}')} EXECUTE FUNCTION evil.nothing()")
+    for statement in change.split("; "):
+        world.master.execute(statement)
+    world.catch_up()
+    found = "SELECT count(*) FROM pg_trigger WHERE tgfoid = 'evil.nothing'::regproc"
+    assert world.master.execute(found).fetchone() == (0,)
+    assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
+    session, other = world.session(), world.session()
+    other.execute("INSERT INTO t VALUES (5, 'old')")
+    session.execute("BEGIN; INSERT INTO t VALUES (5, 'new')")
+    other.execute("DELETE FROM t WHERE v = 'old'")
+    session.execute("COMMIT")
+    if ddl == PARTS:
+        world.master.execute("TRUNCATE part")
+    world.catch_up()
+    assert world.differences() == {}
+
+
 def test_functions_that_were_generated_before_are_made_again_by_the_next_run(build):
     """Then they named types and operators without their schema, which whoever writes a row could make."""
     world = build(PLAIN, ["public.t"])
@@ -104,7 +222,7 @@ def test_functions_that_were_generated_before_are_made_again_by_the_next_run(bui
     (now,) = world.master.execute(generated).fetchone()
     world.master.execute(
         "DO $$ BEGIN EXECUTE (SELECT replace(replace(pg_get_functiondef(oid), 'pg_catalog.textin(', 'textin('),"
-        " 'key_stays', 'key_stayed')"
+        " 'rekeyed', 'changed')"
         " FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'); END $$;"
         "UPDATE repl_state SET version = 3"
     )

@@ -37,6 +37,8 @@ WATCHED = {"public.*": {}, "public.felt": {"old_images": "key", "debug": 1}}
 OTHERS = {
     "text": ["varchar", "name", "bpchar", "json", "anyelement", "anynonarray"],
     "oid": ["regclass", "int4", "int8", "text", "anyelement"],
+    "regclass": ["oid", "int8", "text", "anyelement"],
+    "regprocedure": ["oid", "regproc", "text", "anyelement"],
     "oid[]": ["regclass[]", "int4[]", "text", "anyarray", "anyelement"],
     '"char"': ["text", "bpchar", "anyelement"],
     "jsonb": ["json", "text", "anyelement"],

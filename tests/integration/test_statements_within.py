@@ -67,6 +67,26 @@ CALLED = {
     "others are changed behind them": (
         "UPDATE t SET v = v || 'x' WHERE id < n",
         "INSERT INTO t SELECT g, g % 3 FROM generate_series(7, 9) AS g RETURNING called(id)"),
+    "a key that SET takes away is taken": (
+        "IF n = 3 THEN INSERT INTO t VALUES (2, 2, 'again'); END IF",
+        "UPDATE t SET id = called(id) + 20 WHERE id IN (2, 3)"),
+    "a key that was taken away is taken": (
+        "IF n = 23 THEN INSERT INTO t VALUES (2, 2, 'again'); END IF",
+        "UPDATE t SET id = id + 20 WHERE id IN (2, 3) RETURNING called(id)"),
+    "a row within takes the key": (
+        "IF n = 3 THEN UPDATE t SET id = 2, grp = 2, v = 'again' WHERE id = 1; END IF",
+        "UPDATE t SET id = called(id) + 20 WHERE id IN (2, 3)"),
+    "a key that MERGE takes away is taken": (
+        "IF n = 3 THEN INSERT INTO t VALUES (2, 2, 'again'); END IF",
+        "MERGE INTO t USING (VALUES (2), (3)) AS s (i) ON t.id = s.i"
+        " WHEN MATCHED THEN UPDATE SET id = called(s.i) + 20"),
+}  # fmt: skip
+# Where a key is checked at once.
+CALLED_FOR_A_KEY = {
+    "a key that a conflict takes away is taken": (
+        "IF n = 5 THEN INSERT INTO t VALUES (1, 1, 'again'); END IF",
+        "INSERT INTO t SELECT called(g), g % 3, 'n' FROM generate_series(1, 5) AS g"
+        " ON CONFLICT (id) DO UPDATE SET id = t.id + 100"),
 }  # fmt: skip
 # Nothing is within these, though one row has another's key when their triggers fire.
 PLAIN = {
@@ -122,7 +142,8 @@ def test_rows_that_a_trigger_changes_within_their_statement_are_as_it_left_them(
 @pytest.mark.parametrize(("ddl", "tables", "superuser"), [*SEEN, *POLLED])
 def test_rows_that_a_function_changes_within_a_statement_are_as_it_left_them(build, weak, ddl, tables, superuser):
     world = build(ddl, tables, elsewhere={} if superuser else {"master": weak})
-    for name, (does, statement) in CALLED.items():
+    called = CALLED | CALLED_FOR_A_KEY if KEYED in ddl else CALLED
+    for name, (does, statement) in called.items():
         body = f"BEGIN {does}; RETURN n; END"
         world.master.execute(f"""
             TRUNCATE t;
@@ -220,7 +241,7 @@ def test_trigger_functions_of_an_older_version_are_made_again(build):
     (name, body) = world.master.execute(
         "SELECT proname, prosrc FROM pg_proc WHERE proname ~ 'capture_[0-9]'"
     ).fetchone()
-    older = body[: body.index("IF NEW.xmax")].replace("key_stays", "key_stayed") + "RETURN NULL; END"
+    older = body[: body.index("IF NEW.xmax")].replace("rekeyed", "changed") + "RETURN NULL; END"
     made = f"CREATE OR REPLACE FUNCTION repl.{name}() RETURNS trigger LANGUAGE plpgsql AS $older${older}$older$"
     world.master.execute(f"{made}; UPDATE repl_state SET version = 15")
     world.publish()

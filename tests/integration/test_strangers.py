@@ -9,6 +9,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.errors import ConfigError, SluiceError
 from sluice.monitor.check import findings
+from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
 
@@ -109,6 +110,59 @@ def test_code_of_others_never_runs_with_the_rights_of_the_capture(build, weak, c
         session.execute("DELETE FROM named WHERE ctid = '(0,1)'")
     assert world.master.execute("SELECT is_called FROM own.ran").fetchone() == (False,)
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
+
+
+EVIL = """
+    CREATE SEQUENCE own.ran;
+    CREATE FUNCTION own.seen() RETURNS int LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM nextval('own.ran'); RETURN 1; END $$;
+"""
+IN_ITS_PLACE = """
+    ALTER TABLE t RENAME TO other;
+    CREATE VIEW t AS SELECT own.seen() AS id, NULL::tid AS ctid, 0::oid AS tableoid, '5'::cid AS cmin;
+    UPDATE other SET v = 'b'; DELETE FROM other
+"""
+
+
+def test_what_bears_the_name_of_a_table_that_was_renamed_unseen_is_never_read(build):
+    """Its DDL cannot be recorded by a transaction that sees no more what others did to the table."""
+    world = build(f"{PLAIN}; CREATE SCHEMA own", ["public.t"])
+    world.master.execute(EVIL + "INSERT INTO t VALUES (1, 'a')")
+    with world.session() as session:
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+        world.master.execute("ALTER TABLE t ADD COLUMN w int")
+        session.execute(IN_ITS_PLACE)
+        session.execute("COMMIT")
+    assert world.master.execute("SELECT DISTINCT note FROM repl_notes").fetchall() == [("unrecorded",)]
+    assert world.master.execute("SELECT is_called FROM own.ran").fetchone() == (False,)
+
+
+REBORN = """
+    CREATE FUNCTION reborn(n int) RETURNS int LANGUAGE plpgsql AS
+        $$ BEGIN IF n = 3 THEN INSERT INTO t VALUES (2, 'reborn'); END IF; RETURN n; END $$;
+    INSERT INTO t VALUES (2, 'b'), (3, 'c');
+"""
+HIDDEN = {
+    "by policies": "ALTER TABLE t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
+    "by a right that is gone": "REVOKE SELECT ON t FROM CURRENT_USER",
+}
+BROUGHT_WITHIN = ["DELETE FROM t WHERE reborn(id) > 0", "UPDATE t SET id = reborn(id) + 20"]
+
+
+@pytest.mark.parametrize("statement", BROUGHT_WITHIN)
+@pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
+def test_a_row_that_came_within_a_statement_is_not_lost_in_silence_where_rows_are_hidden(
+    build, weak, server, hidden, statement
+):
+    world = build(PLAIN, ["public.t"], elsewhere={"master": weak})
+    world.master.execute(REBORN)
+    world.catch_up()
+    world.master.execute(hidden)
+    with server.cluster.admin(world.infos["master"].database) as writer:
+        writer.execute(f"SET client_min_messages = error; {statement}")
+    assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("LOST",)]
+    world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
 
 
 def test_what_a_table_sent_before_it_was_watched_is_not_its_content(world, stranger):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from sluice.capture import unwatched
 from sluice.context import Context
 from sluice.log import event
+from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
 from sluice.store import leases, replications, updates, watched_tables
@@ -25,6 +27,7 @@ def bootstrap(
     """
     context.store.migrate()
     installed = reconcile(context, source, recreate=recreate_triggers, rebase=rebase)
+    code = _foreign_code(context, source)
     if rebase:
         _rebase(context, source)
     return {
@@ -33,6 +36,7 @@ def bootstrap(
         "removed": [str(name) for name in installed.removed],
         "order": [str(name) for stage in installed.stages for name in stage],
         "cycles": [[str(name) for name in cycle] for cycle in installed.cycles],
+        "code_of_others": [one.fact for one in code],
         "unwatched": {str(one.name): unwatched.fact(one) for one in installed.unwatched},
     }
 
@@ -72,6 +76,15 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         return done
     finally:
         database.close()
+
+
+def _foreign_code(context: Context, source: str) -> list[ForeignCode]:
+    """What would run with our rights if tables were read, which they are not until that is mended."""
+    with closing(context.source(source)) as database:
+        code = database.foreign_code()
+    for one in code:
+        event("code of others", source=source, table=one.table, why=one.fact, hint=one.hint)
+    return code
 
 
 def _notice(said: str) -> None:

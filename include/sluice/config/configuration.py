@@ -78,6 +78,9 @@ class Source(Part):
         float | None,
         Field(ge=0, description="seconds that an ALTER TABLE waits for a dump or a comparison at most; 0: no limit"),
     ] = 30
+    trusted_code: list[Identifier] = Field(
+        [], description="roles whose functions may run with the rights of the source's role when tables are read"
+    )
     statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
     segments: Segments = Segments()
     messages: Messages = Messages()

@@ -196,7 +196,7 @@ def _copied(
         database.sequences(),
         snapshot.snapshot,
         snapshot.position,
-        FromMaster(settings.vendor, settings.connection, snapshot.id),
+        FromMaster(settings.vendor, settings.connection, snapshot.id, tuple(settings.trusted_code)),
     )
     targets = [slave_target(context, pair, lease) for pair, lease in here]
     log = None if asked.store else initial_data.place(context.config)

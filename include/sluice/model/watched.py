@@ -47,6 +47,7 @@ class Wanted:
     """What the source itself must know of the configuration: to watch tables made later, and to show itself.
 
     Attributes:
+        trusted_code: roles whose functions may run with our rights when tables are read.
         drained_into: it is a slave too, and a drain with `block_loop` takes what it writes out of the queue again.
     """
 
@@ -55,6 +56,7 @@ class Wanted:
     initial_content: bool = True
     appearance: Appearance = field(default_factory=Appearance)
     drained_into: bool = False
+    trusted_code: tuple[str, ...] = ()
 
     @property
     def named(self) -> list[TableName]:

@@ -188,7 +188,7 @@ class SourceNotes:
 
     Attributes:
         publishing: why nothing of it is published, if that is so: a slave without holdback may be old then.
-        unwatched: tables that are to be watched and are not.
+        unwatched: tables that are to be watched and are not, or that cannot be read.
         loses: one of these has rows that no slave gets.
         outdated: event triggers that an older version wrote are there.
     """
@@ -209,6 +209,7 @@ def of_source(context: Context, source: str) -> SourceNotes:
             found = database.unwatched(context.wanted(source).named)
             outdated = outdated_events(source) if database.has_outdated_events() else ""
             locked = database.locked() if database.is_installed() else []
+            code = database.foreign_code()
         finally:
             database.close()
     except SluiceError as error:
@@ -227,7 +228,8 @@ def of_source(context: Context, source: str) -> SourceNotes:
     told += [
         f"{one}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for one in locked
     ]
-    return SourceNotes(publishing, tuple(told), loses, outdated)
+    told += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
+    return SourceNotes(publishing, tuple(told), loses or bool(code), outdated)
 
 
 def outdated_events(source: str) -> str:

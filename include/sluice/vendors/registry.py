@@ -27,6 +27,7 @@ class Master:
     """What a kind of database offers that can be a master.
 
     Attributes:
+        source: its port. As `read` and `foresee` it is told the roles whose functions may run with our rights.
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
         message_values: for a type, what a message has for what the database prints; None if it is the same.
@@ -36,14 +37,14 @@ class Master:
         foresee: about how much is left of ranges of keys.
     """
 
-    source: Callable[[ConnectionInfo, str | None, str], SourceDatabase]
+    source: Callable[[ConnectionInfo, str | None, str, Collection[str]], SourceDatabase]
     resources: Callable[[str | None, str], Resources]
-    read: Callable[[ConnectionInfo, str], AbstractContextManager[Reading]]
+    read: Callable[[ConnectionInfo, str, Collection[str]], AbstractContextManager[Reading]]
     message_values: Callable[[str], Callable[[str], Cell] | None]
     definition: Callable[[Any], TableDefinition]
     exporting: Programs
     active: Callable[[ConnectionInfo], int]
-    foresee: Callable[[ConnectionInfo, Sequence[KeyRange]], list[Foreseen]]
+    foresee: Callable[[ConnectionInfo, Sequence[KeyRange], Collection[str]], list[Foreseen]]
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ def _compare(
                         sealed_text(),
                         slave,
                         view(port.mapper, shapes[name]),
-                        Side(settings.vendor, settings.connection, point.snapshot_id),
+                        Side(settings.vendor, settings.connection, point.snapshot_id, tuple(settings.trusted_code)),
                         Side(replica.vendor, replica.connection, snapshot_id),
                         request.percent,
                         replica.salt,

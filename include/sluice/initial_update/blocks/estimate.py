@@ -36,7 +36,7 @@ class RemainingEstimate:
         settings = self._context.config.source(self._source)
         try:
             connection = self._context.connection(settings.connection)
-            found = master(settings.vendor).foresee(connection, moved) if moved else []
+            found = master(settings.vendor).foresee(connection, moved, settings.trusted_code) if moved else []
         except SluiceError:
             found = []
         self._asked |= {one.number: one.reached for one, _ in zip(moved, found, strict=False)}

@@ -181,7 +181,7 @@ class _Loading:
         return BlockJob(
             source=self.pair.source,
             update=self.update,
-            origin=FromMaster(source.vendor, source.connection, point.snapshot_id),
+            origin=FromMaster(source.vendor, source.connection, point.snapshot_id, tuple(source.trusted_code)),
             sealed=sealed_text(),
             slave=plan_of(context, self.pair, 0),
             mapper=context.mapper(self.pair),

@@ -17,9 +17,9 @@ from sluice.vendors.registry import master, online
 
 def load_block(job: BlockJob, number: int) -> BlockLoaded:
     """Load the next block of one of the job's ranges, which is told by its place there."""
-    within, connections = job.ranges[number], open_sealed(job.sealed)
+    within, connections, origin = job.ranges[number], open_sealed(job.sealed), job.origin
     try:
-        with master(job.origin.vendor).read(connections[job.origin.connection], job.origin.snapshot_id) as reading:
+        with master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted) as reading:
             try:
                 return _loaded(job, within, reading, connections, at_once=True)
             except TransientError:

@@ -53,7 +53,8 @@ def load_chunks(job: LoadJob, share: Share = WHOLE) -> list[SlaveLoaded]:
 def _reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> AbstractContextManager[Chunks]:
     if isinstance(job.origin, FromFiles):
         return retrieving(job.origin)
-    return master(job.origin.vendor).read(connections[job.origin.connection], job.origin.snapshot_id)
+    origin = job.origin
+    return master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted)
 
 
 def _receiver(job: LoadJob, plan: SlaveLoad, connections: Mapping[str, ConnectionInfo], share: Share) -> Receiver:

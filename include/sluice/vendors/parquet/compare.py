@@ -101,7 +101,7 @@ def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
 def _master(info: ConnectionInfo, job: Comparison, salt: bytes, table: Table) -> Rows:
     view = job.view
     shape = view.shape(salt) if view.shaped else None
-    with master(job.master.vendor).read(info, job.master.snapshot_id) as reading:
+    with master(job.master.vendor).read(info, job.master.snapshot_id, job.master.trusted) as reading:
         for buffer in reading.table(view.master.name, view.read):
             lines = shaped_lines(view, shape, buffer, view.written)[0] if shape else buffer
             texts = dict(zip(view.written, columns_of(lines, len(view.written)), strict=True))

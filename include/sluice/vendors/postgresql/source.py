@@ -10,6 +10,7 @@ from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, FencedError
+from sluice.model.foreign_code import ForeignCode
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
@@ -17,7 +18,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.postgresql import encoding, grants, migrations, ownership, sequences
+from sluice.vendors.postgresql import encoding, grants, migrations, ownership, sequences, planned_code
 from sluice.vendors.postgresql.capture import (
     ddl_polling,
     event_triggers,
@@ -54,8 +55,9 @@ from sluice.vendors.protocol.sweep import Purge
 class PostgresSource:
     """See `sluice.vendors.protocol.slave.SourceDatabase`."""
 
-    def __init__(self, info: ConnectionInfo, schema: str | None, prefix: str) -> None:
+    def __init__(self, info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = ()) -> None:
         self.info = info
+        self.trusted = trusted
         self.resources = install.resources(schema, prefix)
         self.parts = install.parts_of(self.resources)
         self._session: Connection | None = None
@@ -200,7 +202,9 @@ class PostgresSource:
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""
         with translated("looking for tables that wildcards take"):
-            return event_triggers.eligible(self._publisher(), schemas)
+            found = event_triggers.eligible(self._publisher(), schemas)
+            code = planned_code.found(self._publisher(), found, self.trusted)
+            return [name for name in found if name not in {one.table for one in code if one.is_key}]
 
     def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
         """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
@@ -218,7 +222,14 @@ class PostgresSource:
         """See that tables, which are there, can be watched and read; their definitions."""
         with translated("looking at the watched tables"):
             registry.wanted(self._publisher(), self.resources, self.parts, watched)
+            planned_code.expect_none(self._publisher(), list(watched), self.trusted)
             return definition.readable(self._publisher(), list(watched))
+
+    def foreign_code(self) -> list[ForeignCode]:
+        """What of the tables of the registry has code of others run when a query of them is planned."""
+        with translated("looking whose code would run"):
+            known = registry.registered(self._publisher(), self.parts) if self._known() else {}
+            return planned_code.found(self._publisher(), list(known), self.trusted)
 
     def columns(self, tables: Sequence[TableName]) -> dict[TableName, list[Column]]:
         """The columns of these tables, none for what is no table of the source."""
@@ -339,7 +350,9 @@ class PostgresSource:
         yields_after_s: float | None = None,
     ) -> PostgresSnapshot:
         """The snapshot of a dump; taken when its block begins."""
-        return PostgresSnapshot(self.info, self.parts, stages, at or (lambda: (log_end(), None)), yields_after_s)
+        return PostgresSnapshot(
+            self.info, self.parts, stages, at or (lambda: (log_end(), None)), yields_after_s, self.trusted
+        )
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
         """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched

@@ -9,11 +9,13 @@ from sluice.apply.mapping.table_view import TableView
 
 @dataclass(frozen=True)
 class Side:
-    """One side: where, and in which exported snapshot."""
+    """One side: where, and in which exported snapshot; of a master also the roles whose functions may run with our
+    rights."""
 
     vendor: str
     connection: str
     snapshot_id: str
+    trusted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sluice.apply.net.effects import Step
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.model.action import Command
+from sluice.model.foreign_code import ForeignCode
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import Pair, TableName
@@ -143,8 +144,11 @@ class SourceDatabase(Protocol):
         """See that tables, which are there, can be watched and read; their definitions. Nothing is written or locked.
 
         Raises:
-            SluiceError: SLC-041, SLC-069, SLC-130, one of them cannot be watched; SLC-033, or not be read.
+            SluiceError: SLC-041, SLC-069, SLC-130, one of them cannot be watched; SLC-033, SLC-360, or not be read.
         """
+
+    def foreign_code(self) -> list[ForeignCode]:
+        """What of the watched tables has code of others run with our rights when a query of them is planned."""
 
     def columns(self, tables: Sequence[TableName]) -> Mapping[TableName, Sequence[Column]]:
         """The columns of these tables, none for what is no table of the source."""

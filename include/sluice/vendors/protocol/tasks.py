@@ -19,11 +19,16 @@ Form = Literal["zst", "xml"]
 
 @dataclass(frozen=True)
 class FromMaster:
-    """Rows of a master, as an exported snapshot shows them."""
+    """Rows of a master, as an exported snapshot shows them.
+
+    Attributes:
+        trusted: roles whose functions may run with our rights.
+    """
 
     vendor: str
     connection: str
     snapshot_id: str
+    trusted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

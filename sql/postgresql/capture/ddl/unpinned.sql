@@ -5,5 +5,5 @@ FROM {tables} AS entry
 JOIN pg_proc AS made ON made.proname = {capture_name} || entry.relid
 JOIN pg_namespace AS namespace ON namespace.oid = made.pronamespace AND namespace.nspname = {schema_name}
 WHERE (NOT EXISTS (SELECT FROM unnest(made.proconfig) AS setting WHERE starts_with(setting, 'search_path='))
-       OR strpos(made.prosrc, 'record_image_eq') > 0)
+       OR strpos(made.prosrc, 'CASE WHEN rekeyed') > 0)
   AND NOT EXISTS (SELECT FROM pg_event_trigger WHERE evtfoid = to_regprocedure({altered_name}) AND evtenabled <> 'D')

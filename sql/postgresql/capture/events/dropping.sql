@@ -29,7 +29,7 @@ BEGIN
     LOOP
         EXECUTE format('LOCK TABLE ONLY %s, %s IN ACCESS EXCLUSIVE MODE', leaf.root::regclass, leaf.relid);
         INSERT INTO {notes} (note, relid, repl_key) VALUES ('dropping', leaf.relid, began);
-        PERFORM {capture_rows}(leaf.relid::oid, 'D'::"char");
+        PERFORM {capture_rows}(leaf.relid::oid, 'D'::"char", leaf.root::oid);
     END LOOP;
 EXCEPTION WHEN OTHERS THEN
     RAISE WARNING 'rows of a partition could not be recorded for replication: %', SQLERRM;

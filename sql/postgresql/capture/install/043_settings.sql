@@ -1,6 +1,7 @@
--- One row: what of the configuration the event triggers go by.
+-- One row: what of the configuration triggers go by. `trusted_code`: roles whose functions may run with our rights.
 CREATE TABLE IF NOT EXISTS {settings} (
     only_row        boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     detection       boolean NOT NULL,
-    initial_content boolean NOT NULL
+    initial_content boolean NOT NULL,
+    trusted_code    text[]  NOT NULL DEFAULT '{{ }}'
 )

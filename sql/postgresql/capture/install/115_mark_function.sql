@@ -1,23 +1,21 @@
 -- Draws a transaction's last key at its commit, after every deferred check it may have waited in (R1). What waits for the commit
--- is a note of ours: a table with triggers that wait can neither be altered nor emptied in its transaction (R9). One note does for
--- a statement, whose command the rows bear that it writes, unless constraints are checked at once: then each draws a key.
+-- is a note of ours: a table with triggers that wait can neither be altered nor emptied in its transaction (R9). A transaction has
+-- one such note, made by the first row of a table whose constraints may wait. Whether it is there is asked of the notes alone:
+-- a setting could be written by any session. When the note's turn comes, checks that rows of later statements wait for may be
+-- still to come. So it is replaced by a second one, whose turn comes behind all that wait by then, and that draws the key. Who
+-- changes such a table after that, in a trigger that waited as well, makes a note anew.
 CREATE OR REPLACE FUNCTION {mark_function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $mark$
-DECLARE
-    command text;
 BEGIN
-    IF TG_RELID = {notes_name}::regclass THEN
-        PERFORM set_config('sluice.waits', '', true);
-        DELETE FROM {notes} WHERE ctid = NEW.ctid;
-        INSERT INTO {queue} (repl_key, relid, db_action) VALUES (nextval({seq_name}::regclass), NEW.relid, 'C');
+    IF TG_RELID <> {notes_name}::regclass THEN
+        INSERT INTO {notes} (note, relid) VALUES ('waits', TG_RELID) ON CONFLICT DO NOTHING;
         RETURN NULL;
     END IF;
-    -- Of a row that this transaction made before, or that somebody has locked, the command cannot be told.
-    command := CASE WHEN TG_OP = 'DELETE' THEN CASE WHEN age(OLD.xmin) > 0 THEN OLD.cmax END
-                    WHEN NEW.xmax = '0' THEN NEW.cmin END;
-    IF command IS NULL OR command IS DISTINCT FROM current_setting('sluice.waits', true) THEN
-        PERFORM set_config('sluice.waits', command, true);
-        INSERT INTO {notes} (note, relid) VALUES ('waits', TG_RELID);
+    DELETE FROM {notes} WHERE ctid = NEW.ctid;
+    IF NEW.repl_key IS NULL THEN
+        INSERT INTO {notes} (note, relid, repl_key) VALUES (NEW.note, NEW.relid, 0);
+    ELSE
+        INSERT INTO {queue} (repl_key, relid, db_action) VALUES (nextval({seq_name}::regclass), NEW.relid, 'C');
     END IF;
     RETURN NULL;
 END

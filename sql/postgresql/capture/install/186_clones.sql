@@ -6,6 +6,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $clones$
         SELECT made.oid
         FROM {tables} AS entry
         JOIN pg_trigger AS made ON made.tgname = entry.trigger_name AND made.tgparentid <> 0
+        JOIN pg_proc AS function ON function.oid = made.tgfoid AND function.proname = {capture_name} || relation
+        JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace AND namespace.nspname = {schema_name}
         WHERE entry.relid = relation AND made.tgrelid = ANY ({partitions}(relation::oid))
         ORDER BY made.oid)
 $clones$

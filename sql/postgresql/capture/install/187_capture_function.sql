@@ -3,9 +3,10 @@
 -- (R7). A pin costs the application about a microsecond a row, so the others are left out, where event triggers see each
 -- new column; all that the body names is qualified, so it needs no search_path of its own.
 -- A row of more than 60 kB may be printed as more than the server can keep: {long_images} sees to that.
--- With old_images = 'key' an update has an old image only where it changed the primary key, bit by bit. That names columns,
--- so it is left to tables whose DDL is seen, and should one be gone all the same, the image is there and nobody's statement
--- fails (R9). A key that is checked at commit needs every old image.
+-- `rekeyed` says whether an update changed the primary key, bit by bit (see {capture_late}). That names columns, and should one
+-- be gone, unseen, nobody's statement fails (R9). With old_images = 'key' such an update alone has an old image: that is left to
+-- tables whose DDL is seen, and if a column is gone all the same, the image is there. A key that is checked at commit needs
+-- every old image.
 CREATE OR REPLACE FUNCTION {capture_function}(relation oid, debug integer) RETURNS text
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_function$
 DECLARE
@@ -30,45 +31,45 @@ BEGIN
     WHERE every OR setting IN (SELECT {printed_under}(relation::oid));
     SELECT format('pg_catalog.record_image_eq(ROW(%s), ROW(%s))',
                   string_agg(format('OLD.%I', a.attname), ', ' ORDER BY a.attnum),
-                  string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum)), entry.old_images = 'key' INTO keys, by_key
-    FROM {tables} AS entry
-    JOIN pg_constraint AS c ON c.conrelid = entry.relid AND c.contype = 'p'
-    JOIN pg_attribute AS a ON a.attrelid = entry.relid AND a.attnum = ANY (c.conkey)
-    WHERE entry.relid = relation AND seen
-      AND NOT EXISTS (SELECT FROM {checked_late}(relation::oid))
-    GROUP BY entry.relid, entry.old_images;
+                  string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum)),
+           seen AND EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = relation AND entry.old_images = 'key')
+    INTO keys, by_key
+    FROM pg_constraint AS c
+    JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+    WHERE c.conrelid = relation AND c.contype = 'p' AND NOT EXISTS (SELECT FROM {checked_late}(relation::oid))
+    GROUP BY c.conrelid;
     by_key := coalesce(by_key, false);
     long := format($long$
         SELECT made.content, made.oldcontent INTO captured.content, captured.oldcontent
-        FROM {long_images}('%s'::pg_catalog.oid, NEW::pg_catalog.record, (%s)::pg_catalog.record, key_stays::pg_catalog.bool) AS made;
+        FROM {long_images}('%s'::pg_catalog.oid, NEW::pg_catalog.record, (%s)::pg_catalog.record, (NOT rekeyed)::pg_catalog.bool) AS made;
         IF content IS NULL AND oldcontent IS NULL THEN
             RETURN nothing;
-        END IF;$long$, relation, CASE WHEN by_key THEN 'CASE WHEN key_stays IS NOT TRUE THEN OLD END' ELSE 'OLD' END);
+        END IF;$long$, relation, CASE WHEN by_key THEN 'CASE WHEN rekeyed IS NOT FALSE THEN OLD END' ELSE 'OLD' END);
     EXECUTE format(
         'CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER %s AS %L', function, pinned, $body$
 <<captured>>
 DECLARE
     content    pg_catalog.text;
     oldcontent pg_catalog.text;
-    key_stays  pg_catalog.bool;
+    rekeyed    pg_catalog.bool;
     nothing    pg_catalog.bool; -- NULL, as an expression, would be looked at anew in each transaction.
-BEGIN
-    IF pg_catalog.pg_column_size(NEW) OPERATOR(pg_catalog.>) 60000$body$ || CASE WHEN by_key THEN '' ELSE $full$
-        OR pg_catalog.pg_column_size(OLD) OPERATOR(pg_catalog.>) 60000$full$ END || $body$
-    THEN$body$ || coalesce(format($key$
+BEGIN$body$ || coalesce(format($key$
+    IF TG_OP OPERATOR(pg_catalog.=) 'UPDATE' THEN
         BEGIN
-            key_stays := %s;
+            rekeyed := NOT %s;
         EXCEPTION WHEN OTHERS THEN
-        END;$key$, keys), '') || long || $body$
+        END;
+    END IF;$key$, keys), '') || $body$
+    IF pg_catalog.pg_column_size(NEW) OPERATOR(pg_catalog.>) 60000
+        OR $body$ || CASE WHEN by_key THEN 'rekeyed IS NOT FALSE AND ' ELSE '' END || $body$pg_catalog.pg_column_size(OLD) OPERATOR(pg_catalog.>) 60000
+    THEN$body$ || long || $body$
     ELSE
         -- Apart from the INSERT: in a large statement how to print a row is then looked up once, not for each row. And not
         -- NEW::text, which would run a cast that the table's owner made. What an event lacks, OLD or NEW, is NULL.
-        content := pg_catalog.textin(pg_catalog.record_out(NEW));$body$ || CASE WHEN by_key THEN format($key$
-        BEGIN
-            oldcontent := CASE WHEN NOT %s THEN pg_catalog.textin(pg_catalog.record_out(OLD)) END;
-        EXCEPTION WHEN OTHERS THEN%s
-        END;$key$, keys, long) ELSE $full$
-        oldcontent := pg_catalog.textin(pg_catalog.record_out(OLD));$full$ END || $body$
+        content := pg_catalog.textin(pg_catalog.record_out(NEW));
+        $body$ || CASE WHEN by_key THEN $key$IF rekeyed IS NOT FALSE THEN
+            oldcontent := pg_catalog.textin(pg_catalog.record_out(OLD));
+        END IF;$key$ ELSE $full$oldcontent := pg_catalog.textin(pg_catalog.record_out(OLD));$full$ END || $body$
     END IF;
     INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP, content, oldcontent);$body$

@@ -1,49 +1,45 @@
 -- The end of a table's trigger function: whether a change is captured after others that followed it, and what is done then
 -- (see {overtaken}). A row that was changed again bears the number of the transaction that did it; so does one that somebody
--- has locked, which costs a look. The key of a row that is gone may be another's by now. So may that of one that has another
--- key, if a trigger brought it: then a setting says that triggers brought rows. Whoever bears it was brought within this statement,
--- unless it bears the command of it: then its own change is still to come. Of a row that the transaction had made itself
--- the command cannot be told; what bears its key in another partition is taken for the row itself, which moved.
--- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application.
+-- has locked, which costs a look. The key of a row that is gone, or has another one, may be another's by now. The bearer was
+-- brought within this statement, unless it bears the command of it: then its own change is still to come. Of a row that
+-- the transaction had made itself the command cannot be told; what bears its key in another partition is taken for the row itself,
+-- which moved. A DELETE looks for no bearer in a relation to which the server has counted no row that this transaction brought (it
+-- may count some of the session's transactions before, and nobody else can write the numbers).
+-- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application. No setting
+-- of the session has a say in it, which any session could write.
 -- A key is looked up with the operators of its index, both sides cast to the type that they take: for a domain a stranger may
 -- have made others of the same names. Not so if the table was renamed or its key altered, and no event
 -- trigger saw it: then the changes that followed are moved, as without a key. Nor if the column has another type by now, nor of
 -- a table whose owner calls this function for it, nor under row security: casts and policies are somebody's code, and would
--- run with our rights. Columns may bear the names of our variables, which say so
+-- run with our rights. So would what {code_of_others} finds, for which {may_plan} looks. Columns may bear the names of our variables, which say so
 -- where a table is read. What a TRUNCATE leaves in the table was brought by a trigger
 -- that fired before ours, of this table or of another one that the statement names: it follows. Nothing of it may fail the
--- user's statement (R9), nor names that have changed meanwhile. They are looked at for each row that is gone where DDL is not `seen`.
+-- user's statement (R9), nor names that have changed meanwhile: those of a key's columns are compared where DDL is not `seen`. If
+-- nothing can be looked up, the table is LOST.
 CREATE OR REPLACE FUNCTION {capture_late}(relation oid, seen boolean) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
     SELECT $body$
-    IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid$body$ || CASE WHEN bears IS NULL THEN ' OR content IS NULL AND oldcontent IS NULL' ELSE $body$
-        OR content IS NULL OR pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1
-        OR oldcontent IS NOT NULL AND pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.<>) ''$body$ END || $body$
+    IF NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid OR content IS NULL AND oldcontent IS NULL$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
+        OR rekeyed AND content IS NOT NULL AND oldcontent IS NOT NULL
+        OR content IS NULL AND $body$ || brought END || $body$
     THEN
         DECLARE
             again pg_catalog.bool := coalesce(NEW.xmax OPERATOR(pg_catalog.<>) '0'::pg_catalog.xid, false);
-            freed pg_catalog.bool := $body$ || CASE WHEN bears IS NULL THEN 'false;' ELSE $body$oldcontent IS NOT NULL AND coalesce(
-                content IS NULL OR pg_catalog.current_setting('sluice.within', true) OPERATOR(pg_catalog.<>) '', false);$body$ END || $body$
+            freed pg_catalog.bool := $body$ || CASE WHEN bears IS NULL THEN 'false' ELSE $body$oldcontent IS NOT NULL AND coalesce(
+                content IS NULL OR rekeyed, false)$body$ END || $body$;
         BEGIN
             IF TG_OP OPERATOR(pg_catalog.=) 'TRUNCATE' THEN
                 BEGIN
-                    PERFORM {capture_rows}(entry.relid::pg_catalog.oid, 'I'::pg_catalog."char") FROM {tables} AS entry
+                    PERFORM {capture_rows}(entry.relid::pg_catalog.oid, 'I'::pg_catalog."char", entry.relid::pg_catalog.oid) FROM {tables} AS entry
                     WHERE entry.relid OPERATOR(pg_catalog.=) TG_RELID
-                      AND pg_catalog.strpos(coalesce(entry.actions, 'IUD'), 'I') OPERATOR(pg_catalog.>) 0
-                      -- Of an empty one nothing is read, which we may perhaps not.
-                      AND EXISTS (
-                        SELECT FROM pg_catalog.unnest({partitions}(TG_RELID::pg_catalog.oid) OPERATOR(pg_catalog.||) TG_RELID) AS leaf
-                        WHERE pg_catalog.pg_relation_size(leaf::pg_catalog.regclass) OPERATOR(pg_catalog.>) 0);
+                      AND pg_catalog.strpos(coalesce(entry.actions, 'IUD'), 'I') OPERATOR(pg_catalog.>) 0;
                 EXCEPTION WHEN OTHERS THEN
                     RAISE WARNING 'rows of % could not be recorded for replication: %',
                         TG_RELID::pg_catalog.regclass, SQLERRM;
                     UPDATE {tables} SET status = 'LOST'
                     WHERE status OPERATOR(pg_catalog.=) 'OK' AND relid OPERATOR(pg_catalog.=) TG_RELID;
                 END;
-            END IF;$body$ || CASE WHEN bears IS NULL THEN '' ELSE $body$
-            IF content IS NOT NULL AND pg_catalog.pg_trigger_depth() OPERATOR(pg_catalog.>) 1 THEN
-                PERFORM pg_catalog.set_config('sluice.within', 'on', true);
-            END IF;$body$ END || $body$
+            END IF;
             IF (again OR freed) AND (TG_RELID OPERATOR(pg_catalog.=) $body$ || format($body$'%1$s'::pg_catalog.oid
                 OR TG_RELID OPERATOR(pg_catalog.=) ANY ({partitions}('%1$s'::pg_catalog.oid))) THEN
                 <<late>>
@@ -57,16 +53,17 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                     heir        pg_catalog.tid;
                     keyed       pg_catalog.bool := $body$, relation) || CASE WHEN bears IS NULL THEN 'false' ELSE 'true' END || $body$;
                 BEGIN$body$ || CASE WHEN bears IS NULL THEN '' ELSE format($body$
-                    IF %7$s THEN
-                        keyed := pg_catalog.to_regclass(%1$L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
-                            AND ARRAY(
-                                SELECT a.attname::pg_catalog.text
-                                FROM pg_catalog.pg_constraint AS c
-                                JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid
-                                    AND a.attnum OPERATOR(pg_catalog.=) ANY (c.conkey)
-                                WHERE c.conrelid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
-                                  AND c.contype OPERATOR(pg_catalog.=) 'p'
-                                ORDER BY a.attnum) OPERATOR(pg_catalog.=) %3$L::pg_catalog.text[];
+                    -- Who owns the table may have given its name to something of his, unseen.
+                    keyed := pg_catalog.to_regclass(%1$L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid;
+                    IF keyed%7$s THEN
+                        keyed := ARRAY(
+                            SELECT a.attname::pg_catalog.text
+                            FROM pg_catalog.pg_constraint AS c
+                            JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid
+                                AND a.attnum OPERATOR(pg_catalog.=) ANY (c.conkey)
+                            WHERE c.conrelid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid
+                              AND c.contype OPERATOR(pg_catalog.=) 'p'
+                            ORDER BY a.attnum) OPERATOR(pg_catalog.=) %3$L::pg_catalog.text[];
                     END IF;
                     IF keyed THEN
                         keyed := %9$s;
@@ -76,13 +73,15 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                             RAISE insufficient_privilege USING MESSAGE = 'its rows are hidden';
                         END IF;
                         IF content IS NOT NULL THEN
-                            SELECT there.tableoid, there.ctid INTO bearer_leaf, bearer FROM %4$s AS there WHERE %5$s;
+                            SELECT there.tableoid, there.ctid INTO bearer_leaf, bearer FROM %4$s AS there
+                            WHERE {may_plan}('%2$s'::pg_catalog.oid) AND %5$s;
                         END IF;
                         IF freed THEN
                             SELECT there.tableoid, there.ctid INTO heir_leaf, heir FROM %4$s AS there
-                            WHERE %6$s AND (there.cmin OPERATOR(pg_catalog.=) late.command) IS NOT TRUE%8$s;
+                            WHERE {may_plan}('%2$s'::pg_catalog.oid) AND %6$s
+                                AND (there.cmin OPERATOR(pg_catalog.=) late.command) IS NOT TRUE%8$s;
                         END IF;
-                    END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN 'again' ELSE 'true' END, moved, typed) END || format($body$
+                    END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN ' AND again' ELSE '' END, moved, typed) END || format($body$
                     IF again OR heir IS NOT NULL THEN
                         PERFORM {overtaken}(
                             TG_RELID::pg_catalog.oid, own::pg_catalog.tid, content::pg_catalog.text,
@@ -90,8 +89,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                             bearer::pg_catalog.tid, heir_leaf::pg_catalog.oid, heir::pg_catalog.tid);
                     END IF;
                 EXCEPTION WHEN OTHERS THEN
-                    -- Names and rights may be gone, unseen: then nobody can tell of a deleted row. Most keys are nobody's.
-                    IF again OR pg_catalog.substr(SQLSTATE, 1, 2) OPERATOR(pg_catalog.<>) '42' THEN
+                    -- A column may be called otherwise, unseen, until the next look. Most keys of rows that went are nobody's.
+                    IF again OR SQLSTATE OPERATOR(pg_catalog.<>) '42703' THEN
                         RAISE WARNING 'changes of %% could not be put in order for replication: %%',
                             TG_RELID::pg_catalog.regclass, SQLERRM;
                         UPDATE {tables} SET status = 'LOST'
@@ -106,6 +105,15 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                CASE class.relkind WHEN 'p' THEN $moved$
                                 AND (late.command IS NOT NULL OR captured.content IS NOT NULL OR there.tableoid OPERATOR(pg_catalog.=) OLD.tableoid)$moved$
                ELSE '' END AS moved,
+               -- Heap tables are those that are known to count.
+               CASE WHEN EXISTS (
+                   SELECT FROM {tree}(relation::oid) AS tree (relid)
+                   JOIN pg_class AS member ON member.oid = tree.relid
+                   JOIN pg_am AS method ON method.oid = member.relam AND method.amname <> 'heap')
+               THEN 'true' ELSE $brought$(
+            pg_catalog.pg_stat_get_xact_tuples_inserted(TG_RELID)
+                OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(TG_RELID) OPERATOR(pg_catalog.>) 0
+            OR pg_catalog.current_setting('track_counts') OPERATOR(pg_catalog.<>) 'on')$brought$ END AS brought,
                CASE class.relkind WHEN 'r' THEN 'ONLY ' ELSE '' END || class.oid::regclass AS root
         FROM pg_class AS class WHERE class.oid = relation
     ) AS named

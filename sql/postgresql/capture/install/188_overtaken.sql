@@ -16,12 +16,12 @@ DECLARE
     moved tid;
     image text := brought;
     there boolean;
-    row   text := 'SELECT textin(record_out(sluice_row.*)) FROM ONLY %s AS sluice_row WHERE ctid = $1';
+    row   text := 'SELECT textin(record_out(sluice_row.*)) FROM ONLY %s AS sluice_row WHERE {may_plan}(%L::oid) AND ctid = $1';
 BEGIN
     IF keyed THEN
         IF brought IS NOT NULL AND (bearer_leaf, bearer) IS DISTINCT FROM (leaf, place) THEN
             IF bearer IS NOT NULL THEN
-                EXECUTE format(row, bearer_leaf::regclass) INTO image USING bearer;
+                EXECUTE format(row, bearer_leaf::regclass, bearer_leaf) INTO image USING bearer;
             END IF;
             INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
             SELECT nextval({seq_name}::regclass), coalesce(bearer_leaf, leaf), made.action, made.content, made.oldcontent
@@ -32,13 +32,14 @@ BEGIN
             WHERE made.fits;
         END IF;
         IF heir IS NOT NULL AND (heir_leaf, heir) IS DISTINCT FROM (bearer_leaf, bearer) THEN
-            EXECUTE format(row, heir_leaf::regclass) INTO image USING heir;
+            EXECUTE format(row, heir_leaf::regclass, heir_leaf) INTO image USING heir;
             INSERT INTO {queue} (repl_key, relid, db_action, content)
             VALUES (nextval({seq_name}::regclass), heir_leaf, 'I', image);
         END IF;
         RETURN;
     END IF;
-    EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s WHERE ctid = $1)', leaf::regclass) INTO there USING place;
+    EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s WHERE {may_plan}(%L::oid) AND ctid = $1)', leaf::regclass, leaf)
+    INTO there USING place;
     IF there THEN
         RETURN;
     END IF;

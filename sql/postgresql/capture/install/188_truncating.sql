@@ -17,7 +17,8 @@ BEGIN
         AND NOT EXISTS (SELECT FROM pg_partition_ancestors(TG_RELID) WHERE relid = ANY (whole))
     THEN
         BEGIN
-            PERFORM {capture_rows}(TG_RELID::oid, 'D'::"char");
+            PERFORM {capture_rows}(TG_RELID::oid, 'D'::"char", entry.relid::oid)
+            FROM pg_partition_ancestors(TG_RELID) JOIN {tables} AS entry USING (relid);
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'rows of % could not be recorded for replication: %', TG_RELID::regclass, SQLERRM;
             UPDATE {tables} AS entry SET status = 'LOST'

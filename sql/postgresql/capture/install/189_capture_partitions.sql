@@ -15,11 +15,13 @@ BEGIN
             WHERE class.oid = relation AND class.relkind = 'p'
         ) AS at (relid, suffix, moment)
         WHERE NOT EXISTS (
-            SELECT FROM pg_trigger WHERE tgrelid = at.relid AND tgname = trigger_name || at.suffix AND tgenabled = 'A')
+            SELECT FROM pg_trigger
+            WHERE tgrelid = at.relid AND tgname = trigger_name || at.suffix AND tgenabled = 'A'
+              AND tgfoid = {truncating_name}::regprocedure)
     LOOP
-        EXECUTE format('CREATE OR REPLACE TRIGGER %I %s TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION ',
-                       made.name, made.moment, made.target) || $function${truncating}()$function$;
-        EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', made.target, made.name);
+        PERFORM {put_trigger}(
+            made.target::regclass, made.name::text, (made.moment || ' TRUNCATE')::text, 'STATEMENT'::text,
+            {truncating_name}::regprocedure);
     END LOOP;
 END
 $capture_partitions$

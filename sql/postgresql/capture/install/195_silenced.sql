@@ -1,35 +1,44 @@
--- Watched tables that do not fire, or not for all sessions: a trigger was dropped, renamed or disabled, be it on a single
--- partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look. Of a
+-- Watched tables that do not fire, or not for all sessions: a trigger was dropped, renamed, disabled or replaced, be it on a
+-- single partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look. Of a
 -- foreign table no trigger says all: its rows change elsewhere.
 CREATE OR REPLACE FUNCTION {silenced}() RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     WITH recorded AS MATERIALIZED (
         SELECT DISTINCT ON (relid) relid, deferred FROM {layouts} ORDER BY relid, repl_key DESC
+    ), ours (mark, truncating) AS (
+        VALUES ({mark_function_name}::regprocedure::oid, {truncating_name}::regprocedure::oid)
     )
     SELECT entry.relid
     FROM {tables} AS entry
     JOIN pg_class AS class ON class.oid = entry.relid
-    CROSS JOIN LATERAL (SELECT rtrim(coalesce(entry.actions, 'IUD')) AS actions) AS wanted
+    CROSS JOIN ours
+    CROSS JOIN LATERAL (
+        SELECT rtrim(coalesce(entry.actions, 'IUD')) AS actions,
+               to_regprocedure(format('%I.%I()', {schema_name}, {capture_name} || entry.relid))::oid AS function
+    ) AS wanted
     WHERE wanted.actions <> ''
       AND EXISTS (
         SELECT FROM (
-            SELECT member.oid AS relid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END AS name
+            SELECT member.oid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END, wanted.function
             FROM {tree}(entry.relid::oid) AS tree (relid)
             JOIN pg_class AS member ON member.oid = tree.relid
             UNION ALL
-            SELECT member, entry.trigger_name || '_t' FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
+            SELECT member, entry.trigger_name || '_t', CASE member WHEN entry.relid THEN wanted.function ELSE ours.truncating END
+            FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
             WHERE wanted.actions LIKE '%D%'
               AND (member = entry.relid OR member IN (
                 SELECT unnest(known.partitions) FROM {current_tables} AS known WHERE known.relid = entry.relid))
             UNION ALL
-            SELECT entry.relid, entry.trigger_name || unnest(ARRAY['_b', '_e']) WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
+            SELECT entry.relid, entry.trigger_name || unnest(ARRAY['_b', '_e']), ours.truncating
+            WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
             UNION ALL
-            SELECT member, 'W_' || entry.trigger_name FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
+            SELECT member, 'W_' || entry.trigger_name, ours.mark
+            FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
             WHERE member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
-        ) AS needed
+        ) AS needed (relid, name, function)
         WHERE NOT EXISTS (
             SELECT FROM pg_trigger AS made
-            WHERE made.tgrelid = needed.relid AND made.tgenabled = 'A'
+            WHERE made.tgrelid = needed.relid AND made.tgenabled = 'A' AND made.tgfoid = needed.function
               AND (made.tgname = needed.name
                    -- Made by an older version, and made anew by the next bootstrap.
                    OR needed.name = 'W_' || entry.trigger_name

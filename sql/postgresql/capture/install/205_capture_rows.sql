@@ -1,6 +1,7 @@
 -- Puts every row of a table into the stream, as if it were written at this place: I as inserted, D as deleted. The
--- caller's transaction holds the table against writers. The settings are those of the triggers (R7).
-CREATE OR REPLACE FUNCTION {capture_rows}(relation oid, action "char") RETURNS void
+-- caller's transaction holds the table against writers. The settings are those of the triggers (R7). Rows that cannot be read without
+-- running code of others are not read: then the watched table, `root`, is LOST.
+CREATE OR REPLACE FUNCTION {capture_rows}(relation oid, action "char", root oid) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 {printed}
@@ -12,9 +13,15 @@ DECLARE
 BEGIN
     FOREACH leaf IN ARRAY {partitions}(relation::oid) || ARRAY(SELECT oid FROM pg_class WHERE oid = relation AND relkind = 'r')
     LOOP
-        EXECUTE $insert$INSERT INTO {queue} (repl_key, relid, db_action, $insert$ || side || $insert$)
-            SELECT nextval({seq_name}::regclass), $1, $2, textin(record_out(sluice_row.*)) FROM ONLY $insert$
-            || leaf::regclass || ' AS sluice_row' USING leaf, action;
+        CONTINUE WHEN pg_relation_size(leaf) = 0;
+        BEGIN
+            EXECUTE $insert$INSERT INTO {queue} (repl_key, relid, db_action, $insert$ || side || $insert$)
+                SELECT nextval({seq_name}::regclass), $1, $2, textin(record_out(sluice_row.*)) FROM ONLY $insert$
+                || format('%s AS sluice_row WHERE {may_plan}(%L::oid)', leaf::regclass, leaf) USING leaf, action;
+        EXCEPTION WHEN SQLSTATE 'SL360' THEN
+            RAISE WARNING 'rows of % could not be recorded for replication: %', leaf::regclass, SQLERRM;
+            UPDATE {tables} AS entry SET status = 'LOST' WHERE entry.status = 'OK' AND entry.relid = root;
+        END;
     END LOOP;
 END
 $capture_rows$

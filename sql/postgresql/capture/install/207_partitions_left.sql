@@ -21,7 +21,7 @@ BEGIN
                 NULL;
             END;
             IF deletes AND NOT follows THEN
-                PERFORM {capture_rows}(leaf::oid, 'D'::"char");
+                PERFORM {capture_rows}(leaf::oid, 'D'::"char", relation::oid);
             END IF;
             PERFORM {adopt}(leaf::oid, statement::text);
         ELSIF deletes AND leaf <> ALL ({noted}('dropping'::text)) THEN

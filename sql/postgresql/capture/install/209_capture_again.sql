@@ -10,7 +10,7 @@ BEGIN
         WHERE entry.relid = relation AND coalesce(entry.actions, 'IUD') LIKE '%U%')
     THEN
         INSERT INTO {queue} (repl_key, relid, db_action) VALUES (nextval({seq_name}::regclass), relation, 'T');
-        PERFORM {capture_rows}(relation::oid, 'I'::"char");
+        PERFORM {capture_rows}(relation::oid, 'I'::"char", relation::oid);
     END IF;
 END
 $capture_again$

@@ -45,7 +45,7 @@ BEGIN
         clones = {clones}(relation::oid)
     WHERE was.relid = relation;
     IF actions LIKE '%I%' THEN
-        PERFORM {capture_rows}(leaf::oid, 'I'::"char") FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);
+        PERFORM {capture_rows}(leaf::oid, 'I'::"char", relation::oid) FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);
     END IF;
     IF actions LIKE '%D%' THEN
         PERFORM {capture_partitions}(relation::oid, entry.trigger_name::text);

@@ -38,7 +38,7 @@ BEGIN
         'N'::"char", relation::oid, NULL::jsonb,
         {described}(relation::oid, NULL::jsonb, {table_definition}(relation::oid)::jsonb, false)::jsonb, statement::text);
     IF (SELECT initial_content FROM {settings}) THEN
-        PERFORM {capture_rows}(relation::oid, 'I'::"char");
+        PERFORM {capture_rows}(relation::oid, 'I'::"char", relation::oid);
     END IF;
 END
 $adopt$

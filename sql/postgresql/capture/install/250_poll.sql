@@ -13,7 +13,6 @@ DECLARE
     told   record;
     again  boolean;
     keys   bigint;
-    rows   boolean;
 BEGIN
     SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
     IF known IS NULL THEN
@@ -47,8 +46,7 @@ BEGIN
     again := again OR NOT known.partitions <@ parts OR NOT known.clones <@ {clones}(relation::oid)
         OR keys > 1 AND EXISTS (SELECT FROM {queue} AS change WHERE change.relid = ANY (parts || relation));
     FOR leaf IN SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions) LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM ONLY %s)', leaf::regclass) INTO rows;
-        again := again OR rows;
+        again := again OR pg_relation_size(leaf) > 0;
     END LOOP;
     PERFORM {note}('dropping'::text, known.partitions::oid[]);
     PERFORM {note}('rewritten'::text, (CASE WHEN again THEN ARRAY[relation] ELSE '{{ }}' END)::oid[]);

@@ -20,7 +20,7 @@ BEGIN
         VALUES (relation, entry.schemaname, entry.tablename, {table_definition}(relation::oid), {partitions}(relation::oid),
                 {clones}(relation::oid));
         IF (SELECT detection AND initial_content FROM {settings}) THEN
-            PERFORM {capture_rows}(relation::oid, 'I'::"char");
+            PERFORM {capture_rows}(relation::oid, 'I'::"char", relation::oid);
         END IF;
     END IF;
 END

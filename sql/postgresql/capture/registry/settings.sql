@@ -1,2 +1,4 @@
-INSERT INTO {settings} (detection, initial_content) VALUES (%(detection)s, %(initial_content)s)
-ON CONFLICT (only_row) DO UPDATE SET detection = EXCLUDED.detection, initial_content = EXCLUDED.initial_content
+INSERT INTO {settings} (detection, initial_content, trusted_code)
+VALUES (%(detection)s, %(initial_content)s, %(trusted_code)s)
+ON CONFLICT (only_row) DO UPDATE
+SET detection = EXCLUDED.detection, initial_content = EXCLUDED.initial_content, trusted_code = EXCLUDED.trusted_code

@@ -11,7 +11,7 @@ from sluice import sqlfiles
 from sluice.apply.table_order import cycles, loading_order
 from sluice.model.names import RESOURCES, Resources, TableName, home_of
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.postgresql import install_lock, migrations, ownership
+from sluice.vendors.postgresql import install_lock, migrations, ownership, planned_code
 from sluice.vendors.postgresql.capture import event_triggers, items_view, registry, unwatched
 from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.registry import RegistryEntry
@@ -21,7 +21,7 @@ from sluice.vendors.postgresql.session import PRINTED, PURGE, Connection, compos
 from sluice.vendors.protocol.slave import Installed
 
 # Where a statement needs a name as a text, to look it up.
-_NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered")
+_NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered", "mark_function", "truncating")
 
 
 def resources(schema: str | None, prefix: str) -> Resources:
@@ -41,11 +41,13 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     }
     names = {name: regclass(TableName(resources.schema, resources.name(name))) for name in _NAMED}
     names |= {"schema": resources.schema, "capture": resources.name("capture_"), "trigger": triggers.made(resources)}
-    names["altered"] += "()"
+    for function in ("altered", "mark_function", "truncating"):
+        names[function] += "()"
     literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
     catalogs = {name: composed(f"catalog/{name}") for name in ("eligible", "definition")}
     catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
     catalogs["indexes"] = composed("catalog/indexes", relation=sql.SQL("relation"))
+    catalogs["planned_code"] = planned_code.installed(parts["tree"], parts["settings"], literals["tables_name"])
     settings = (
         sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value)) for name, value in PRINTED.items()
     )
@@ -68,7 +70,8 @@ def install(
             since none of them tells under which columns it was written.
 
     Raises:
-        ConfigError: SLC-041 if a trigger's name would break R1, SLC-059 if a newer Sluice made what is there.
+        ConfigError: SLC-041 if a trigger's name would break R1, SLC-361 if making one would run code of others, SLC-059
+            if a newer Sluice made what is there.
         TransientError: SLC-036 if a table stays locked, SLC-265 if one is dropped meanwhile; nothing was changed then.
     """
     parts = {**parts_of(resources), **items_view.parts_of(wanted.appearance)}
@@ -79,7 +82,9 @@ def install(
     present = {name: watched[configured] for name, configured in meant.items()}
     again = present if recreate else {*unreadable, *triggers.silenced(connection, parts)}
     with event_triggers.unheard(connection, parts):
-        installed = _reconcile(connection, resources, parts, present, again, later=found is not None)
+        installed = _reconcile(
+            connection, resources, parts, present, again, later=found is not None, trusted=wanted.trusted_code
+        )
         absent = {name: watch for name, watch in watched.items() if name not in present}
         registry.list_wanted(connection, resources, parts, absent)
     forgotten = list(registry.oids(connection, parts, unwatched.present(connection, parts, unreadable)).values())
@@ -145,6 +150,7 @@ def _reconcile(
     again: Collection[TableName],
     *,
     later: bool,
+    trusted: Collection[str],
 ) -> Installed:
     known, listed = registry.registered(connection, parts), registry.listed(connection, parts)
     parents = relations.parents(connection)
@@ -171,6 +177,7 @@ def _reconcile(
         if (names := triggers.surplus(there[entry.name], entry.trigger, entry.actions))
     }
     surplus |= {entry.name: list(there[entry.name]) for entry in removed}
+    planned_code.expect_capturable(connection, [entry.name for entry in added], trusted)
     triggers.lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
     # A table that is gone has none.

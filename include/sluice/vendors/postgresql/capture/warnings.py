@@ -23,6 +23,8 @@ _REMARKS = {
     "catalog/large_objects": "of {} the numbers travel, large objects that they name do not",
     "catalog/earlier": "{}: runs before the capture, so it must not change its row again",
     "catalog/heirs": "{} inherits: a query of the parent shows its rows on the master, and may not on a slave",
+    "catalog/owned_by_others": "the role is a superuser, and {} belong to others: what they make between our look whose"
+    " code would run and our query runs as a superuser; capture as a role that is none, or name them in `trusted_code`",
     "catalog/unlogged": "{}: UNLOGGED, so a crash empties it and no change says so: run initial_update then",
 }
 

@@ -16,6 +16,7 @@ from sluice.errors import TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
+from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.ownership import session_on_slave
@@ -75,6 +76,7 @@ def compare_table(job: Comparison) -> Difference:
         _shown(master, job.view.master.name),
         _shown(replica, job.view.layout.name),
     ):
+        planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
         if job.view.shaped:
             with _expected(job, connections, master) as expected:
                 ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)

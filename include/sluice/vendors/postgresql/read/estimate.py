@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
+from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.read.key_range import between
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
@@ -16,18 +17,20 @@ from sluice.vendors.protocol.read import Foreseen, KeyRange
 _LOCK_WAIT = "100ms"
 
 
-def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange]) -> list[Foreseen]:
-    """What is left of each range, about. Raises TransientError: SLC-036, one of their tables is locked."""
+def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str] = ()) -> list[Foreseen]:
+    """What is left of each range, about. Raises TransientError: SLC-036, one of their tables is locked; SluiceError:
+    SLC-360, one of them cannot be read."""
     with translated("looking at what is left"), connect(info, "load", autocommit=True) as session:
         session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
-        return [_left(session, one) for one in ranges]
+        return [_left(session, one, trusted) for one in ranges]
 
 
-def _left(session: Connection, within: KeyRange) -> Foreseen:
+def _left(session: Connection, within: KeyRange, trusted: Collection[str]) -> Foreseen:
     called = relations.called(session, within.order)
     order = relations.order(session, called) if called else None
     if called is None or order is None:
         return Foreseen()
+    planned_code.expect_none(session, [called], trusted)
     left = between(order.columns, within)
     explained = composed("read/foreseen", rows=relations.rows_of(session, called), within=left)
     plan = session.execute(explained).fetchall()[0][0][0]["Plan"]

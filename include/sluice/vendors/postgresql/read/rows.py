@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import psycopg
@@ -12,6 +12,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, others
@@ -26,12 +27,14 @@ LOCK_TIMEOUT = "3s"
 class PostgresReading:
     """See `sluice.vendors.protocol.load.Reading`. A table is unlocked as soon as its rows were read."""
 
-    def __init__(self, session: Connection) -> None:
+    def __init__(self, session: Connection, beside: Connection, trusted: Collection[str]) -> None:
         self._session = session
+        self._beside = beside
+        self._trusted = trusted
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyOut:
         """The rows of a chunk."""
-        self._begin()
+        self._begin(chunk.leaf.relation)
         # A column tells the lower half of a transaction's number.
         since = sql.Literal(str(chunk.since % 2**32)) if chunk.since is not None else None
         out = composed(
@@ -47,7 +50,7 @@ class PostgresReading:
 
     def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
         """Every row of a table, in the text format, in no order."""
-        self._begin()
+        self._begin(name)
         keep_shape(self._session, name)
         rows = relations.rows_of(self._session, name)
         return self._rows(composed("read/compare/unsorted", columns=listed(columns), rows=rows), name)
@@ -64,7 +67,7 @@ class PostgresReading:
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
         """The next rows of a range, in the text format; with the key of the last, None if no more follow."""
-        self._begin()
+        self._begin(within.table)
         with _as_shown(within.table):
             keep_shape(self._session, within.table)
         order = relations.order(self._session, within.table)
@@ -82,7 +85,9 @@ class PostgresReading:
         out = composed("read/rows", columns=listed(columns), rows=from_["rows"], within=asked)
         return self._rows(out, within.table), last
 
-    def _begin(self) -> None:
+    def _begin(self, table: TableName) -> None:
+        # Asked beside it: the snapshot does not show what somebody has made since, and a plan would run.
+        planned_code.expect_none(self._beside, [table], self._trusted)
         self._session.execute("SAVEPOINT reading")
 
     def _rows(self, out: sql.Composed, table: TableName) -> CopyOut:
@@ -104,15 +109,22 @@ def _as_shown(table: TableName) -> Iterator[None]:
 
 
 @contextmanager
-def reading(info: ConnectionInfo, snapshot_id: str) -> Iterator[PostgresReading]:
+def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = ()) -> Iterator[PostgresReading]:
     """A session on the source that sees what an exported snapshot shows.
+
+    Args:
+        trusted: roles whose functions may run with our rights.
 
     Raises:
         TransientError: SLC-083, nobody holds the snapshot any more (R5).
     """
-    with translated("reading a chunk"), connect(info, f"dump {plain_id(snapshot_id)}", autocommit=True) as session:
+    with (
+        translated("reading a chunk"),
+        connect(info, "check", autocommit=True) as beside,
+        connect(info, f"dump {plain_id(snapshot_id)}", autocommit=True) as session,
+    ):
         # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
         session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         read_as_of(session, snapshot_id)
-        yield PostgresReading(session)
+        yield PostgresReading(session, beside, trusted)

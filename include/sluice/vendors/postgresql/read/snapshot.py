@@ -15,6 +15,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
+from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
@@ -48,8 +49,10 @@ class PostgresSnapshot:
         stages: Sequence[Sequence[TableName]],
         at: Callable[[], tuple[Position, str | None]],
         yields_after_s: float | None,
+        trusted: Collection[str] = (),
     ) -> None:
         self._info = info
+        self._trusted = trusted
         self._parts = parts
         self._stages = stages
         self._tables = [name for stage in stages for name in stage]
@@ -68,6 +71,7 @@ class PostgresSnapshot:
                 self._locks = TableLocks(locking, self._parts, self._stages)
             except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
                 raise changing(str(error.diag.message_primary)) from error
+            self._expect_own_code(self._tables)
             self._session = opened.enter_context(closing(connect(self._info, "snapshot", autocommit=True)))
             self._session.execute("SET lock_timeout = '10s'")
             self._session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -128,6 +132,7 @@ class PostgresSnapshot:
 
     def filled(self) -> set[TableName]:
         """Those of the tables that have rows in it."""
+        self._expect_own_code(self._tables)
         with self._reading("looking for rows") as session:
             return relations.filled(session, {name: name for name in self._tables})
 
@@ -150,6 +155,7 @@ class PostgresSnapshot:
             order = relations.order(session, within.table)
             if order is None or blocks < _BLOCKS_A_PART * parts:
                 return []
+            self._expect_own_code([within.table])
             key = [sql.Identifier(column) for column in order.columns]
             cuts = composed(
                 "read/cuts",
@@ -165,6 +171,7 @@ class PostgresSnapshot:
     def expect_bounds(self, within: KeyRange) -> None:
         """See that the bounds of a range are keys of its table, and the last is not before the first."""
         bounds = [bound for bound in (within.first, within.until) if bound]
+        self._expect_own_code([within.table])
         with self._reading("planning the blocks") as session:
             order = relations.order(session, within.table)
             columns = order.columns if order else ()
@@ -189,6 +196,11 @@ class PostgresSnapshot:
         values = [value for _, value, _ in pairs] + [value for *_, value in pairs]
         if self._session.execute(asked, values).fetchone() != (True,):
             raise ValueError(f"{', '.join(other)} is before {', '.join(one)}")
+
+    def _expect_own_code(self, tables: Sequence[TableName]) -> None:
+        """See that nobody else's code runs when these are read: by the session that sees what was made since."""
+        with translated("looking whose code would run"):
+            planned_code.expect_none(self._locks.session, tables, self._trusted)
 
     @contextmanager
     def _reading(self, doing: str) -> Iterator[Connection]:

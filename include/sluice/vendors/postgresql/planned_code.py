@@ -1,0 +1,68 @@
+"""Code of others that runs with our rights when a query of a table is planned: which it is, and that nothing is read
+before (see `sql/postgresql/catalog/planned_code.sql`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError, SluiceError
+from sluice.model.foreign_code import ForeignCode
+from sluice.model.names import TableName
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.session import Connection, composed, connect
+
+_FAMILY = sql.SQL("SELECT {}(relation::oid) UNION SELECT relid::oid FROM pg_partition_ancestors(relation)")
+_CAPTURER = sql.SQL("(SELECT relowner FROM pg_class WHERE oid = {}::regclass)")
+_US = sql.SQL("(SELECT oid FROM pg_roles WHERE rolname = current_user)")
+
+
+def installed(tree: sql.Composable, settings: sql.Composable, tables_name: sql.Composable) -> sql.Composed:
+    """The query as a function of ours in the source has it, of a table with its family."""
+    return composed(
+        "catalog/planned_code",
+        members=_FAMILY.format(tree),
+        capturer=_CAPTURER.format(tables_name),
+        trusted=sql.SQL("(SELECT trusted_code FROM {})").format(settings),
+    )
+
+
+def found(connection: Connection, names: Sequence[TableName], trusted: Collection[str]) -> list[ForeignCode]:
+    """What these tables, as the session sees them, would have us run."""
+    code = composed(
+        "catalog/planned_code",
+        members=composed("catalog/family"),
+        capturer=_US,
+        trusted=sql.Literal(list(trusted)),
+    )
+    listed = sql.Literal([regclass(name) for name in names])
+    rows = connection.execute(composed("catalog/planned_code_of_tables", tables=listed, planned_code=code))
+    return [ForeignCode(names[place - 1], *said) for place, *said in rows]
+
+
+def expect_none(connection: Connection, names: Sequence[TableName], trusted: Collection[str]) -> None:
+    """See that nobody else's code runs when these tables are read. Raises SluiceError SLC-360."""
+    if code := found(connection, names, trusted):
+        raise SluiceError(
+            360,
+            f"to read it would run code of others with our rights: {'; '.join(one.fact for one in code)}",
+            f"nothing was read of it; choose one of three ways: {code[0].hint}",
+        )
+
+
+def expect_capturable(connection: Connection, names: Sequence[TableName], trusted: Collection[str]) -> None:
+    """See that triggers of these tables can be made, which works out partition keys. Raises ConfigError SLC-361."""
+    if keys := [one for one in found(connection, names, trusted) if one.is_key]:
+        raise ConfigError(
+            361,
+            f"to make triggers would run code of others with our rights: {'; '.join(one.fact for one in keys)}",
+            f"nothing was changed; take {keys[0].table} out of `tables`, or {keys[0].hint}",
+        )
+
+
+def expect_none_now(info: ConnectionInfo, names: Sequence[TableName], trusted: Collection[str]) -> None:
+    """The same, whatever an older snapshot shows of the catalog."""
+    with connect(info, "check", autocommit=True) as session:
+        expect_none(session, names, trusted)
