@@ -18,7 +18,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.postgresql import encoding, grants, migrations, ownership, sequences, planned_code
+from sluice.vendors.postgresql import encoding, grants, migrations, ownership, planned_code, sequences
 from sluice.vendors.postgresql.capture import (
     ddl_polling,
     event_triggers,
