@@ -61,6 +61,8 @@ SETTINGS = {
     "track_counts": "a superuser's: no other session can write it",
     "session_replication_role": "our own session's, on a slave",
     "transaction_isolation": "what the transaction is: where it hides too much, changes are LOST and told",
+    "sluice.session": "our own session's mark, which tells one behind a pooler from another",
+    "sluice.purge": "asked for by a guard against mistakes: who may write it may write to the queue anyway",
     "sluice.dropper": "written by an event trigger right before another one reads it, in every statement",
 }
 

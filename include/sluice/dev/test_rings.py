@@ -6,7 +6,6 @@ A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from sluice import paths
+from sluice.dev.packages import require
 from sluice.errors import SluiceError
 from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, RuntimePaths
@@ -60,10 +60,9 @@ def run(names: Sequence[str]) -> int:
     """Run these rings, or all; 0 only if tests ran and none failed.
 
     Raises:
-        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages of the tests are not there.
+        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages for developers are not installed.
     """
-    if importlib.util.find_spec("pytest") is None:
-        raise SluiceError(281, "the packages of the tests are not installed", "run ./sluice install, then this again")
+    require("pytest")
     if unknown := [name for name in names if name not in (*RINGS, QUICK)]:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join((*RINGS, QUICK))}")
     began, quick = time.monotonic(), QUICK in names
