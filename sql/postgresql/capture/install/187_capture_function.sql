@@ -53,13 +53,13 @@ DECLARE
     oldcontent pg_catalog.text;
     rekeyed    pg_catalog.bool;
     nothing    pg_catalog.bool; -- NULL, as an expression, would be looked at anew in each transaction.
-BEGIN$body$ || coalesce(format($key$
+BEGIN$body$ || CASE WHEN keys IS NULL THEN '' ELSE format($key$
     IF TG_OP OPERATOR(pg_catalog.=) 'UPDATE' THEN
         BEGIN
             rekeyed := NOT %s;
         EXCEPTION WHEN OTHERS THEN
         END;
-    END IF;$key$, keys), '') || $body$
+    END IF;$key$, keys) END || $body$
     IF pg_catalog.pg_column_size(NEW) OPERATOR(pg_catalog.>) 60000
         OR $body$ || CASE WHEN by_key THEN 'rekeyed IS NOT FALSE AND ' ELSE '' END || $body$pg_catalog.pg_column_size(OLD) OPERATOR(pg_catalog.>) 60000
     THEN$body$ || long || $body$
