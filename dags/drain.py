@@ -14,7 +14,7 @@ DOC = """
 
 Reads the change log from the position that is kept in the slave, and applies it in whole transactions; the position
 commits together with the data. A run starts within seconds when something was published, and in any case every
-{every_s} s. It ends when nothing came for {linger_s:g} s. Its **note** says where the slave stands.
+{every_s} s. It ends when nothing came for {run_for_s:g} s. Its **note** says where the slave stands.
 
 A run that had nothing to do because the gate is shut, or whose slave did not answer, is **skipped**; its note says why.
 

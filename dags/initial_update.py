@@ -15,7 +15,7 @@ DOC = """
 | `inhibit` | refuses what cannot be, changing nothing; shuts gates, clears holdbacks | INITIAL, dispatcher STANDBY |
 | `dump` | copies the watched tables out of one snapshot to all the slaves | INITIAL, dispatcher STANDBY |
 | `release` | opens the gates: changes newer than the snapshot are delivered | TRANSITION, dispatcher ACTIVE |
-| `blocks` | mode `markers` alone: loads block by block, while the stream goes on | TRANSITION, dispatcher ACTIVE |
+| `blocks` | mode `online` alone: loads block by block, while the stream goes on | TRANSITION, dispatcher ACTIVE |
 | `verify` | compares value by value at one point of the stream; waits for a slave that is not there yet | NORMAL |
 | `abandon` | only if one of these failed | INCONSISTENT |
 
@@ -27,7 +27,7 @@ goes on later. Tables that a slave lacks are created;
 
 * **source**, **slaves**: the master database, and the slaves to fill
 * **tables**: those to fill, of slaves that are NORMAL; the others keep their rows, and follow meanwhile. None: all
-* **mode**: `snapshot`, chunks of one snapshot; `external`, programs bring the rows (`initial_program`); `markers`, the
+* **mode**: `snapshot`, chunks of one snapshot; `external`, programs bring the rows (`initial_program`); `online`, the
   stream begins with empty tables, and rows come in blocks, each at a point of it: for the largest tables, or, with
   **key_ranges**, for rows such as `public.legs: 2013, 'UA' .. 2013, 'WN'` alone
 * **store_initial_data**: `dump` stores it in a new directory. Somebody copies that to each slave's place, where the DAG
@@ -63,7 +63,7 @@ with DAG(
     )
     # It gives way to an ALTER TABLE as often as there is one.
     dump = conventions.patient("dump", {**UPDATE, **HOW})
-    blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'markers' }}")
+    blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode in ('online', 'markers') }}")
     compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
     verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")
     steps = [inhibit, dump, release, blocks, verify]

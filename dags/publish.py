@@ -13,7 +13,7 @@ DOC = """
 ### Publish the changes of `{source}`
 
 Sweeps the queue table ITEMS for whole transactions, appends them to the change log, and purges exactly what the log
-has safely. A run starts every {every_s} s and stays up for {linger_s:g} s, looking every {poll_s:g} s. It asks for a
+has safely. A run starts every {every_s} s and stays up for {run_for_s:g} s, looking every {poll_s:g} s. It asks for a
 drain run of each slave that lacks something and has none; when it ends after it published something, it tells so with
 an event of the asset `sluice://{source}/changelog`. Its **note** says how far the log is.
 

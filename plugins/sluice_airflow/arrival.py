@@ -23,18 +23,18 @@ class FilesArrived(BaseTrigger):
     Args:
         url: the directory, as the triggerer sees it.
         files: how many there will be; a file in a directory of it is none of them.
-        settle_s: seconds without any change.
+        quiet_s: seconds without any change.
     """
 
-    def __init__(self, url: str, files: int, settle_s: float, poll_s: float = POLL_S) -> None:
+    def __init__(self, url: str, files: int, quiet_s: float, poll_s: float = POLL_S) -> None:
         super().__init__()
         self.url = url
         self.files = files
-        self.settle_s = settle_s
+        self.quiet_s = quiet_s
         self.poll_s = poll_s
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        told = {"url": self.url, "files": self.files, "settle_s": self.settle_s, "poll_s": self.poll_s}
+        told = {"url": self.url, "files": self.files, "quiet_s": self.quiet_s, "poll_s": self.poll_s}
         return f"{type(self).__module__}.{type(self).__qualname__}", told
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
@@ -45,7 +45,7 @@ class FilesArrived(BaseTrigger):
             if there != before:
                 self.log.info("directory=%s files=%d/%d", self.url, len(there), self.files)
                 before, settled = there, 0.0
-            elif len(there) >= self.files and settled >= self.settle_s:
+            elif len(there) >= self.files and settled >= self.quiet_s:
                 yield TriggerEvent({"files": len(there)})
                 return
             await asyncio.sleep(self.poll_s)

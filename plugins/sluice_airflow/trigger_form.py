@@ -111,8 +111,10 @@ def initial_update(config: Config) -> dict[str, Param]:
         "mode": choice(
             {
                 "snapshot": "snapshot: all tables as they are at one moment",
-                "markers": "markers: block by block, while changes are delivered",
+                "online": "online: block by block, while changes are delivered",
                 "external": "external: programs bring the rows",
+                # The word of the method that it follows.
+                "markers": "markers: another word for online",
                 None: "as usual (snapshot)",
             },
             "snapshot",
@@ -126,7 +128,7 @@ def initial_update(config: Config) -> dict[str, Param]:
             items={"type": "string", "pattern": r"^\s*(\S+\s*:.*\.\..*)?$"},
             section=ADVANCED,
             title="Key ranges",
-            description="Mode markers only: one range a line, as in public.legs: 2013, 1 .. 2013, 12. Empty: all rows.",
+            description="Mode online only: one range a line, as in public.legs: 2013, 1 .. 2013, 12. Empty: all rows.",
         ),
         "version": optional(
             "string",

@@ -12,7 +12,7 @@ from sluice_airflow.arrival import ArrivalSensor, FilesArrived
 
 
 def test_the_sensor_defers_to_a_trigger_that_can_be_made_again():
-    expected = {"url": "/arrived/x", "files": 3, "settle_s": 10.0}
+    expected = {"url": "/arrived/x", "files": 3, "quiet_s": 10.0}
     with pytest.raises(TaskDeferred) as deferred:
         ArrivalSensor(task_id="arrived", expected=expected).execute({"ti": SimpleNamespace()})
     path, told = deferred.value.trigger.serialize()
@@ -45,7 +45,7 @@ def test_a_directory_fires_when_it_has_all_files_and_they_have_settled(tmp_path)
             return super()._look()
 
     async def fires():
-        return await anext(Copied(str(place), files=3, settle_s=0.02, poll_s=0.01).run())
+        return await anext(Copied(str(place), files=3, quiet_s=0.02, poll_s=0.01).run())
 
     assert asyncio.run(fires()).payload == {"files": 3}
     assert (place / "b").read_text() == "22", "not before the last change"

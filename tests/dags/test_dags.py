@@ -280,7 +280,7 @@ def test_another_configuration_makes_other_dags(monkeypatch, tmp_path):
     (tmp_path / "replication.yaml").write_text(
         """
 sources:
-  sales: {connection: a, tables: {public.orders: {}}, schedule: {every_s: 5, linger_s: 0}}
+  sales: {connection: a, tables: {public.orders: {}}, schedule: {every_s: 5, run_for_s: 0}}
   stock: {connection: b, tables: {public.parts: {}}}
 slaves: {bern: {connection: c}}
 replications:

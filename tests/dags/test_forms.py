@@ -13,7 +13,7 @@ from support.rendering import rendered
 
 from sluice import paths
 from sluice.config import configuration
-from sluice.initial_update.options import SNAPSHOT
+from sluice.initial_update.options import SNAPSHOT, mode_named
 from sluice_airflow.operator import TOLD_BY_RUNS
 
 
@@ -76,14 +76,14 @@ def test_what_begins_an_initial_update_is_told_to_resume(bag, job_module, task):
 def test_keys_reach_what_asks_for_them_and_what_compares_their_tables(bag, job_module):
     keys = ["public.flights: 2013, 'it''s' ..", "public.planes: .. N1"]
     for task in ("inhibit", "verify"):
-        words = rendered(bag.dags["initial_update"], task, key_ranges=keys, mode="markers").command_line()
+        words = rendered(bag.dags["initial_update"], task, key_ranges=keys, mode="online").command_line()
         assert job_module(task).parser().parse_args(words).keys == keys
 
 
 def test_every_mode_of_an_initial_update_reaches_its_dump(bag, job_module):
     for mode in bag.dags["initial_update"].params.get_param("mode").schema["enum"]:
         words = rendered(bag.dags["initial_update"], "dump", mode=mode).command_line()
-        assert job_module("dump").parser().parse_args(words).mode == (mode or SNAPSHOT)
+        assert job_module("dump").parser().parse_args(words).mode == mode_named(mode or SNAPSHOT)
 
 
 def test_blanks_are_no_choice(bag, job_module):

@@ -71,7 +71,7 @@ def test_the_comparison_is_told_which_update_may_end_with_it(run, deployment):
 def test_an_initial_update_that_fails_is_abandoned_and_failed(run, deployment, failing):
     said = deployment.path / "said"
     noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
-    state, tasks = run("initial_update", {"mode": "markers"}, **{failing: TERMINAL}, abandon=noted)
+    state, tasks = run("initial_update", {"mode": "online"}, **{failing: TERMINAL}, abandon=noted)
     assert state == "failed"
     assert "'--why=SLC-041: no'" in said.read_text(), "the audit trail has the reason"
     assert (tasks[failing], tasks["abandon"], tasks["finished"]) == ("failed", "success", "upstream_failed")
@@ -163,7 +163,7 @@ def test_what_a_person_allows_is_what_was_shown(run, deployment, eva):
 @pytest.fixture
 def receive(run, deployment):
     """A run for files that are there: how it and its tasks end, and what `release` was told, if it ran."""
-    there = f"""print('{{"url": "{deployment.path.as_uri()}", "files": 0, "settle_s": 0}}')"""
+    there = f"""print('{{"url": "{deployment.path.as_uri()}", "files": 0, "quiet_s": 0}}')"""
     said = deployment.path / "said"
     noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
 

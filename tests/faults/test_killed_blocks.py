@@ -15,7 +15,7 @@ from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import TransientError
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.dump import ONLINE
 from sluice.model.names import TableName
 from sluice.state.replication import Event, Status
 from sluice.store import replications
@@ -59,7 +59,7 @@ def loaded(world):
 def begun(world, *slaves, **how):
     slaves = slaves or ("zurich",)
     world.inhibit(*slaves, **how)
-    world.dump(*slaves, mode=MARKERS)
+    world.dump(*slaves, mode=ONLINE)
     world.release(*slaves)
 
 

@@ -19,7 +19,7 @@ from sluice.drain import offline_slaves
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
-from sluice.initial_update.dump import EXTERNAL, MARKERS, SNAPSHOT
+from sluice.initial_update.dump import EXTERNAL, ONLINE, SNAPSHOT
 from sluice.initial_update.files.receive import expected, receive
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
@@ -70,7 +70,7 @@ def others_go_on(world) -> None:
     """A batch in which zurich is off-line: geneva is filled, verified and kept up."""
     world.inhibit()
     done = world.dump()
-    assert (done["off_line"], done["failed"]) == (["zurich"], {})
+    assert (done["unreachable"], done["failed"]) == (["zurich"], {})
     assert world.release() == {"released": ["geneva"]}
     world.master.execute("UPDATE t SET note = 'later' WHERE id < 100; DELETE FROM t WHERE id = 7")
     with world.running("geneva"):
@@ -116,7 +116,7 @@ def test_its_update_waits_until_it_is_back_and_nothing_of_the_log_is_kept_for_it
 
 
 def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
-    world.configure(lambda settings: settings["slaves"]["zurich"].update(off_line="store"))
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(when_unreachable="store"))
     with off_line(world, "zurich"):
         log = world.settings["change_log"]
         world.configure(lambda settings: settings.update(change_log="/not/mounted/log"))
@@ -173,7 +173,7 @@ def test_to_cancel_what_waits_for_a_slave_ends_no_run_and_says_nothing_of_one(wo
 
 
 def test_what_was_stored_for_an_update_that_was_given_up_goes_with_the_next_segments(world):
-    world.configure(lambda settings: settings["slaves"]["zurich"].update(off_line="store"))
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(when_unreachable="store"))
     with off_line(world, "zurich"):
         world.inhibit("zurich")
         world.dump("zurich")
@@ -194,7 +194,7 @@ def test_when_nobody_can_be_reached_nothing_fails_and_all_wait(world):
             "rows": 0,
             "chunks": 0,
             "failed": {},
-            "off_line": ["zurich", "geneva"],
+            "unreachable": ["zurich", "geneva"],
         }
         assert world.release() == {"released": []}
         assert world.verify("zurich", "geneva", initial=True) == {}
@@ -209,8 +209,8 @@ SOME = TableName("public", "t")
     ("wanted", "mode", "conf"),
     [
         ({"tables": [SOME]}, SNAPSHOT, {"tables": ["public.t"]}),
-        ({"keys": [KEYS]}, MARKERS, {"mode": "markers", "key_ranges": [KEYS]}),
-        ({}, MARKERS, {"mode": "markers"}),
+        ({"keys": [KEYS]}, ONLINE, {"mode": "online", "key_ranges": [KEYS]}),
+        ({}, ONLINE, {"mode": "online"}),
         ({"resume": True}, EXTERNAL, {"mode": "external", "resume": True}),
     ],
     ids=["tables", "keys", "blocks", "programs"],
@@ -233,9 +233,9 @@ def test_what_waits_for_it_is_the_update_that_was_asked_for(updating, airflow, m
         done = world.dump(*slaves, mode=mode, resume=resume)
         assert done["failed"] == {}
         world.release(*slaves)
-        with world.running(*(slave for slave in slaves if slave not in done["off_line"])):
+        with world.running(*(slave for slave in slaves if slave not in done["unreachable"])):
             load_online(world.context, SOURCE, slaves, blocks_here)
-        return done["off_line"]
+        return done["unreachable"]
 
     with off_line(world, "zurich"):
         monkeypatch.setenv("SLUICE_RUN", "initial_update/again/task/1")

@@ -81,8 +81,8 @@ def test_an_idle_publisher_asks_its_source_one_thing_a_turn(world, monkeypatch):
             asked.append(str(query.as_string()) if isinstance(query, sql.Composable) else str(query))
         return execute(session, query, *more, **named)
 
-    def run(linger_s):
-        world.configure(lambda settings: settings["sources"][SOURCE]["schedule"].update(linger_s=linger_s))
+    def run(run_for_s):
+        world.configure(lambda settings: settings["sources"][SOURCE]["schedule"].update(run_for_s=run_for_s))
         asked.clear()
         drain_job.publish(world.context, SOURCE)
         looks = [one for one in asked if one.startswith("-- Whether anything is queued")]

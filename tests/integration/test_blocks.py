@@ -43,7 +43,7 @@ SELECT (ARRAY['a', 'B', 'ä', 'Z', E'\\'', E'\\\\'])[1 + g % 6], 'c' || g, date 
 FROM generate_series(1, 2000) AS g;
 INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 300) AS g;
 """
-TABLES = {"public.keyed": {}, "public.named": {}, "public.heap": {"in_blocks": False}}
+TABLES = {"public.keyed": {}, "public.named": {}, "public.heap": {"load_in_blocks": False}}
 
 
 def writes(session, seed):
@@ -90,7 +90,7 @@ def begun(world, *slaves, resume=False):
     """An update in blocks whose stream goes on; none of its blocks is in."""
     slaves = slaves or world.slaves
     world.inhibit(*slaves, resume=resume)
-    assert dump(world.context, SOURCE, slaves, load_here, mode="markers", resume=resume)["failed"] == {}
+    assert dump(world.context, SOURCE, slaves, load_here, mode="online", resume=resume)["failed"] == {}
     world.release(*slaves)
 
 
@@ -200,7 +200,7 @@ def test_what_cannot_come_in_blocks_is_refused_and_keeps_what_it_has(world, tmp_
     replications.happen(world.context.store, world.pair("zurich"), Event.FAIL)
 
     def strict(settings):
-        settings["sources"][SOURCE]["tables"]["public.heap"]["in_blocks"] = True
+        settings["sources"][SOURCE]["tables"]["public.heap"]["load_in_blocks"] = True
         settings["slaves"]["zurich"]["tables"] = {"public.keyed": {"on_missing": "stop"}}
         settings["slaves"]["geneva"] = {"connection": "geneva", "vendor": "parquet"}
         settings["replications"][1]["statements"] = False
@@ -209,14 +209,14 @@ def test_what_cannot_come_in_blocks_is_refused_and_keeps_what_it_has(world, tmp_
     world.configure(strict)
     world.inhibit()
     with pytest.raises(SluiceError, match=r"SLC-080") as refused:
-        dump(world.context, SOURCE, world.slaves, load_here, mode="markers")
+        dump(world.context, SOURCE, world.slaves, load_here, mode="online")
     assert "SLC-099: slave zurich cannot get in blocks: " in refused.value.fact
     assert "public.keyed (`searchable`, `on_missing`" in refused.value.fact
     assert "public.heap (it has no primary key" in refused.value.fact
     assert "SLC-088" in refused.value.fact
     assert world.rows("zurich", "public.keyed").total() == 3000
     with pytest.raises(SluiceError, match=r"SLC-207(.|\n)*no table was touched"):
-        world.inhibit(mode="markers", store=True)
+        world.inhibit(mode="online", store=True)
 
 
 def test_a_key_that_is_altered_meanwhile_ends_the_load(world):
@@ -253,12 +253,12 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
         there = broken_off(world)
         abandon(world.context, SOURCE, ["zurich"])
         assert world.status("zurich") is Status.INCONSISTENT
-        assert '"mode": "markers", "resume": true' in world.standing("zurich").why
+        assert '"mode": "online", "resume": true' in world.standing("zurich").why
         begun(world, "zurich", resume=True)
         assert reached(world) == there
         there = broken_off(world)
         assert cancel(world.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
-        assert '"mode": "markers", "resume": true' in world.standing("zurich").why
+        assert '"mode": "online", "resume": true' in world.standing("zurich").why
         begun(world, "zurich", resume=True)
         assert reached(world) == there
         loaded(world, "zurich")

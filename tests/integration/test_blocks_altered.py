@@ -7,7 +7,7 @@ from support.updating import background, blocks_here
 from support.world import SOURCE
 
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.dump import ONLINE
 from sluice.state.replication import Event
 from sluice.store import replications
 
@@ -41,7 +41,7 @@ def test_what_becomes_of_a_table_is_no_end_of_the_load(updating, at):
         return found
 
     world.inhibit("zurich")
-    assert world.dump("zurich", mode=MARKERS)["failed"] == {}
+    assert world.dump("zurich", mode=ONLINE)["failed"] == {}
     world.release("zurich")
     writes = "UPDATE stays SET n = n + 1 WHERE id % 7 = 0; DELETE FROM stays WHERE id = (SELECT max(id) FROM stays)"
     writer = world.session()

@@ -34,7 +34,7 @@ def begun(updating):
         made.configure(lambda settings: settings["slaves"]["zurich"].update(max_batch=1))
         replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
         made.inhibit("zurich")
-        assert dump(made.context, SOURCE, ["zurich"], load_here, mode="markers")["failed"] == {}
+        assert dump(made.context, SOURCE, ["zurich"], load_here, mode="online")["failed"] == {}
         made.release("zurich")
         return made
 
@@ -53,7 +53,7 @@ def changed(world, times):
 
 
 def test_a_load_pauses_for_what_is_not_its_share(begun):
-    world, spans = begun(share=0.25), []
+    world, spans = begun(duty_cycle=0.25), []
 
     def noted(job):
         began = time.monotonic()

@@ -157,7 +157,7 @@ def blind(entry, **watch):
     return change
 
 
-KEYLESS = [{"without": ["id"]}, {"mask": {"id": "redact"}}, {"compute": {"id": "id + 1"}}]
+KEYLESS = [{"exclude_columns": ["id"]}, {"mask": {"id": "redact"}}, {"compute": {"id": "id + 1"}}]
 
 
 @pytest.mark.parametrize("entry", KEYLESS, ids=str)
@@ -186,7 +186,7 @@ ENOUGH = {
 def test_a_slave_is_not_told_so_where_old_rows_are_stored_whole(world, watch, ddl):
     world.reader("zurich").execute("DROP TABLE t")
     world.master.execute(ddl)
-    world.configure(blind({"without": ["id"]}, **watch))
+    world.configure(blind({"exclude_columns": ["id"]}, **watch))
     assert wrong(world) == {}
 
 

@@ -35,7 +35,7 @@ GONE = '{"before": {"schema": "public", "table": "t", "columns": [], "key": []}}
 @pytest.fixture
 def world(build, airflow):
     world = build(DDL, ["public.t"])
-    world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 1}))
+    world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 1}))
     world.infos[world.context.config.airflow_api] = airflow.info()
     return world
 
@@ -79,7 +79,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow, why):
     elif why == "not filled":
         replications.happen(store, pair, Event.BREAK, "for a test")
     elif why == "by schedule":
-        world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 0}))
+        world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 0}))
     else:
         airflow.pause("eva")
     world.publish()
@@ -129,7 +129,7 @@ def test_so_it_is_though_a_drain_is_at_work_in_between_and_anew_once_it_moved(wo
 
 def test_an_airflow_that_is_silent_is_asked_once_a_minute_for_all_slaves(build, monkeypatch):
     world = build(DDL, ["public.t"], slaves=("zurich", "geneva"))
-    world.configure(lambda to: [one.update(schedule={"linger_s": 1}) for one in to["replications"]])
+    world.configure(lambda to: [one.update(schedule={"run_for_s": 1}) for one in to["replications"]])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()
     monkeypatch.setattr(client, "TIMEOUT_S", 0.1)
@@ -160,7 +160,7 @@ def test_unpausing_a_drain_is_answered_by_a_run_and_not_by_its_schedule(world, a
 
 
 def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
-    world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 3, "poll_s": 0.05}))
+    world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 3, "poll_s": 0.05}))
     ended = {}
     drain = Thread(target=lambda: ended.update(publish_job.drain(world.context, world.pair("zurich"))))
     began = time.monotonic()
@@ -176,7 +176,7 @@ def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
 
 
 def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
-    world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 600}))
+    world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 600}))
     replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
     ended = world.drain(once=False)
     assert ended["idle"] == "the replication is INCONSISTENT"

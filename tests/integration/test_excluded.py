@@ -205,7 +205,7 @@ def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
 @pytest.mark.parametrize("world", ["batch"], indirect=True)
 def test_blocks_are_loaded_of_what_it_gets(world):
     world.inhibit()
-    assert world.dump(mode="markers")["failed"] == {}
+    assert world.dump(mode="online")["failed"] == {}
     world.release()
     with world.running():
         found = load_online(world.context, SOURCE, world.slaves, blocks_here)

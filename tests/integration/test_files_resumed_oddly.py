@@ -209,7 +209,7 @@ def test_so_does_what_waits_in_the_change_log_for_a_slave_that_is_off_line(inter
     world = interrupted.world
     there_ = world.infos["zurich"]
     world.infos["zurich"] = replace(there_, port=1)
-    world.configure(lambda plain: plain["slaves"]["zurich"].update(off_line="store"))
+    world.configure(lambda plain: plain["slaves"]["zurich"].update(when_unreachable="store"))
     world.inhibit()
     with pytest.raises(Broken):
         world.dump(load=breaking(6))

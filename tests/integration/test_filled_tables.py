@@ -13,7 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.chunks import plan
-from sluice.initial_update.dump import EXTERNAL, MARKERS
+from sluice.initial_update.dump import EXTERNAL, ONLINE
 from sluice.monitor import check
 from sluice.state.replication import Event, Status
 from sluice.store import replications
@@ -41,16 +41,16 @@ INSERT INTO apart VALUES (-1, -1);
 WRITES = "UPDATE kept SET n = n + 1 WHERE id % 7 = 0; DELETE FROM kept WHERE id = (SELECT max(id) FROM kept);"
 
 
-def on_filled(settings):
+def on_existing_rows(settings):
     settings["slaves"]["zurich"] |= {
-        "on_filled": "merge",
-        "tables": {"public.gone": {"on_filled": "truncate"}, "public.apart": {"on_filled": "refuse"}},
+        "on_existing_rows": "merge",
+        "tables": {"public.gone": {"on_existing_rows": "truncate"}, "public.apart": {"on_existing_rows": "refuse"}},
     }
 
 
 def refused(world, **chosen):
     """Zurich, whose rows one table is not to have: an update that was refused, and its session."""
-    world.configure(on_filled)
+    world.configure(on_existing_rows)
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     zurich = world.reader("zurich")
     zurich.execute(BEFORE)
@@ -91,12 +91,12 @@ def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_say
 
 def test_rows_of_the_slave_stay_among_those_that_come_in_blocks(updating):
     world = updating(DDL, TABLES, source={"blocks": {"rows": 500, "patience_s": 30}})
-    zurich = refused(world, mode=MARKERS)
+    zurich = refused(world, mode=ONLINE)
     zurich.execute(
         "TRUNCATE apart; INSERT INTO kept SELECT g, 0, 'of nobody', 'mine' FROM generate_series(900, 2100) AS g"
     )
     world.inhibit("zurich")
-    world.dump("zurich", mode=MARKERS)
+    world.dump("zurich", mode=ONLINE)
     world.release("zurich")
     writing = world.session()
     with background(lambda: writing.execute(WRITES), pause_s=0.1), world.running("zurich"):
@@ -123,19 +123,19 @@ TOLD_APART_BY_MORE = [
 def test_rows_stay_only_where_the_masters_key_alone_tells_them_apart(updating, tmp_path):
     world = updating(DDL, ["public.gone"])
     world.infos["lake"] = ConnectionInfo("fs", extra={"path": str(tmp_path)})
-    world.configure(lambda settings: settings["slaves"]["zurich"].update(on_filled="merge"))
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(on_existing_rows="merge"))
     for columns in TOLD_APART_BY_MORE:
         world.reader("zurich").execute(f"DROP TABLE IF EXISTS gone; CREATE TABLE gone {columns}".encode())
         with pytest.raises(SluiceError, match=r"SLC-211: .*public.gone"):
             world.inhibit("zurich")
     with pytest.raises(SluiceError, match="SLC-211"):
-        world.inhibit("zurich", mode=MARKERS)
+        world.inhibit("zurich", mode=ONLINE)
     world.reader("zurich").execute("DROP TABLE gone")
     with pytest.raises(SluiceError, match=r"SLC-204: .*are the slave's own: public.gone"):
         world.inhibit("zurich", mode=EXTERNAL)
 
     def into_files(settings):
-        settings["slaves"]["zurich"] = {"connection": "lake", "vendor": "parquet", "on_filled": "merge"}
+        settings["slaves"]["zurich"] = {"connection": "lake", "vendor": "parquet", "on_existing_rows": "merge"}
         settings["replications"][0]["statements"] = False
 
     world.configure(into_files)

@@ -46,7 +46,7 @@ def world(updating, monkeypatch):
 @pytest.fixture
 def begun(world):
     world.inhibit("zurich")
-    assert dump(world.context, SOURCE, ["zurich"], load_here, mode="markers")["failed"] == {}
+    assert dump(world.context, SOURCE, ["zurich"], load_here, mode="online")["failed"] == {}
     world.release("zurich")
     return world
 
@@ -134,7 +134,7 @@ def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_chan
     assert not told().good
     assert "SLC-236" in told().text
     with pytest.raises(SluiceError, match="SLC-236"):
-        world.inhibit("zurich", mode="markers")
+        world.inhibit("zurich", mode="online")
     assert world.status("zurich") is before
     assert "SLC-236" in throttle.Throttle(world.context, SOURCE).why_not()
     script = grants(world.context, SOURCE)

@@ -11,7 +11,7 @@ from support.world import SOURCE
 
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS, SNAPSHOT
+from sluice.initial_update.dump import ONLINE, SNAPSHOT
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
 from sluice.state.replication import Event, Status
@@ -42,7 +42,7 @@ INSERT INTO {0}.named VALUES ('odd', 'zz', '2024-01-05'), ('odd', 'c5+', '2024-0
 @pytest.fixture
 def world(updating):
     """Two slaves that are NORMAL; rows of one have something of their own."""
-    tables = {"public.keyed": {}, "public.named": {}, "public.heap": {"in_blocks": False}}
+    tables = {"public.keyed": {}, "public.named": {}, "public.heap": {"load_in_blocks": False}}
     world = updating(DDL, tables, source={"blocks": {"rows": 400, "patience_s": 30}})
     world.update()
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
@@ -77,7 +77,7 @@ def writes(session):
 def begun(world, *slaves, keys=KEYS, resume=False):
     """An update of keys whose stream goes on; none of its blocks is in."""
     world.inhibit(*slaves, keys=keys, resume=resume)
-    assert world.dump(*slaves, mode=MARKERS, resume=resume)["failed"] == {}
+    assert world.dump(*slaves, mode=ONLINE, resume=resume)["failed"] == {}
     world.release(*slaves)
 
 

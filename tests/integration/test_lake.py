@@ -104,8 +104,8 @@ def test_an_update_under_constant_writes_leaves_no_difference(lake):
 def test_what_a_slave_calls_otherwise_or_leaves_out_is_so_in_its_files(lake):
     there = lake(update=False)
     world = there.world
-    seen = {"public.keyed": {"as": "main.things", "columns": {"note": "said"}, "without": ["raw", "free"]}}
-    seen["public.heap"] = {"without": ["a"], "where": "a <> 4 OR b = 'changed'", "compute": {"twice": "a * 2"}}
+    seen = {"public.keyed": {"as": "main.things", "columns": {"note": "said"}, "exclude_columns": ["raw", "free"]}}
+    seen["public.heap"] = {"exclude_columns": ["a"], "where": "a <> 4 OR b = 'changed'", "compute": {"twice": "a * 2"}}
     world.configure(lambda settings: [settings["slaves"][slave].update(tables=seen) for slave in world.slaves])
     world.update()
     world.master.execute(CHANGES)

@@ -151,7 +151,7 @@ def test_a_drain_that_is_killed_within_an_alter_repeats_it_and_does_nothing_twic
 def test_what_a_slave_calls_otherwise_leaves_out_or_computes_is_altered_so(lake):
     there = lake(of(DDL), [TABLE], update=False)
     world = there.world
-    seen = {"as": "main.things", "columns": {"note": "said", "more": "most"}, "without": ["amount"]}
+    seen = {"as": "main.things", "columns": {"note": "said", "more": "most"}, "exclude_columns": ["amount"]}
     seen |= {"compute": {"twice": "small * 2"}, "mask": {"mood": "null"}}
     world.configure(lambda settings: [settings["slaves"][slave].update(tables={TABLE: seen}) for slave in world.slaves])
     world.update()

@@ -31,7 +31,7 @@ def dumped(carried, **how):
 
 
 def in_blocks(carried):
-    dumped(carried, mode="markers")
+    dumped(carried, mode="online")
     carried.world.release()
 
 

@@ -33,7 +33,7 @@ def world(updating):
     made.configure(lambda settings: settings.update(bulk_tasks=2))
     replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     made.inhibit("zurich")
-    assert dump(made.context, SOURCE, ["zurich"], load_here, mode="markers")["failed"] == {}
+    assert dump(made.context, SOURCE, ["zurich"], load_here, mode="online")["failed"] == {}
     made.release("zurich")
     return made
 

@@ -15,7 +15,7 @@ from sluice.cli import parser
 from sluice.errors import SluiceError
 from sluice.initial_update import column_losses
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.dump import ONLINE
 from sluice.model.names import TableName
 from sluice.monitor import check
 from sluice.state.replication import Event, Status
@@ -178,8 +178,8 @@ PARTS = {
     "some tables": ({"tables": [TableName("public", "prices")]}, {}, {"tables": ["public.prices"]}),
     "some keys": (
         {"keys": ["public.prices: 1 .. 2"]},
-        {"mode": MARKERS},
-        {"key_ranges": ["public.prices: 1 .. 2"], "mode": MARKERS},
+        {"mode": ONLINE},
+        {"key_ranges": ["public.prices: 1 .. 2"], "mode": ONLINE},
     ),
 }
 
@@ -223,7 +223,7 @@ def test_the_next_run_of_the_drain_asks_if_airflow_did_not_answer_when_an_update
     world.reader("geneva").execute("CREATE SCHEMA branch; CREATE TABLE branch.codes (other int)")
     airflow.refuses = True
     with pytest.raises(SluiceError, match=r"SLC-220: .*; slave geneva: SLC-071: ") as caught:
-        world.inhibit(mode=MARKERS)
+        world.inhibit(mode=ONLINE)
     assert "people are asked" not in caught.value.hint
     world.drain("zurich")
     airflow.refuses = False

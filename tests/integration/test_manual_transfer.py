@@ -248,7 +248,7 @@ def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
 def test_a_load_that_was_refused_before_anything_was_in_begins_as_if_it_were_the_first(carried):
     carried = carried(ROWS, TABLES)
     slave = carried.world.reader("zurich")
-    carried.world.configure(lambda plain: plain["slaves"]["zurich"].update(on_filled="refuse"))
+    carried.world.configure(lambda plain: plain["slaves"]["zurich"].update(on_existing_rows="refuse"))
     carried.store("zurich")
     slave.execute(KEPT)
     carried.carry("zurich")

@@ -35,10 +35,14 @@ INSERT INTO kept SELECT g, 'v' FROM generate_series(1, 5) AS g;
 """
 SEEN = {
     # Names that swap, and one that is a function's as well.
-    "public.planes": {"as": "fleet.craft", "columns": {"tailnum": "seats", "seats": "tailnum"}, "without": ["secret"]},
-    "public.flights": {"as": "legs", "columns": {"plane": "by", "n": "serial"}, "without": ["day"]},
+    "public.planes": {
+        "as": "fleet.craft",
+        "columns": {"tailnum": "seats", "seats": "tailnum"},
+        "exclude_columns": ["secret"],
+    },
+    "public.flights": {"as": "legs", "columns": {"plane": "by", "n": "serial"}, "exclude_columns": ["day"]},
     "public.kept": {"as": "fleet.store"},
-    "public.f*": {"without": ["note"]},
+    "public.f*": {"exclude_columns": ["note"]},
     "public.log": {"actions": "I"},
 }
 
@@ -131,7 +135,9 @@ def test_a_slave_has_its_own_names_and_not_every_column(world):
         world.verify()
     assert "public.log on geneva: 0 missing, 4 extra" in found.value.fact
     assert geneva.execute("SELECT id, kept FROM branch.log ORDER BY id").fetchall()[2:] == [(3, None), (9, 1)]
-    world.configure(lambda settings: settings["slaves"]["geneva"].update(tables={"public.log": {"without": ["w"]}}))
+    world.configure(
+        lambda settings: settings["slaves"]["geneva"].update(tables={"public.log": {"exclude_columns": ["w"]}})
+    )
     (said,) = [one for one in findings(world.context) if one.subject == "slave geneva"]
     assert "public.log has no column w" in said.text
 
@@ -141,9 +147,9 @@ def test_a_column_computed_from_one_that_is_left_out_is_refused_before_anything_
         "CREATE TABLE t (id int PRIMARY KEY, n int, m int GENERATED ALWAYS AS (n * 2) STORED)", ["public.t"]
     )
     see = world.configure
-    see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"without": ["n"]}}))
+    see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"exclude_columns": ["n"]}}))
     with pytest.raises(SluiceError, match=r"SLC-078: .*does not get the column n of public\.t, but another is"):
         world.update("geneva")
-    see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"without": ["n", "m"]}}))
+    see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"exclude_columns": ["n", "m"]}}))
     world.update("geneva")
     assert columns(world.session("geneva"), "branch.t") == ["id"]

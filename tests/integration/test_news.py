@@ -15,7 +15,7 @@ LISTENING = "FROM pg_stat_activity WHERE datname = current_database() AND query 
 def test_drains_that_hardly_ever_look_are_told_of_segments_also_after_their_session_was_lost(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=("zurich", "basel"))
     for one in world.settings["replications"]:
-        one["schedule"] = {"linger_s": 600, "poll_s": 600}
+        one["schedule"] = {"run_for_s": 600, "poll_s": 600}
     drains = [world.start("drain", "--slave", slave) for slave in world.slaves]
     store = world.session("control")
 

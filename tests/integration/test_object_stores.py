@@ -59,8 +59,8 @@ def world(updating, bucket, monkeypatch):
         def placed(settings):
             stored = {"location": bucket("stored"), "max_bytes": LIMIT}
             settings["sources"][SOURCE]["initial_files"] = stored
-            settings["slaves"]["zurich"]["initial_files"] = {"location": bucket("arrived"), "settle_s": 0}
-            settings["slaves"]["geneva"]["initial_files"] = {"location": bucket("stored"), "keep": True, "settle_s": 0}
+            settings["slaves"]["zurich"]["initial_files"] = {"location": bucket("arrived"), "quiet_s": 0}
+            settings["slaves"]["geneva"]["initial_files"] = {"location": bucket("stored"), "keep": True, "quiet_s": 0}
 
         world.configure(placed)
         return world

@@ -10,7 +10,7 @@ from support.world import SOURCE
 
 from sluice.drain.run import drain
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS, dump
+from sluice.initial_update.dump import ONLINE, dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import release
 from sluice.publish.run import publish
@@ -30,7 +30,7 @@ def test_a_row_of_200_megabytes_comes_in_a_block_and_follows(updating):
     world = updating(ddl, ["public.large"], source={"blocks": {"rows": 30, "patience_s": 60}})
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     world.inhibit("zurich")
-    world.dump("zurich", mode=MARKERS)
+    world.dump("zurich", mode=ONLINE)
     world.release("zurich")
     with world.running("zurich"):
         load_online(world.context, SOURCE, ["zurich"], blocks_here)
@@ -47,7 +47,7 @@ def test_two_sources_fill_a_table_of_one_slave_at_the_same_time_one_of_them_in_b
         {("east", "hub"): {}, ("west", "hub"): {}},
         source={"blocks": {"rows": 200, "patience_s": 30}},
     )
-    world.configure(lambda plain: plain["slaves"]["hub"].update(on_filled="merge"))
+    world.configure(lambda plain: plain["slaves"]["hub"].update(on_existing_rows="merge"))
     for number, master in enumerate(("east", "west")):
         world.at(master).execute(f"INSERT INTO t SELECT 2 * g + {number} FROM generate_series(0, 499) AS g".encode())
     at_once = {name: partial(publish, world.context, name, once=True) for name in ("east", "west")}
@@ -65,7 +65,7 @@ def test_two_sources_fill_a_table_of_one_slave_at_the_same_time_one_of_them_in_b
         return found
 
     inhibit(world.context, "east", ["hub"])
-    dump(world.context, "east", ["hub"], load_here, mode=MARKERS)
+    dump(world.context, "east", ["hub"], load_here, mode=ONLINE)
     release(world.context, "east", ["hub"])
     inhibit(world.context, "west", ["hub"])
     with background(*jobs), background(*writes, pause_s=0.3):
@@ -82,7 +82,7 @@ def test_two_sources_fill_a_table_of_one_slave_at_the_same_time_one_of_them_in_b
     world.at("hub").execute("UPDATE t SET n = -1 WHERE id BETWEEN 110 AND 119")
     for master in ("east", "west"):
         inhibit(world.context, master, ["hub"], keys=["public.t: 100 .. 119"])
-        dump(world.context, master, ["hub"], load_here, mode=MARKERS)
+        dump(world.context, master, ["hub"], load_here, mode=ONLINE)
         release(world.context, master, ["hub"])
         with background(*jobs):
             load_online(world.context, master, ["hub"], blocks_here)

@@ -12,7 +12,7 @@ from support.world import SOURCE
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
-from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.dump import ONLINE
 from sluice.monitor.status import statuses
 from sluice.state.replication import Status
 from sluice.store import replications
@@ -79,8 +79,8 @@ def test_one_that_is_taken_out_of_the_configuration_meanwhile(world):
 
 
 def test_one_whose_database_is_gone_when_blocks_are_loaded(world):
-    world.inhibit(mode=MARKERS)
-    world.dump(mode=MARKERS)
+    world.inhibit(mode=ONLINE)
+    world.dump(mode=ONLINE)
     world.release()
     world.reader("master").execute(f"DROP DATABASE {world.infos['zurich'].database} WITH (FORCE)")
     with world.running("geneva"):

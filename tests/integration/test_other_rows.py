@@ -11,7 +11,7 @@ from support.updating import SOURCE, blocks_here, compare_here, load_here
 
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.dump import ONLINE
 from sluice.state.replication import Event
 from sluice.store import replications
 
@@ -70,7 +70,7 @@ def in_blocks(world, happens, *, at):
         return found
 
     world.inhibit("zurich")
-    world.dump("zurich", mode=MARKERS)
+    world.dump("zurich", mode=ONLINE)
     world.release("zurich")
     with world.running("zurich"), suppress(SluiceError):
         load_online(world.context, SOURCE, ["zurich"], load)

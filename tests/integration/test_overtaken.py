@@ -15,7 +15,7 @@ from sluice.initial_update import dump as dumping
 from sluice.initial_update import release as releasing
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
-from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.dump import ONLINE
 from sluice.initial_update.files.target import StoredTables
 from sluice.model.names import TableName
 from sluice.state.dispatcher import Hold
@@ -35,7 +35,7 @@ T = TableName("public", "t")
 
 @pytest.fixture
 def world(updating):
-    return updating(DDL, {"public.t": {"in_blocks": False}, "public.later": {}})
+    return updating(DDL, {"public.t": {"load_in_blocks": False}, "public.later": {}})
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_a_comparison_ends_no_update_of_another_run(world, acting_as):
     world.dump()
     world.release()
     acting_as("second")
-    world.inhibit("zurich", force=True, mode=MARKERS)
-    world.dump("zurich", mode=MARKERS)
+    world.inhibit("zurich", force=True, mode=ONLINE)
+    world.dump("zurich", mode=ONLINE)
     world.release("zurich")
     with pytest.raises(SluiceError, match=r"SLC-093: .*zurich is TRANSITION"):
         world.verify("zurich")
@@ -84,11 +84,11 @@ def test_a_comparison_ends_no_update_of_another_run(world, acting_as):
 
 def test_what_is_cancelled_before_its_blocks_come_can_be_gone_on_with(world, acting_as):
     acting_as("run")
-    world.inhibit("zurich", mode=MARKERS)
-    world.dump("zurich", mode=MARKERS)
+    world.inhibit("zurich", mode=ONLINE)
+    world.dump("zurich", mode=ONLINE)
     world.release("zurich")
     cancel(world.context, SOURCE, ["zurich"])
-    assert '"mode": "markers", "resume": true' in world.standing("zurich").why
+    assert '"mode": "online", "resume": true' in world.standing("zurich").why
 
 
 def test_a_slave_that_is_taken_away_from_a_dump_takes_the_others_not_with_it(world, acting_as, monkeypatch):
@@ -185,10 +185,10 @@ def test_what_an_earlier_update_stored_is_not_what_a_slave_waits_for(world, acti
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"store": True, "mode": MARKERS}, r"SLC-207: .*mode markers is not stored"),
+        ({"store": True, "mode": ONLINE}, r"SLC-207: .*mode online is not stored"),
         ({"tables": [T], "store": True}, r"SLC-208: .*some tables alone.*one snapshot of now"),
         ({"tables": [T], "version": "REPL_Ver_1"}, r"SLC-208: "),
-        ({"tables": [T], "mode": MARKERS}, r"SLC-208: "),
+        ({"tables": [T], "mode": ONLINE}, r"SLC-208: "),
         ({"keys": ["public.t: 1 .. 5"], "store": True}, r"SLC-20[78]: "),
     ],
 )

@@ -14,7 +14,7 @@ from support.world import SOURCE
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.options import EXTERNAL, MARKERS
+from sluice.initial_update.options import EXTERNAL, ONLINE
 from sluice.monitor.check import findings
 from sluice.paths import HOME_ENV
 from sluice.state.replication import Status
@@ -96,22 +96,24 @@ FAULTS = {
         "does not get the column n of public.computed",
         "ALTER TABLE computed RENAME TO aside",
         "ALTER TABLE aside RENAME TO computed",
-        slave=table("computed", without=["n"]),
+        slave=table("computed", exclude_columns=["n"]),
     ),
-    "a table is to have no rows": Fault(210, "public.t of the slave has rows", slave=table("t", on_filled="refuse")),
+    "a table is to have no rows": Fault(
+        210, "public.t of the slave has rows", slave=table("t", on_existing_rows="refuse")
+    ),
     "rows are to stay without a key": Fault(
         211,
         "nothing tells which of them are the master's",
         "CREATE UNIQUE INDEX more ON t (note)",
         "DROP INDEX more",
-        slave=table("t", on_filled="merge"),
+        slave=table("t", on_existing_rows="merge"),
     ),
     "rows are to stay in a table half made": Fault(
         232,
         "was made by an initial update that has not ended",
         f"COMMENT ON TABLE t IS '{UNFINISHED}'",
         "COMMENT ON TABLE t IS NULL",
-        slave=table("t", on_filled="merge"),
+        slave=table("t", on_existing_rows="merge"),
     ),
     "the server's own schema is to be wiped out": Fault(
         214, "the server's own", slave={"wipe_out": {"schema": "pg_catalog"}}
@@ -130,14 +132,14 @@ FAULTS = {
     "updates do not say what rows were": Fault(
         226,
         "needs to know what rows of public.t were",
-        slave=table("t", without=["id"]),
+        slave=table("t", exclude_columns=["id"]),
         source=table("t", old_images="key"),
     ),
     "a partition is watched with its table": Fault(
         69, "public.part is a partition of public.parted", source=table("part"), told_by=f"source {SOURCE}"
     ),
     "a table cannot come in blocks": Fault(
-        99, "public.t (`searchable`", slave=table("t", searchable=["note"]), how={"mode": MARKERS}
+        99, "public.t (`searchable`", slave=table("t", searchable=["note"]), how={"mode": ONLINE}
     ),
     "a program is not there": Fault(
         200, "no_such_program", source={"initial_program": {"command": ["no_such_program"]}}, how={"mode": EXTERNAL}

@@ -188,7 +188,7 @@ def test_what_tells_rows_apart_is_there_before_a_load_of_another_kind_looks_for_
     broken_off(world)
     world.reader("zurich").execute("DELETE FROM keyed; INSERT INTO keyed VALUES (7, 'seven'), (70000, 'its own')")
     world.configure(
-        lambda settings: settings["slaves"]["zurich"].update(tables={"public.keyed": {"on_filled": "merge"}})
+        lambda settings: settings["slaves"]["zurich"].update(tables={"public.keyed": {"on_existing_rows": "merge"}})
     )
     world.update("zurich")
     assert appearance(world) == before

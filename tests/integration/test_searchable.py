@@ -22,7 +22,7 @@ def searching(build):
     """A world that caught up; rows of `heap` are looked up by two columns, of which the slave has changed none."""
 
     def made(mode):
-        tables = {"public.heap": HEAP, "public.t": {"without": ["id"], "searchable": ["code"]}}
+        tables = {"public.heap": HEAP, "public.t": {"exclude_columns": ["id"], "searchable": ["code"]}}
         world = build(DDL, ["public.heap", "public.t"], slave={"tables": tables})
         world.settings["replications"][0]["mode"] = mode
         world.configure(lambda plain: None)

@@ -39,7 +39,7 @@ INSERT INTO events SELECT 'e' || g % 3, g % 5 FROM generate_series(1, 30) AS g;
 SEEN = {
     "public.people": {
         "columns": {"name": "called"},
-        "without": ["notes"],
+        "exclude_columns": ["notes"],
         "where": "region = 'EU' AND pay > 3",
         "compute": {"yearly": "pay * 12", "called": "upper(substr(name, 1, 1)) || '.'"},
         "mask": {"email": "hash", "born": "redact", "region": "XX"},

@@ -25,7 +25,7 @@ def hub(several, **more) -> Several:
     """East, which alone has a table `own`, and west with rows of their own, which have arrived in the hub."""
     world = several(DDL, {("east", "hub"): more, ("west", "hub"): more}, ["public.*"])
     world.configure(lambda settings: settings["sources"]["west"].update(tables={"public.t": {}, "public.later*": {}}))
-    world.configure(lambda settings: settings["slaves"]["hub"].update(on_filled="merge"))
+    world.configure(lambda settings: settings["slaves"]["hub"].update(on_existing_rows="merge"))
     world.at("east").execute("INSERT INTO t VALUES (1), (3); INSERT INTO own VALUES (1)")
     world.at("west").execute("INSERT INTO t VALUES (2)")
     world.until_quiet()

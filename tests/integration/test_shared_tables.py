@@ -40,7 +40,7 @@ def filled(world):
 
 
 def merging(settings):
-    settings["slaves"]["hub"]["on_filled"] = "merge"
+    settings["slaves"]["hub"]["on_existing_rows"] = "merge"
 
 
 def keys(world, table="t"):
@@ -62,12 +62,12 @@ def test_an_update_that_would_empty_a_table_of_several_masters_is_refused(world)
     for chosen in ({}, {"tables": [TableName("public", "t")]}, {"keys": ["public.t: 0 .. 9"]}):
         with pytest.raises(SluiceError, match=r"SLC-230: .*public.t \(public.t of west\)") as caught:
             inhibit(world.context, "east", ["hub"], **chosen)
-        assert "on_filled: merge" in caught.value.hint
+        assert "on_existing_rows: merge" in caught.value.hint
     assert (keys(world), statuses(world)) == ([1, 2, 3], [Status.NORMAL] * 2)
     # What is configured otherwise after an update was asked for.
     world.configure(merging)
     inhibit(world.context, "west", ["hub"])
-    world.configure(lambda settings: settings["slaves"]["hub"].update(on_filled="refuse"))
+    world.configure(lambda settings: settings["slaves"]["hub"].update(on_existing_rows="refuse"))
     with pytest.raises(SluiceError, match="SLC-230"):
         dump(world.context, "west", ["hub"], load_here)
     assert keys(world) == [1, 2, 3]
@@ -155,7 +155,7 @@ def test_whether_tables_are_one_is_told_by_the_names_that_the_slave_has(several,
     world.at("west").execute(f"{DDL}; CREATE SCHEMA sales; {names.get(next(iter(west)), '')}".encode())
 
     def with_west(settings):
-        plain = {"linger_s": 0, "poll_s": 0.01}
+        plain = {"run_for_s": 0, "poll_s": 0.01}
         watched = ({name: {} for name in side} if isinstance(side, list) else side for side in (east, west))
         for name, tables in zip(("east", "west"), watched, strict=True):
             settings["sources"][name] = {"connection": name, "tables": tables, "schedule": plain}

@@ -115,7 +115,7 @@ def test_tables_are_made_renamed_and_dropped_where_the_master_does_it(both):
 
 def test_a_slave_that_sees_a_table_otherwise_gets_it_altered_and_made_so(updating):
     world = updating("CREATE TABLE t (id int PRIMARY KEY, v text, secret text, n int CHECK (n > 0))", ["public.*"])
-    named = {"as": "fleet.craft", "columns": {"v": "w", "id": "number"}, "without": ["secret", "hidden"]}
+    named = {"as": "fleet.craft", "columns": {"v": "w", "id": "number"}, "exclude_columns": ["secret", "hidden"]}
     world.configure(lambda all_: all_["slaves"]["geneva"].update(tables={"public.t": named, "public.u": named}))
     world.update()
     for statement in (

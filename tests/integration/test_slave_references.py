@@ -11,7 +11,7 @@ from support.world import SOURCE
 
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS
+from sluice.initial_update.dump import ONLINE
 from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.store import blocked
@@ -174,7 +174,7 @@ def test_the_stream_arrives_in_batches_one_to_one_and_row_by_row(updating, weak)
 
 def test_foreign_keys_that_come_and_go_while_blocks_do_are_those_of_the_master_in_the_end(world):
     world.inhibit("zurich")
-    world.dump("zurich", mode=MARKERS)
+    world.dump("zurich", mode=ONLINE)
     world.release("zurich")
     happens = [
         "ALTER TABLE region DROP CONSTRAINT of_it",

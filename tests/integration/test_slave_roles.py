@@ -13,7 +13,7 @@ from support.updating import background, blocks_here
 from support.world import SOURCE
 
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import EXTERNAL, MARKERS
+from sluice.initial_update.dump import EXTERNAL, ONLINE
 from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.runtime.postgres_dirs import packaged_binaries
@@ -74,7 +74,7 @@ def world(updating, weak, quiet):
     """Three slaves: of an ordinary role, of one that may silence triggers, and of a superuser."""
     elsewhere = dict(zip(ROLES, (weak, quiet), strict=False))
     told_apart = {"public.parent", "public.child", "public.region", "public.city"}
-    tables = {name: {"in_blocks": name in told_apart} for name in (*traffic.TABLES, *TABLES)}
+    tables = {name: {"load_in_blocks": name in told_apart} for name in (*traffic.TABLES, *TABLES)}
     source = {"blocks": {"rows": 500, "patience_s": 30}}
     return updating(traffic.DDL + DDL, tables, {}, slaves=ROLES, elsewhere=elsewhere, source=source)
 
@@ -91,7 +91,7 @@ def by_programs(world):
 
 def in_blocks(world, **how):
     world.inhibit(**how)
-    assert world.dump(mode=MARKERS)["failed"] == {}
+    assert world.dump(mode=ONLINE)["failed"] == {}
     world.release()
     load_online(world.context, SOURCE, world.slaves, blocks_here)
 

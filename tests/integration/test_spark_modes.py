@@ -116,10 +116,10 @@ def test_on_a_cluster_initial_data_is_stored_in_files_and_loaded_from_them(updat
 
 @pytest.mark.parametrize("job", ["connect", "cluster"], indirect=True)
 def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
-    tables = {"public.t": {}, "public.heap": {"in_blocks": False}}
+    tables = {"public.t": {}, "public.heap": {"load_in_blocks": False}}
     world = updating(DDL, tables, source={"blocks": {"rows": 900, "patience_s": 60}})
     world.inhibit()
-    done, _ = job(world, "dump", *SLAVES, "--mode", "markers")
+    done, _ = job(world, "dump", *SLAVES, "--mode", "online")
     assert done.returncode == 0, done.stderr
     world.release()
     assert world.rows("zurich", "public.t").total() == 0

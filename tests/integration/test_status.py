@@ -56,7 +56,7 @@ def test_changes_that_wait_for_the_next_run_of_a_drain_are_said_to(build, airflo
     at = f"at {starts:%Y-%m-%d %H:%M:%S %Z}"
     waits = "1 transaction waits for the next run of its drain"
     assert said() == f"{waits}: it starts {at}"
-    world.configure(lambda to: to["replications"][0].update(schedule={"linger_s": 1}))
+    world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 1}))
     assert said() == f"{waits}: the publisher asks for one; {at} it starts anyhow"
     assert said() in as_table(statuses(world.context))
     with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):

@@ -19,7 +19,7 @@ from support.world import SOURCE
 from sluice.initial_update import progress
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.chunks import plan
-from sluice.initial_update.dump import EXTERNAL, MARKERS, dump
+from sluice.initial_update.dump import EXTERNAL, ONLINE, dump
 from sluice.initial_update.files.receive import receive
 from sluice.initial_update.release import abandon
 from sluice.monitor.status import as_json, as_table
@@ -148,7 +148,7 @@ def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
     world.configure(lambda plain: plain["sources"][SOURCE].update(blocks={"rows": 600, "patience_s": 30}))
     world.master.execute("ANALYZE t")
     world.inhibit("zurich")
-    world.dump("zurich", mode=MARKERS)
+    world.dump("zurich", mode=ONLINE)
     world.release("zurich")
     seen = []
 

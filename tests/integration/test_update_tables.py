@@ -7,7 +7,7 @@ from support.updating import blocks_here
 from support.world import SOURCE
 
 from sluice.initial_update.blocks.load import load_online
-from sluice.initial_update.dump import MARKERS, SNAPSHOT
+from sluice.initial_update.dump import ONLINE, SNAPSHOT
 
 pytestmark = [pytest.mark.postgres]
 
@@ -88,7 +88,7 @@ def test_the_tables_are_equal_and_stay_so(world):
     assert world.differences() == {}
 
 
-@pytest.mark.parametrize("mode", [SNAPSHOT, MARKERS])
+@pytest.mark.parametrize("mode", [SNAPSHOT, ONLINE])
 def test_a_server_knows_how_many_rows_came(updating, mode):
     world = updating("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 3000)", ["public.t"])
     world.inhibit("zurich")

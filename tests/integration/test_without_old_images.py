@@ -104,7 +104,7 @@ def test_random_histories_with_ddl_in_the_middle_give_equal_slaves(build, seed):
 SHAPED = [
     pytest.param({"mask": {"v": "redact"}}, ["***"] * 4, id="mask"),
     pytest.param({"compute": {"v": "lower(v)"}}, ["x", "x", "v9", "x"], id="compute"),
-    pytest.param({"without": ["v"]}, [None] * 4, id="without a column"),
+    pytest.param({"exclude_columns": ["v"]}, [None] * 4, id="without a column"),
 ]
 
 
@@ -151,7 +151,7 @@ def test_a_number_that_the_database_gives_follows_row_by_row(build):
 MORE = [
     pytest.param({"where": "id > 3"}, "SELECT id, v FROM t WHERE id > 3", id="where"),
     pytest.param({"searchable": ["v"]}, "SELECT id, v FROM t", id="searchable"),
-    pytest.param({"without": ["id"]}, "SELECT v FROM t", id="without the key"),
+    pytest.param({"exclude_columns": ["id"]}, "SELECT v FROM t", id="without the key"),
 ]
 
 

@@ -28,7 +28,7 @@ CONFIGURATIONS: tuple[Any, ...] = (
                 "connection": "m",
                 "prefix": "REPL_",
                 "tables": {"public.*": {"actions": "IU"}, "public.x*": {"exclude": True}, 's."a.b"': {"trigger": "t"}},
-                "schedule": {"every_s": 5, "linger_s": 1.5},
+                "schedule": {"every_s": 5, "run_for_s": 1.5},
             }
         },
         "slaves": {
@@ -37,11 +37,11 @@ CONFIGURATIONS: tuple[Any, ...] = (
                 "names": ["zurich", "geneva"],
                 "schemas": {"public": "branch"},
                 "tables": {
-                    "public.legs": {"as": "b.l", "columns": {"a": "b"}, "without": ["c"], "where": "a > 5"},
+                    "public.legs": {"as": "b.l", "columns": {"a": "b"}, "exclude_columns": ["c"], "where": "a > 5"},
                     "public.p*": {"mask": {"a": "redact"}, "compute": {"d": "a || 'x'"}, "before": {"I": "SELECT 1"}},
                 },
                 "initial_files": {"location": "in"},
-                "on_filled": "truncate",
+                "on_existing_rows": "truncate",
             }
         },
         "replications": [{"source": "flights", "slave": "branch", "mode": "one_to_one", "schedule": {"poll_s": 1}}],

@@ -70,7 +70,7 @@ class World:
             name: at.create_store() if name == "control" else at.create_database() for name, at in self._servers.items()
         }
         watched = tables if isinstance(tables, Mapping) else {name: {} for name in tables}
-        at_once = {"linger_s": 0, "poll_s": 0.01}
+        at_once = {"run_for_s": 0, "poll_s": 0.01}
         self.settings: dict[str, Any] = {
             "change_log": str(path / "log"),
             "control": "control",

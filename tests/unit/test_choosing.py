@@ -79,8 +79,8 @@ def named(hook):
         ({"when": "old.n IS NULL OR new.n IS DISTINCT FROM old.n AND new.n < 5"}, "I0 I1 U2 U4 T7"),
         ({"when": "new.n > 5 OR old.id IS NOT NULL", "actions": "IU"}, "I1 U2 U3 U4"),
         ({"when": "old.n > 5", "where": "n > 5"}, "D2 D6"),
-        ({"when": "new.m > 5", "columns": {"n": "m"}, "without": ["x"]}, "I1 U3 U4"),
-        ({"veto": named(no_deletes_of_high), "columns": {"n": "m"}, "without": ["id"]}, "I0 I1 U2 U3 U4 D5 T7"),
+        ({"when": "new.m > 5", "columns": {"n": "m"}, "exclude_columns": ["x"]}, "I1 U3 U4"),
+        ({"veto": named(no_deletes_of_high), "columns": {"n": "m"}, "exclude_columns": ["id"]}, "I0 I1 U2 U3 U4 D5 T7"),
         ({"veto": named(no_truncate), "when": "new.n IS NULL"}, "D5 D6"),
     ],
 )

@@ -190,7 +190,9 @@ FILES = {
         "./sluice check",
     ),
     "a column that is called something and left out": (
-        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {p.*: {columns: {a: c}, without: [a]}}}"),
+        EXAMPLE.replace(
+            "{connection: zurich}", "{connection: zurich, tables: {p.*: {columns: {a: c}, exclude_columns: [a]}}}"
+        ),
         2,
         "slaves.zurich.tables.p.*: a column that is left out has no name on the slave: a",
         "check",
@@ -245,7 +247,7 @@ def test_a_fault_of_the_file_is_an_error_with_a_hint(read, text, code, fact, hin
 
 
 def test_what_is_said_once_may_be_meant_several_times(read):
-    text = EXAMPLE.replace("schedule: {every_s: 5}", "schedule: {<<: *often, linger_s: 1}").replace(
+    text = EXAMPLE.replace("schedule: {every_s: 5}", "schedule: {<<: *often, run_for_s: 1}").replace(
         "slave: zurich}", "slave: zurich, schedule: &often {every_s: 7}}"
     )
     assert [one.schedule.every_s for one in read(text).replications] == [7, 7]

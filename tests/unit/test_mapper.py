@@ -27,12 +27,12 @@ def mapper(tables, schemas=None):
 SEEN = {
     "public.t": {"as": "u"},
     "public.planes": {"as": 'far."a.b"'},
-    "public.audit*": {"without": ["who"]},
+    "public.audit*": {"exclude_columns": ["who"]},
     "public.only_new": {"actions": "I"},
     "public.audit_log": {"columns": {"at": "moment"}},
     "public.pay*": {"exclude": True},
     "public.payable*": {},
-    "public.payrolls": {"exclude": False, "without": ["iban"]},
+    "public.payrolls": {"exclude": False, "exclude_columns": ["iban"]},
 }
 BRANCH = mapper(SEEN, {"public": "branch"})
 
@@ -73,7 +73,7 @@ def test_what_is_excluded_is_so_by_the_closest_entry_and_is_not_there_at_all():
     ("said", "fault"),
     [
         ({"columns": {"a": "b"}}, "two columns of public.t would both be b"),
-        ({"without": ["a", "b"]}, "no column of public.t is left"),
+        ({"exclude_columns": ["a", "b"]}, "no column of public.t is left"),
     ],
 )
 def test_columns_that_cannot_be_told_apart_or_are_none_are_refused(said, fault):
@@ -83,7 +83,7 @@ def test_columns_that_cannot_be_told_apart_or_are_none_are_refused(said, fault):
 
 
 def test_an_entry_that_names_a_column_which_its_table_has_not_is_told():
-    found = mapper({"public.t": {"without": ["c"]}, "public.*": {"without": ["d"]}})
+    found = mapper({"public.t": {"exclude_columns": ["c"]}, "public.*": {"exclude_columns": ["d"]}})
     found.refuse_unknown(name("other"), ["a"])
     with pytest.raises(ConfigError, match=r"public\.t has no column c"):
         found.refuse_unknown(name("t"), ["a", "b"])
@@ -103,7 +103,7 @@ def changes(*rows):
 
 def test_rows_lose_what_is_left_out_and_keep_their_order():
     other = Layout(2, name("other"), LAYOUT.columns)
-    there = mapper({"public.t": {"without": ["b"], "columns": {"c": "b"}}})
+    there = mapper({"public.t": {"exclude_columns": ["b"], "columns": {"c": "b"}}})
     views = {one.id: view(there, one) for one in (LAYOUT, other)}
     assert views[1].layout == Layout(1, name("t"), (Column("a", "text"), Column("b", "text")), (1, 0))
     batch = changes(
@@ -154,7 +154,7 @@ def test_actions_are_those_that_a_condition_leaves_of_changes():
 
 
 def test_a_table_whose_key_is_not_whole_has_none():
-    assert view(mapper({"public.t": {"without": ["a"]}}), LAYOUT).layout.key == ()
+    assert view(mapper({"public.t": {"exclude_columns": ["a"]}}), LAYOUT).layout.key == ()
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_statement_on_a_table_that_passes_a_stylesheet_is_refused():
 
 
 def test_what_the_parser_does_not_know_is_let_through_if_no_entry_could_take_a_word_of_it():
-    found = mapper({"public.t": {"without": ["x"]}})
+    found = mapper({"public.t": {"exclude_columns": ["x"]}})
     assert parser.mapped("GRANT SELECT ON s TO PUBLIC", found, "public") == "GRANT SELECT ON s TO PUBLIC"
     with pytest.raises(SluiceError):
         parser.mapped("ALTER TABLE t SET SCHEMA x", found, "public")

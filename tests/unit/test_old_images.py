@@ -36,8 +36,8 @@ def test_a_row_that_is_made_otherwise_is_an_update_still_and_nobody_says_what_it
 
 
 ENOUGH = [{}, {"mask": {"v": "redact"}}, {"compute": {"w": "a + 1"}}, {"columns": {"a": "c"}}, {"actions": "IU"}]
-ENOUGH += [{"without": ["v"]}, {"mask": {"a": "hash"}}]
-TOO_LITTLE = [{"where": "b > 1"}, {"when": "new.b > 1"}, {"searchable": ["v"]}, {"without": ["a"]}]
+ENOUGH += [{"exclude_columns": ["v"]}, {"mask": {"a": "hash"}}]
+TOO_LITTLE = [{"where": "b > 1"}, {"when": "new.b > 1"}, {"searchable": ["v"]}, {"exclude_columns": ["a"]}]
 TOO_LITTLE += [{"compute": {"a": "a + b"}}, {"mask": {"b": "redact"}}]
 
 

@@ -56,9 +56,9 @@ def digest(text):
             {"mask": {"name": "x", "born": " 1999-12-31", "mood": "sad"}},
             [["1", "x", "1999-12-31", "sad"], ["2", "x", "1999-12-31", "sad"]],
         ),
-        ({"mask": {"mood": None}, "without": ["born", "name"]}, [["1", None], ["2", None]]),
+        ({"mask": {"mood": None}, "exclude_columns": ["born", "name"]}, [["1", None], ["2", None]]),
         (
-            {"compute": {"name": "upper(name)", "next": "id + 1"}, "without": ["born", "mood"]},
+            {"compute": {"name": "upper(name)", "next": "id + 1"}, "exclude_columns": ["born", "mood"]},
             [["1", "ANN", "2"], ["2", "BO", "3"]],
         ),
         ({"where": "mood IS NULL", "columns": {"id": "number"}}, [ROWS[1]]),
@@ -75,7 +75,7 @@ def test_rows_are_chosen_computed_and_masked(entry, rows):
         ({"mask": {"id": "hash"}, "columns": {"id": "who"}}, (0,)),
         ({"mask": {"id": "redact"}}, ()),
         ({"compute": {"id": "id / 2"}}, ()),
-        ({"compute": {"x": "id"}, "without": ["id"]}, ()),
+        ({"compute": {"x": "id"}, "exclude_columns": ["id"]}, ()),
     ],
 )
 def test_a_key_remains_a_key_where_its_columns_are_there_as_they_are_or_hashed(entry, key):
@@ -99,7 +99,7 @@ def test_a_hash_needs_a_salt_and_a_column_that_is_left_out_no_mask():
         Slave(connection="c", tables=tables)
     assert Slave(connection="c", tables=tables, salt="s").connections == ["c", "s"]
     with pytest.raises(ValidationError, match="left out needs no mask: id"):
-        SlaveTable(without=["id"], mask={"id": "redact"})
+        SlaveTable(exclude_columns=["id"], mask={"id": "redact"})
 
 
 def test_lines_of_a_copy_are_read_and_written_alike():

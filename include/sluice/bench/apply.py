@@ -26,7 +26,7 @@ def measure(scale: float, progress: Progress) -> Report:
         master = server.database("master")
         slaves = {name: server.database(name) for name in (*SLAVES, *REPLAYED)}
         replayed = {name: {"mode": "one_to_one"} for name in REPLAYED}
-        context = server.context(workload.TABLES, slaves, replayed, schedule={"linger_s": 0})
+        context = server.context(workload.TABLES, slaves, replayed, schedule={"run_for_s": 0})
         for info in (master, *slaves.values()):
             with server.connect(info) as session:
                 workload.create(session, rows)

@@ -34,7 +34,7 @@ from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded
 
 # One has everything and follows; the other one's accounts are loaded meanwhile.
 FOLLOWER, LOADED = "follower", "loaded"
-SHARE = 0.25
+DUTY_CYCLE = 0.25
 _ACCOUNTS = "pgbench_accounts"
 _LOOK_S = 1.0
 
@@ -43,7 +43,7 @@ def measure(scale: float, progress: Progress) -> Report:
     """Windows of 5 s of pgbench; publisher and drains are at work in all of them, the load in every second one."""
     rounds, run_s, branches = max(3, round(10 * min(1, scale))), max(1, round(5 * scale)), max(1, round(20 * scale))
     accounts, rows = branches * pgbench.ACCOUNTS_OF_A_BRANCH, max(100, round(20_000 * scale))
-    throttle = MappingProxyType({"rows": rows, "share": SHARE})
+    throttle = MappingProxyType({"rows": rows, "duty_cycle": DUTY_CYCLE})
     with private_server(progress) as server, private_server(progress) as other:
         master, slaves = server.database("master"), {name: other.database(name) for name in (FOLLOWER, LOADED)}
         with progress.step(f"filling {accounts:,} accounts"):
@@ -211,18 +211,18 @@ def _blocks(job: BlockJob) -> list[BlockLoaded]:
 
 
 def _context(
-    server: Server, slaves: Mapping[str, ConnectionInfo], linger_s: int, blocks: Mapping[str, object]
+    server: Server, slaves: Mapping[str, ConnectionInfo], run_for_s: int, blocks: Mapping[str, object]
 ) -> Context:
-    tables = {f"public.{name}": {"in_blocks": name == _ACCOUNTS} for name in pgbench.TABLES}
+    tables = {f"public.{name}": {"load_in_blocks": name == _ACCOUNTS} for name in pgbench.TABLES}
     # Short, so that what waits for the jobs to end does not wait long.
-    schedule = {"schedule": {"linger_s": 2 * linger_s}}
+    schedule = {"schedule": {"run_for_s": 2 * run_for_s}}
     return server.context(tables, slaves, dict.fromkeys(slaves, schedule), blocks=dict(blocks), **schedule)
 
 
 def _begin(context: Context, progress: Progress) -> None:
     """One slave is filled and follows; the stream of the other one begins, without its accounts."""
     context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
-    for slave, mode in ((FOLLOWER, "snapshot"), (LOADED, "markers")):
+    for slave, mode in ((FOLLOWER, "snapshot"), (LOADED, "online")):
         with progress.step(f"initial update of {slave}, {mode}"):
             inhibit(context, SOURCE, [slave], mode=mode)
             dump(context, SOURCE, [slave], load_chunks, mode=mode)

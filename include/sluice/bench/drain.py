@@ -25,7 +25,7 @@ SLAVE = "slave"
 TABLES = ("accounts", "history", "wide")
 _FEWEST = 100
 # Short, so that what waits for the jobs of a round to end does not wait long.
-_SCHEDULE = {"linger_s": 2}
+_SCHEDULE = {"run_for_s": 2}
 _LOOK_S = 0.02
 _CREATE = """
 CREATE TABLE accounts (id integer PRIMARY KEY, balance integer NOT NULL, filler char(84));

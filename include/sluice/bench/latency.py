@@ -51,7 +51,7 @@ def measure(scale: float, progress: Progress) -> Report:
             "tries": tries,
             "slaves": len(slaves),
             "every_s": schedule.every_s,
-            "linger_s": schedule.linger_s,
+            "run_for_s": schedule.run_for_s,
             "poll_s": schedule.poll_s,
         },
         {

@@ -51,7 +51,7 @@ def measure(scale: float, progress: Progress) -> Report:
     short, long = max(1_000, round(100_000 * scale)), max(10_000, round(10_000_000 * scale))
     with private_server(progress) as server:
         master, slave = server.database("master"), server.database(SLAVE)
-        context = server.context(workload.TABLES, {SLAVE: slave}, schedule={"linger_s": 0})
+        context = server.context(workload.TABLES, {SLAVE: slave}, schedule={"run_for_s": 0})
         for info in (master, slave):
             with server.connect(info) as session:
                 workload.create(session, rows)

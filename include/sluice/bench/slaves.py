@@ -52,7 +52,7 @@ class _Source:
         self._server = server
         self._wanted = wanted
         self._orders = workload.Orders(rows)
-        self._context = server.context(workload.TABLES, infos, schedule={"linger_s": 0})
+        self._context = server.context(workload.TABLES, infos, schedule={"run_for_s": 0})
         self._infos = [server.database("master"), *infos.values()]
         for info in self._infos:
             with server.connect(info) as session:

@@ -28,7 +28,7 @@ def holds(config: Config, awaited: Transfer) -> bool:
 
 def sweep(config: Config, store: Store) -> None:
     """Remove what nobody waits for any more, once nothing is written there."""
-    used = any(one.off_line == "store" for one in config.slaves.values())
+    used = any(one.when_unreachable == "store" for one in config.slaves.values())
     if "://" in place(config) and not used and not any(one.initial_files.versions for one in config.sources.values()):
         return
     dumped = replication.join(initial_update, initial_update.c.id == replication.c.update_id)

@@ -131,14 +131,14 @@ class Slave(Part):
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
     initial_files: IncomingFiles = IncomingFiles()
-    off_line: Annotated[
+    when_unreachable: Annotated[
         Literal["wait", "store"],
         Field(description="when it cannot be reached: its initial update waits, or is stored in the change log"),
     ] = "wait"
     initial_program: Program = Program()
-    on_filled: Annotated[Filled, Field(description="what an initial update does about a table that has rows")] = (
-        Filled.TRUNCATE
-    )
+    on_existing_rows: Annotated[
+        Filled, Field(description="what an initial update does about a table that has rows")
+    ] = Filled.TRUNCATE
     trusts: list[str] = Field(
         [], description="functions of the slave, schema.function, that definitions of the master may call there"
     )
@@ -157,7 +157,7 @@ class Slave(Part):
     def mapper(self) -> Mapper:
         """What it calls otherwise, and leaves out."""
         entries = {split_pattern(name): entry for name, entry in self.tables.items()}
-        return Mapper(self.schemas, entries, on_filled=self.on_filled, trusted=frozenset(self.trusts))
+        return Mapper(self.schemas, entries, on_existing_rows=self.on_existing_rows, trusted=frozenset(self.trusts))
 
     @model_validator(mode="after")
     def _entries_make_sense(self) -> Slave:

@@ -36,14 +36,14 @@ class Mapper:
         stylesheet: what the messages of its tables pass.
         allowed: casts of columns of the slave that may lose something, by table.
         trusted: functions of the slave that definitions of the master may call, as `schema.function`.
-        on_filled: what an initial update does about rows that a table has, if its entry does not say.
+        on_existing_rows: what an initial update does about rows that a table has, if its entry does not say.
         ours: whether a name of the slave belongs to Sluice itself.
     """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
     stylesheet: Stylesheet | None = None
-    on_filled: Filled = Filled.TRUNCATE
+    on_existing_rows: Filled = Filled.TRUNCATE
     trusted: frozenset[str] = frozenset()
     allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
     ours: Callable[[TableName], bool] = _nothing
@@ -94,7 +94,7 @@ class Mapper:
     def whole(self, name: TableName) -> bool:
         """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
         entry = self.entry(name)
-        return self.complete(name) and not (entry.columns or entry.without or entry.shapes or self.style(name))
+        return self.complete(name) and not (entry.columns or entry.exclude_columns or entry.shapes or self.style(name))
 
     def complete(self, name: TableName) -> bool:
         """Whether the slave has every row of this table, and no row that the master has not."""
@@ -115,11 +115,11 @@ class Mapper:
 
     @staticmethod
     def _called(entry: SlaveTable, column: str) -> str | None:
-        return None if column in entry.without else entry.columns.get(column, column)
+        return None if column in entry.exclude_columns else entry.columns.get(column, column)
 
     def filled(self, table: TableName) -> Filled:
         """What an initial update does about rows that the slave has of this table."""
-        return self.entry(table).on_filled or self.on_filled
+        return self.entry(table).on_existing_rows or self.on_existing_rows
 
     def manner(self, table: TableName) -> WritePolicy:
         """How changes of this table of the master are carried out."""
@@ -151,7 +151,7 @@ class Mapper:
     def refuse_unknown(self, name: TableName, columns: Collection[str]) -> None:
         """Raises ConfigError SLC-007 if the entry that names this very table names a column that is none of these."""
         entry = self.tables.get(Pattern(name.schema, name.table), _PLAIN)
-        if unknown := (entry.without | entry.columns.keys() | entry.mask.keys()) - set(columns):
+        if unknown := (entry.exclude_columns | entry.columns.keys() | entry.mask.keys()) - set(columns):
             raise _impossible(f"{name} has no column {', '.join(sorted(unknown))}")
 
     @cached_property

@@ -28,7 +28,7 @@ class PublishSchedule(Part):
     """When a source is published: a run stays up and looks, until the next one takes over."""
 
     every_s: Annotated[int, Field(ge=1, le=86_400, description="seconds between the starts of two runs")] = 300
-    linger_s: Annotated[float, Field(ge=0, le=86_400, description="seconds a run stays up and polls")] = 295
+    run_for_s: Annotated[float, Field(ge=0, le=86_400, description="seconds a run stays up and polls")] = 295
     poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
 
 
@@ -38,7 +38,7 @@ class DrainSchedule(Part):
     every_s: Annotated[
         int, Field(ge=1, le=86_400, description="seconds between two runs if nobody starts one; none is much longer")
     ] = 600
-    linger_s: Annotated[
+    run_for_s: Annotated[
         float, Field(ge=0, le=86_400, description="seconds without anything to deliver until a run ends")
     ] = 30
     poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
@@ -55,7 +55,7 @@ class WatchedTable(Part):
     old_images: Annotated[
         Literal["full", "key"], Field(description="key: an update keeps its old row only if it changed the primary key")
     ] = "full"
-    in_blocks: Annotated[bool, Field(description="`markers` loads it in blocks; false: out of a snapshot")] = True
+    load_in_blocks: Annotated[bool, Field(description="`online` loads it in blocks; false: out of a snapshot")] = True
 
     @model_validator(mode="after")
     def _what_is_excluded_has_no_settings(self) -> WatchedTable:
@@ -78,7 +78,9 @@ class SlaveTable(Part):
     exclude: Annotated[bool, Field(description="the slave does not get it, although the source watches it")] = False
     as_: Annotated[TableAlias | None, Field(alias="as", description="schema.table, or table, on the slave")] = None
     columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
-    without: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = frozenset()
+    exclude_columns: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = (
+        frozenset()
+    )
     searchable: Annotated[frozenset[Identifier], Field(description="columns that rows are looked up by")] = frozenset()
     where: Annotated[
         Expression | None, Field(description="condition on the master's columns: rows that the slave gets")
@@ -102,7 +104,7 @@ class SlaveTable(Part):
     on_duplicate: Annotated[ConflictAction, Field(description="when a row that comes is there already")] = (
         ConflictAction.WARN
     )
-    on_filled: Annotated[Filled | None, Field(description="when it has rows before an initial update")] = None
+    on_existing_rows: Annotated[Filled | None, Field(description="when it has rows before an initial update")] = None
     before: Annotated[
         dict[Action, Statement], Field(description="I, U, D: what is executed before each such change, beside it")
     ] = {}
@@ -131,11 +133,11 @@ class SlaveTable(Part):
 
     @model_validator(mode="after")
     def _columns_stay_apart(self) -> SlaveTable:
-        if both := self.without & self.columns.keys():
+        if both := self.exclude_columns & self.columns.keys():
             raise ValueError(f"a column that is left out has no name on the slave: {', '.join(sorted(both))}")
-        if both := self.without & self.mask.keys():
+        if both := self.exclude_columns & self.mask.keys():
             raise ValueError(f"a column that is left out needs no mask: {', '.join(sorted(both))}")
-        if both := self.without & self.searchable:
+        if both := self.exclude_columns & self.searchable:
             raise ValueError(f"no row can be looked up by a column that is left out: {', '.join(sorted(both))}")
         called = list(self.columns.values())
         if twice := {name for name in called if called.count(name) > 1}:
@@ -169,10 +171,12 @@ class Segments(Part):
 
 
 class Blocks(Part):
-    """How tables are loaded block by block, in the mode `markers` of an initial update."""
+    """How tables are loaded block by block, in the mode `online` of an initial update."""
 
     rows: Annotated[int, Field(ge=1, description="rows of a block")] = 20_000
-    share: Annotated[float, Field(gt=0, le=1, description="of the time that blocks take; the rest is paused")] = 1.0
+    duty_cycle: Annotated[float, Field(gt=0, le=1, description="of the time that blocks take; the rest is paused")] = (
+        1.0
+    )
     max_active: Annotated[
         int | None, Field(ge=0, description="no block is begun while more sessions of others are active on the master")
     ] = None
@@ -230,7 +234,7 @@ class IncomingFiles(Part):
         Location, Field(description="directory or URL, as jobs for the slave see it; relative to SLUICE_HOME")
     ] = "initial_files"
     keep: Annotated[bool, Field(description="what was loaded is not deleted")] = False
-    settle_s: Annotated[
+    quiet_s: Annotated[
         float, Field(ge=0, le=86_400, description="seconds without any change until a copy is taken for ended")
     ] = 10
     key_file: KeyFile = None

@@ -135,7 +135,7 @@ class _Times:
     @classmethod
     def of_schedule(cls, schedule: DrainSchedule) -> _Times:
         """As it is configured."""
-        return cls(schedule.linger_s, max(schedule.every_s, schedule.linger_s), schedule.poll_s)
+        return cls(schedule.run_for_s, max(schedule.every_s, schedule.run_for_s), schedule.poll_s)
 
     @classmethod
     def once(cls) -> _Times:

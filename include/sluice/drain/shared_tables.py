@@ -101,7 +101,7 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
         raise SluiceError(
             230,
             f"an initial update of {pair} would take rows that others bring: {'; '.join(lost)}",
-            "nothing was changed; set `on_filled: merge` for these tables, or keep them apart: by one entry of "
+            "nothing was changed; set `on_existing_rows: merge` for these tables, or keep them apart: by one entry of "
             "`slaves` for each source, with other names, and without `wipe_out`",
         )
     return [f"{one}: rows of others are in there, so a TRUNCATE stops the slave" for one in kept]

@@ -24,7 +24,7 @@ from sluice.initial_update.chunks.plan import chunks
 from sluice.initial_update.chunks.resume import Resumption, began
 from sluice.initial_update.chunks.some_tables import HeldPoint, SomeTables
 from sluice.initial_update.files.versions import hand_out, keep
-from sluice.initial_update.options import EXTERNAL, MARKERS, SNAPSHOT, expect_together
+from sluice.initial_update.options import EXTERNAL, ONLINE, SNAPSHOT, expect_together
 from sluice.initial_update.participants import Leased, apart, hold, unfit
 from sluice.initial_update.preflight import UpdateChoices
 from sluice.initial_update.programs.update import ProgramUpdate
@@ -67,7 +67,7 @@ def dump(
     Raises:
         SluiceError: the source failed, or every slave did.
     """
-    whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == MARKERS else UpdateEvent.LOADED
+    whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == ONLINE else UpdateEvent.LOADED
     with ExitStack() as stack:
         update, held = hold(context, source, slaves)
         ended = partial(_ended, context, source, update, dict(held))
@@ -88,9 +88,9 @@ def dump(
         if not held:
             return ended(whole, _Filled({}))
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
-        off_line = [] if store else [one[0].slave for one in held if one not in here]
+        unreachable = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
-            return ended(whole if there else UpdateEvent.PUT_OFF, _Filled({}), off_line=off_line)
+            return ended(whole if there else UpdateEvent.PUT_OFF, _Filled({}), unreachable=unreachable)
         if ranges:
             failed = unfit(context, here)
             if fit := [one for one in here if one[0].slave not in failed]:
@@ -98,10 +98,10 @@ def dump(
                 failed |= replace_keys(context, fit, update, between, resume=resume)
             how = whole if len(failed) < len(here) else UpdateEvent.FAIL
             again = {"mode": mode, "key_ranges": ranges}
-            return ended(how, _Filled(failed, choices=asked.choices), again, off_line)
+            return ended(how, _Filled(failed, choices=asked.choices), again, unreachable)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
-    return ended(whole if filled.well or there else UpdateEvent.FAIL, filled, choices, off_line)
+    return ended(whole if filled.well or there else UpdateEvent.FAIL, filled, choices, unreachable)
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def _copied(
         # The snapshot has one session, which is not for several slaves at once.
         queued = snapshot.dropped()
         targets = each(targets, lambda target: pending_drops.carry_out(context, target, queued, names), failed)
-    later = BlockPlan(context, source, snapshot, dumped.definitions) if asked.mode == MARKERS else None
+    later = BlockPlan(context, source, snapshot, dumped.definitions) if asked.mode == ONLINE else None
     going_on: list[LoadTarget] = []
     if later:
         targets, going_on = later.apart(targets, update, failed, resume=asked.resume)
@@ -269,7 +269,7 @@ def _ended(
     how: UpdateEvent,
     filled: _Filled,
     again: Mapping[str, object] = {},
-    off_line: Sequence[str] = (),
+    unreachable: Sequence[str] = (),
 ) -> dict[str, object]:
     """Give up those that failed, and say how the update ended; the result.
 
@@ -300,4 +300,4 @@ def _ended(
     ways_out = {slave: hints.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
     told = {slave: f"{error.said}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}
     counts = {"rows": filled.rows, "chunks": filled.chunks}
-    return {"update": update, **counts, "failed": told, "off_line": list(off_line)}
+    return {"update": update, **counts, "failed": told, "unreachable": list(unreachable)}

@@ -14,7 +14,7 @@ from sluice.initial_update import loss_approval
 from sluice.initial_update.blocks.throttle import active
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.fence import fence_out
-from sluice.initial_update.options import MARKERS, SNAPSHOT, expect_together
+from sluice.initial_update.options import ONLINE, SNAPSHOT, expect_together
 from sluice.initial_update.participants import restart
 from sluice.initial_update.preflight import UpdateChoices, UpdateRefused, expect_possible
 from sluice.log import event
@@ -69,9 +69,9 @@ def inhibit(
         raise ConfigError(4, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
     pairs = _not_cancelled(context, pairs)
-    mode = mode or (MARKERS if keys else SNAPSHOT)
+    mode = mode or (ONLINE if keys else SNAPSHOT)
     between = _between(keys, tables, mode)
-    if mode == MARKERS:
+    if mode == ONLINE:
         active(context, source)
     present = context.present(source)
     only = _some(context, source, present, [*tables, *(one.table for one in between)], whole=not keys)
@@ -152,8 +152,8 @@ def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: UpdateC
 def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[KeyInterval]:
     """The ranges of keys that are named."""
     try:
-        if keys and mode != MARKERS:
-            raise ValueError(f"the mode is {mode}, and not {MARKERS}")
+        if keys and mode != ONLINE:
+            raise ValueError(f"the mode is {mode}, and not {ONLINE}")
         if keys and tables:
             raise ValueError("`tables` are named as well")
         return [KeyInterval.parsed(text) for text in keys]
@@ -161,7 +161,7 @@ def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> lis
         raise SluiceError(
             225,
             f"{'; '.join(keys)} cannot be filled: {error}",
-            f"nothing was changed; trigger initial_update with mode {MARKERS}, without `tables`, and with `key_ranges` "
+            f"nothing was changed; trigger initial_update with mode {ONLINE}, without `tables`, and with `key_ranges` "
             "that are written like this: public.legs: 2013, 'UA' .. 2013, 'WN'",
         ) from None
 

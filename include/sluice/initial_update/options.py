@@ -5,7 +5,14 @@ from __future__ import annotations
 from sluice.errors import SluiceError
 
 # How rows come: chunks of the snapshot are copied; programs export and import; or blocks, when the stream goes on.
-SNAPSHOT, EXTERNAL, MARKERS = MODES = "snapshot", "external", "markers"
+SNAPSHOT, EXTERNAL, ONLINE = MODES = "snapshot", "external", "online"
+# The word of the method that online loading follows.
+_ALIASES = {"markers": ONLINE}
+
+
+def mode_named(word: str) -> str:
+    """The mode that a person means by a word, who may know it by another name."""
+    return _ALIASES.get(word, word)
 
 
 def expect_together(mode: str, *, some: bool, keys: bool, store: bool, older: str) -> None:
@@ -27,7 +34,7 @@ def expect_together(mode: str, *, some: bool, keys: bool, store: bool, older: st
             f"what comes in mode {mode} is not stored in files",
             f"no table was touched; trigger initial_update with `store_initial_data`, or with mode {mode}",
         )
-    how = MARKERS if keys else SNAPSHOT
+    how = ONLINE if keys else SNAPSHOT
     if some and (store or older or mode != how):
         raise SluiceError(
             208,

@@ -49,7 +49,7 @@ def apart(
         asked: see `sluice.store.updates.put_off`.
     """
     absent = offline_slaves.absent(context, [pair for pair, _ in held])
-    put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).off_line == "wait"]
+    put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).when_unreachable == "wait"]
     for pair in put_off:
         try:
             updates.put_off(context.store, pair, update, asked)

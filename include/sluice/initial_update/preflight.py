@@ -26,7 +26,7 @@ from sluice.initial_update.chunks.copy import given
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key
 from sluice.initial_update.files.versions import kept_for
-from sluice.initial_update.options import EXTERNAL, MARKERS, SNAPSHOT
+from sluice.initial_update.options import EXTERNAL, ONLINE, SNAPSHOT
 from sluice.initial_update.programs.update import expect_exportable, expect_importable
 from sluice.log import event
 from sluice.model.key_range import KeyInterval
@@ -136,7 +136,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
             for remark in master.remarks:
                 event("worth knowing", source=source, remark=remark)
             later = None
-            if choices.mode == MARKERS:
+            if choices.mode == ONLINE:
                 filled = () if choices.keys else master.columns
                 later, _ = stack.enter_context(planned(context, source, choices.keys, filled))
             elif choices.mode == EXTERNAL:
@@ -148,7 +148,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
         away = [context.config.slave(pair.slave) for pair, one in found.items() if one]
         if choices.store:
             _expect_place(context.config.source(source).initial_files)
-        elif choices.storable and any(one.off_line == "store" for one in away):
+        elif choices.storable and any(one.when_unreachable == "store" for one in away):
             if "://" not in context.config.change_log_url:
                 expect_place(context.config.change_log_url)
             _expect_place(OutgoingFiles(location=initial_data.place(context.config)))

@@ -135,7 +135,7 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     in_blocks = state in (*IN_BLOCKS, UpdateState.CANCELLED_IN_BLOCKS)
     if state not in RESUMABLE:
         return ""
-    choices = updates.asked(store, number) | ({"mode": "markers"} if in_blocks else {})
+    choices = updates.asked(store, number) | ({"mode": "online"} if in_blocks else {})
     choices.pop("resume", None)
     stored = bool(choices.get("store_initial_data"))
     # Who gets the same files goes on together.
@@ -154,7 +154,7 @@ def of_rest(context: Context, pair: Pair, holdback: int) -> str:
         return ""
     starts = context.runs().next_of("drain", pair.source, pair.slave)
     at = f"at {_at(starts.astimezone())}" if starts else ""
-    asked_for = context.config.replication(pair.source, pair.slave).schedule.linger_s > 0
+    asked_for = context.config.replication(pair.source, pair.slave).schedule.run_for_s > 0
     if asked_for and not context.publish_switch(pair.source).paused():
         when = f"the publisher asks for one{f'; {at} it starts anyhow' if at else ''}"
     else:

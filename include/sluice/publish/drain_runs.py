@@ -42,7 +42,7 @@ class DrainRuns:
         self._runs = context.runs()
         ours = (one for one in context.config.replications if one.source == source)
         # Runs of others come by schedule, as somebody wants it.
-        self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.linger_s > 0}
+        self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.run_for_s > 0}
         self._look_at = float("-inf")
         self._asked: dict[Pair, _Asked] = {}
         self._switches: dict[Pair, PauseSwitch] = {}

@@ -59,7 +59,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
             database.claim(context.store.id)
             publisher.begin()
             issue.settle(context, source)
-            linger = 0.0 if once else settings.schedule.linger_s
+            linger = 0.0 if once else settings.schedule.run_for_s
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
         except SluiceError as error:
             if error.code in _NOT_OURS:

@@ -1,1 +1,1 @@
-"""Mode `markers`: key ranges that are loaded one by one while the stream goes on."""
+"""Mode `online`: key ranges that are loaded one by one while the stream goes on."""

@@ -158,7 +158,7 @@ class _Loading:
         reached = "; ".join(f"{one.table} beyond {', '.join(one.reached)}" for one in self.ranges if one.reached)
         far = {"rows_per_s": int(rows / busy), **self.progress.facts}
         event("blocks", slave=self.pair.slave, rows=rows, **far, reached=reached)
-        time.sleep(busy / self._settings.share - busy)
+        time.sleep(busy / self._settings.duty_cycle - busy)
         return any(not one.error for one in done)
 
     def finish(self) -> None:

@@ -52,7 +52,7 @@ class BlockPlan:
         entries = context.config.source(source).patterns
         dumped = {one.name for one in definitions}
         watched = {name: chosen(entries, meant) for name, meant in context.present(source).items() if name in dumped}
-        in_blocks = (name for name, entry in watched.items() if entry and entries[entry].in_blocks)
+        in_blocks = (name for name, entry in watched.items() if entry and entries[entry].load_in_blocks)
         self.tables = frozenset((one.table for one in keys) if keys else in_blocks)
         self._context = context
         self._definitions = definitions
@@ -89,7 +89,7 @@ class BlockPlan:
         if unfit:
             reasons = "; ".join(f"{name} ({why})" for name, why in unfit.items())
             whole = (
-                "run initial_update in the mode `snapshot`, or set `in_blocks: false` for these tables in the "
+                "run initial_update in the mode `snapshot`, or set `load_in_blocks: false` for these tables in the "
                 "configuration: then they come out of one snapshot, before the others"
             )
             as_tables = "run initial_update with `tables` instead of `key_ranges`, in the mode `snapshot`"
@@ -173,7 +173,9 @@ def seen(context: Context, pair: Pair, keys: Sequence[KeyInterval] = ()) -> str:
     rows of them. What statements change of tables meanwhile it gets by the stream."""
     config, mapper = context.config, context.mapper(pair)
     source = config.source(pair.source).model_dump(include={"tables", "messages"})
-    slave = config.slave(pair.slave).model_dump(include={"schemas", "tables", "stylesheets", "salt", "on_filled"})
+    slave = config.slave(pair.slave).model_dump(
+        include={"schemas", "tables", "stylesheets", "salt", "on_existing_rows"}
+    )
     style = mapper.stylesheet.text.hex() if mapper.stylesheet else None
     allowed = sorted((str(name), casts) for name, casts in mapper.allowed.items())
     said = json.dumps([source, slave, style, allowed, list(map(repr, keys))], sort_keys=True, default=_plain)

@@ -38,10 +38,10 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
     """
     pair = Pair(source, slave)
     if loaded := transfers.loaded(context.store, pair):
-        return {"url": _place(context, loaded).url, "files": 0, "settle_s": 0.0}
+        return {"url": _place(context, loaded).url, "files": 0, "quiet_s": 0.0}
     awaited = _awaited(context, pair)
     settings = _settings(context, awaited)
-    return {"url": _place(context, awaited).url, "files": awaited.files, "settle_s": settings.settle_s}
+    return {"url": _place(context, awaited).url, "files": awaited.files, "quiet_s": settings.quiet_s}
 
 
 def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, object]:
@@ -130,7 +130,7 @@ def _place(context: Context, awaited: Transfer) -> Directory:
 def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
     """How it arrives: as it is configured, unless nobody has to carry it."""
     if initial_data.holds(context.config, awaited):
-        return IncomingFiles(location=initial_data.place(context.config), settle_s=0)
+        return IncomingFiles(location=initial_data.place(context.config), quiet_s=0)
     return context.config.slave(awaited.pair.slave).initial_files
 
 

@@ -75,8 +75,8 @@ def admitted(slave: FilledLake, tables: Sequence[TableDefinition]) -> dict[Table
         if slave.mapper.filled(table.name) is not Filled.TRUNCATE:
             raise SluiceError(
                 212,
-                f"what is in the files of {table.name} is replaced as a whole, and `on_filled` is not truncate",
-                "nothing was changed; take `on_filled` out of the configuration",
+                f"what is in the files of {table.name} is replaced as a whole, and `on_existing_rows` is not truncate",
+                "nothing was changed; take `on_existing_rows` out of the configuration",
             )
         found[table.name] = Table(layout.name, layout.columns)
     for one in found.values():

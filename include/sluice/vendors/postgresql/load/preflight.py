@@ -123,7 +123,7 @@ def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> N
             211,
             f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",
             "nothing was changed; give it the master's primary key, checked at once, and no other unique index, no "
-            "rule and no other column that is always numbered, or set another `on_filled`",
+            "rule and no other column that is always numbered, or set another `on_existing_rows`",
         )
 
 
@@ -133,7 +133,7 @@ def expect_empty(session: Connection, name: TableName) -> None:
         raise SluiceError(
             210,
             f"{name} of the slave has rows",
-            "nothing was changed; look whose they are, and empty it, or set another `on_filled`",
+            "nothing was changed; look whose they are, and empty it, or set another `on_existing_rows`",
         )
 
 
