@@ -50,6 +50,30 @@ class FencedError(TransientError):
         super().__init__(code, fact, hint or nothing)
 
 
+class LockTimeout(TransientError):
+    """Somebody else's lock is in the way."""
+
+
+class AlteredMeanwhile(TransientError):
+    """A table was altered between two looks at it; a third one tells (R7)."""
+
+
+class RolledBack(TransientError):
+    """A transaction did not happen, for a reason that passes."""
+
+
+class UnclassifiedError(SluiceError):
+    """A database reports an error of a kind that has no code of ours: what it means depends on what was done."""
+
+
+class LogTrimmed(SluiceError):
+    """The change log begins later than a slave's stream goes on: the slave has to be filled anew."""
+
+
+class LogBehind(SluiceError):
+    """The change log ends before a slave's position, since it was restored; filling the slave alone does not help."""
+
+
 class Unready(SluiceError):
     """A batch fails on its own; together with what follows in the log it may not."""
 
@@ -74,3 +98,7 @@ class Lossy(SluiceError):
 
 class ConfigError(SluiceError):
     """The configuration, or what it names, is not usable as written."""
+
+
+class StrangeSource(ConfigError):
+    """The DbResources of a source are not those that this control store has published up to now."""

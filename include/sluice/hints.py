@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from sluice.errors import AGAIN, SluiceError
+from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import Pair
 from sluice.shell import cancel, dispatcher, unpause, update
-
-# What is not to be mended on the slave: its stream cannot go on. The second needs more than an update, and says so.
-_ANEW = {42, 58}
-_COMPLETE = {52}
 
 
 def of_question(pair: Pair, key: int) -> str:
@@ -31,12 +27,12 @@ def of_drain(
     """
     if stuck:
         error.fact = f"{error.fact}. The slave stands in front of {stuck}"
-    if error.code in _COMPLETE:
+    if isinstance(error, LogBehind):
         return
-    if stuck and error.code not in _ANEW:
+    if stuck and not isinstance(error, LogTrimmed):
         error.hint = f"{error.hint}. Or, instead of mending it, {_without(stuck, pair)}"
     anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
-    if error.code in _ANEW:
+    if isinstance(error, LogTrimmed):
         error.hint = f"{error.hint}. Type: {anew}"
     elif "initial_update" in error.hint:
         error.hint = f"{error.hint}. Once it is mended, type: {unpause(pair)}. Or, instead of mending it: {anew}"

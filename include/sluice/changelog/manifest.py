@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.changelog.segment_files import Written
-from sluice.errors import FencedError, SluiceError
+from sluice.errors import FencedError, LogTrimmed
 from sluice.model.layout import Layout
 from sluice.model.position import START, Position
 from sluice.model.sequence import SequenceValue
@@ -135,7 +135,7 @@ class Manifest:
         with self._store.begin() as connection:
             rows = connection.execute(needed.add_columns(stop.scalar_subquery().label("stop"))).all()
         if (rows and rows[0].first_ordinal > position.ordinal + 1) or any(row.trimmed_at for row in rows):
-            raise SluiceError(
+            raise LogTrimmed(
                 42,
                 f"slave {slave} is at transaction {position.ordinal}, but the change log of {self._source} was trimmed "
                 f"past that and starts later",

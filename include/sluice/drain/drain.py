@@ -22,7 +22,7 @@ from sluice.drain.isolate_failure import FailingTransaction, described, narrowed
 from sluice.drain.prepare import BatchPreparation
 from sluice.drain.remove_transaction import WithoutTransaction, no_obstacle
 from sluice.drain.slave_view import SlaveViews
-from sluice.errors import KeyConflict, SluiceError, TransientError, Unready
+from sluice.errors import KeyConflict, LogBehind, SluiceError, TransientError, Unready
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
@@ -110,7 +110,7 @@ class Drain:
         self._slave.loosen(self._skipped)
         end = self._manifest.end()
         if self.position.ordinal > end.ordinal:
-            raise SluiceError(
+            raise LogBehind(
                 52,
                 f"slave {self._slave.pair.slave} is at {self.position}, but the change log ends at {end}",
                 "the control store was restored to an earlier state: trigger the DAG bootstrap with rebase, then "

@@ -18,7 +18,7 @@ from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_files import SegmentFiles, absent
 from sluice.changelog.transaction_cutter import Cut
 from sluice.crash import CrashPoint, reached
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import SluiceError, StrangeSource, TransientError
 from sluice.log import event
 from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
@@ -200,7 +200,7 @@ class Publisher:
         raise self._elsewhere(state, tail)
 
     def _elsewhere(self, state: SourceState, tail: Segment | None) -> SluiceError:
-        return SluiceError(
+        return StrangeSource(
             48,
             f"source {self._source} is not where its change log ends: it purged segment {state.segment} as "
             f"{state.incarnation}, the log ends with segment {tail.number if tail else 0} of "

@@ -12,7 +12,7 @@ from sluice.capture.reconcile import heal, make_inconsistent, reconcile
 from sluice.changelog import points
 from sluice.config.models import Messages
 from sluice.context import Context
-from sluice.errors import SluiceError
+from sluice.errors import AlteredMeanwhile, StrangeSource
 from sluice.log import event
 from sluice.model.unwatched import Unwatched
 from sluice.publish.change_filter import PublishFilter
@@ -35,8 +35,6 @@ _TRIM_S = _FORGET_S = 300.0
 _RECLAIM = 100_000
 _RECLAIM_SHARE = 0.1
 # It was restored or failed over, or captured for another control store.
-_NOT_OURS = {48, 299}
-_ALTERED_SINCE = 247
 
 
 def publish(context: Context, source: str, *, once: bool = False) -> dict[str, object]:
@@ -61,9 +59,8 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
             issue.settle(context, source)
             linger = 0.0 if once else settings.schedule.run_for_s
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
-        except SluiceError as error:
-            if error.code in _NOT_OURS:
-                make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
+        except StrangeSource as error:
+            make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
             raise
         finally:
             run.close()
@@ -124,8 +121,8 @@ class _Run:
             for request in points.requested(self._context.store, self._source):
                 self._answer(request, bound)
             published = self._publisher.publish(bound) if self._database.queued() else Published()
-        except SluiceError as error:
-            if error.code != _ALTERED_SINCE or self._looked_again:
+        except AlteredMeanwhile:
+            if self._looked_again:
                 raise
             self._looked_again = True
             return True

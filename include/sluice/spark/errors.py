@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sluice.errors import ConfigError, FencedError, KeyConflict, SluiceError, TransientError, UnfitTable
+from sluice import errors
+from sluice.errors import SluiceError, TransientError
 
-_KINDS = {
-    kind.__name__: kind for kind in (SluiceError, TransientError, FencedError, KeyConflict, UnfitTable, ConfigError)
-}
+_KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, SluiceError)}
 
 
 def as_text(error: SluiceError) -> str:
@@ -22,9 +21,9 @@ def as_text(error: SluiceError) -> str:
 
 def raise_any(texts: Iterable[str]) -> None:
     """Raise one of the errors that tasks returned, if there are any; a terminal one rather than a transient one."""
-    errors = [of_text(text) for text in texts]
-    if errors:
-        raise min(errors, key=lambda error: isinstance(error, TransientError))
+    raised = [of_text(text) for text in texts]
+    if raised:
+        raise min(raised, key=lambda error: isinstance(error, TransientError))
 
 
 def of_text(text: str) -> SluiceError:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from sluice import shell
 from sluice.context import Context
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import RolledBack, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
@@ -17,7 +17,6 @@ from sluice.store.statement_results import NodeAnswer, StatementStatus
 
 # So long the master may take to come back before the question is left open.
 PATIENCE_S = 30.0
-ROLLED_BACK = 108
 _LOOK_S = 0.5
 
 
@@ -91,7 +90,7 @@ class _Attempt:
             statement_results.settle(self._context.store, self._number, fate, error.fact)
         if fate is TransactionOutcome.ROLLED_BACK:
             raise (
-                error if error.code == ROLLED_BACK else statement_results.rolled_back(self._number, error.fact)
+                error if isinstance(error, RolledBack) else statement_results.rolled_back(self._number, error.fact)
             ) from error
         if fate is TransactionOutcome.UNKNOWN:
             raise SluiceError(

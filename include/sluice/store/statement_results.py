@@ -12,7 +12,7 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.errors import TransientError
+from sluice.errors import RolledBack
 from sluice.model.names import Pair
 from sluice.model.position import Snapshot
 from sluice.model.statement import Answer, IssuedStatement, NodeOutcome, Statement, TransactionOutcome, TransactionRef
@@ -83,9 +83,9 @@ def refused(store: Store, number: int, why: str) -> None:
     _record(store, number, MASTER, NodeOutcome(False, why))
 
 
-def rolled_back(number: int, why: str) -> TransientError:
+def rolled_back(number: int, why: str) -> RolledBack:
     """The error of a statement that something which passes kept the master from executing."""
-    return TransientError(
+    return RolledBack(
         108,
         f"statement {number} was rolled back on the master: {why}",
         "nothing of it happened on any node; issue it again",

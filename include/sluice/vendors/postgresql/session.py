@@ -15,7 +15,7 @@ from psycopg import sql
 
 from sluice import shell, sqlfiles, tls
 from sluice.connections import ConnectionInfo
-from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.errors import AGAIN, LockTimeout, SluiceError, TransientError, UnclassifiedError
 from sluice.libpq import parameters, state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -87,35 +87,35 @@ _TELLING, _NAMING = ("22", "23"), "23"
 _QUOTED = re.compile(r"""["'«„\u2018\u201c].*["'»\u2019\u201c\u201d]""", re.DOTALL)
 
 # SQLSTATE class or code -> (error code, transient?, hint). Source: PostgreSQL manual, appendix "Error Codes".
-_STATES: dict[str, tuple[int, bool, str]] = {
-    "08": (30, True, f"start the database, or mend the way to it; nothing is lost, {AGAIN}"),
-    "40": (34, True, AGAIN),
-    "53": (35, True, f"the server is out of connections, memory or disk; free some, {AGAIN}"),
-    "55P03": (36, True, f"another session holds the lock; {AGAIN}"),
-    "57P": (30, True, f"the server is starting or stopping; {AGAIN}"),
-    "57014": (37, True, f"the statement was cancelled; {AGAIN}"),
+_STATES: dict[str, tuple[int, type[SluiceError], str]] = {
+    "08": (30, TransientError, f"start the database, or mend the way to it; nothing is lost, {AGAIN}"),
+    "40": (34, TransientError, AGAIN),
+    "53": (35, TransientError, f"the server is out of connections, memory or disk; free some, {AGAIN}"),
+    "55P03": (36, LockTimeout, f"another session holds the lock; {AGAIN}"),
+    "57P": (30, TransientError, f"the server is starting or stopping; {AGAIN}"),
+    "57014": (37, TransientError, f"the statement was cancelled; {AGAIN}"),
     "22P02": (
         235,
-        False,
+        SluiceError,
         "if the value is one that the master's type has got since (`ALTER TYPE ... ADD VALUE` is not carried), run "
         "that here, too, and unpause; if a column was altered, alter it back, or fill the slave with initial_update",
     ),
     "25006": (
         38,
-        False,
+        SluiceError,
         f"point the connection at the primary; if it is there, a setting is in the way: see `{shell.check()}`",
     ),
     "28": (
         31,
-        False,
+        SluiceError,
         "mend login and password of the Airflow connection; if the server misses encryption or a certificate, set "
         "`sslmode`, or `sslcert` and `sslkey`, in its extra",
     ),
-    "3D000": (32, False, "mend the database name (schema) of the Airflow connection"),
-    "3F000": (29, False, "create the schema, or mend `schema` in the configuration"),
+    "3D000": (32, SluiceError, "mend the database name (schema) of the Airflow connection"),
+    "3F000": (29, SluiceError, "create the schema, or mend `schema` in the configuration"),
     "42501": (
         33,
-        False,
+        SluiceError,
         f"grant the role what is missing. `{shell.sluice('grants', 'SOURCE')}` prints a script that does, with the "
         "name of the source; a superuser of that database runs it. For a slave: "
         f"`{shell.sluice('grants', 'SLAVE', '--slave')}`",
@@ -226,9 +226,9 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
         message = _QUOTED.sub('"..."', message)
     for length in (5, 3, 2):
         if known := _STATES.get(state[:length]):
-            code, transient, hint = known
-            return (TransientError if transient else SluiceError)(code, f"{doing}: {message}", hint)
-    return SluiceError(
+            code, kind, hint = known
+            return kind(code, f"{doing}: {message}", hint)
+    return UnclassifiedError(
         39,
         f"{doing}: {message} [SQLSTATE {state}]",
         "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",

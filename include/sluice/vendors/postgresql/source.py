@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError, FencedError
+from sluice.errors import FencedError, StrangeSource
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -118,7 +118,7 @@ class PostgresSource:
                 claim, values = composed("capture/registry/claim", **self.parts), {"store": store, "holder": holder}
                 ours = session.execute(claim, values).rowcount == 1
         if not (ours or holder is None or by_force):
-            raise ConfigError(
+            raise StrangeSource(
                 299,
                 f"the source is captured for another control store, as {self.resources.schema}."
                 f"{self.resources.name('state')} in {self.info.database} has it",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
-from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.errors import AGAIN, AlteredMeanwhile, SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -36,7 +36,7 @@ class CatalogStamp:
         """What to say of a table whose columns are not what is recorded: that it stays so, or that it was altered since
         the comparison before this one."""
         if self._before and self._before._seen not in (None, self._seen):
-            return TransientError(247, f"the columns of {name} changed since somebody looked for changes", AGAIN)
+            return AlteredMeanwhile(247, f"the columns of {name} changed since somebody looked for changes", AGAIN)
         return SluiceError(
             43,
             f"the columns of {name} changed and the change was not recorded",

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, UnclassifiedError
 from sluice.log import event
 from sluice.model.action import Existing
 from sluice.model.names import TableName
@@ -33,7 +33,6 @@ from sluice.vendors.protocol.ddl_errors import more_to_be_seen, name_taken, ther
 # Readers of the slave's tables are not to queue behind us for longer.
 _PATIENCE = "5s"
 # What `explained` calls an error that is in no class of its own.
-_ANY = 39
 
 
 def define(
@@ -102,7 +101,7 @@ def _failing(change: TableChange) -> Iterator[None]:
     except psycopg.Error as error:
         table = change.after or change.before
         meant = explained(error, f"defining {table.name if table else 'a table'} as the master does")
-        if meant.code != _ANY:
+        if not isinstance(meant, UnclassifiedError):
             raise meant from error
         raise SluiceError(
             140,

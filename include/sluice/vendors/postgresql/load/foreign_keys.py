@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import sql
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, UnclassifiedError
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations
@@ -21,7 +21,6 @@ from sluice.vendors.postgresql.catalog.definition import Reference, foreign_key,
 from sluice.vendors.postgresql.session import Connection, composed, translated
 
 # What `explained` calls an error that is in no class of its own.
-_ANY = 39
 # What is gone, or was made by hand meanwhile.
 _OVERTAKEN = (
     psycopg.errors.DuplicateObject,
@@ -41,8 +40,8 @@ def writing(doing: str) -> Iterator[None]:
     try:
         with translated(doing):
             yield
-    except SluiceError as error:
-        if error.code != _ANY or not isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
+    except UnclassifiedError as error:
+        if not isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
             raise
         diag = error.__cause__.diag
         name = TableName(diag.schema_name or "", diag.table_name or "")

@@ -12,14 +12,13 @@ from types import TracebackType
 import psycopg
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import LockTimeout, SluiceError, TransientError
 from sluice.log import event
 from sluice.vendors.postgresql.session import VALUES_ENV, Connection, composed, connect, plain_id, translated
 
 # The server is asked this often, or ten times in the time that a statement may wait.
 _LOOK_S = 1.0
 # A reader that cannot have its lock waits behind such a statement itself.
-_LOCK_TIMEOUT = 36
 _LITERAL = re.compile(r"'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$", re.DOTALL)
 _SHOWN = 200
 
@@ -62,7 +61,7 @@ class LockYield:
             self._thread.join()
         if not isinstance(error, SluiceError):
             return
-        if error.code == _LOCK_TIMEOUT and not self._reason:
+        if isinstance(error, LockTimeout) and not self._reason:
             with translated("looking at who waits"), connect(self._info, "watch", autocommit=True) as session:
                 self._reason = self._waiting(session, 0.0)
         if self._reason:

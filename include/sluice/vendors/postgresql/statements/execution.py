@@ -13,7 +13,7 @@ from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
 from sluice.config.mapper import Mapper
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, UnclassifiedError
 from sluice.model.names import TableName
 from sluice.model.statement import Answer, NodeOutcome, Statement, compared
 from sluice.vendors.postgresql.capture import own_ddl
@@ -31,7 +31,6 @@ _NO_TABLE = (
     psycopg.errors.WrongObjectType,
 )
 # What `explained` calls an error that is in no class of its own.
-_ANY = 39
 
 
 def issue(
@@ -75,7 +74,7 @@ def issue(
             raise parser.cannot_be_in_a_transaction(str(error).partition(" cannot")[0]) from None
         except psycopg.Error as error:
             meant = explained(error, "executing the statement on the master")
-            if meant.code != _ANY and not isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+            if not (isinstance(meant, UnclassifiedError) or isinstance(error, psycopg.errors.ReadOnlySqlTransaction)):
                 raise meant from error
             raise SluiceError(105, meant.fact, "mend the statement; nothing was changed on any node") from error
         if parsed.defines:
@@ -116,7 +115,7 @@ def execute(
     except psycopg.Error as error:
         if not statement.reads:
             meant = explained(error, f"executing statement {statement.id} on the slave")
-            if meant.code != _ANY:
+            if not isinstance(meant, UnclassifiedError):
                 raise meant from error
             raise SluiceError(
                 104,
