@@ -6,7 +6,6 @@ Knows nothing of Airflow or Spark, so that both ways of running a job (directly,
 from __future__ import annotations
 
 import codecs
-import contextlib
 import json
 import logging
 import os
@@ -14,13 +13,12 @@ import re
 import selectors
 import signal
 import subprocess
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sluice.child_process import ended_with_parent
+from sluice.process_group import ProcessGroup
 
 # Airflow's supervisor sends SIGKILL to the task five seconds after SIGTERM: we must be through before.
 GRACE_S = 4.0
@@ -75,7 +73,7 @@ class Output:
 class Child:
     """One run of a command.
 
-    The child leads a process group of its own, so that `stop` reaches whatever it started (a JVM, Python workers).
+    `stop` reaches all that the child started (a JVM, Python workers).
     If the task's process is killed without a chance to stop it, the kernel sends the child a SIGTERM. If the process
     that supervises the task is killed, nobody would ever hear of this run again: then it ends, too.
     """
@@ -86,73 +84,48 @@ class Child:
         self._log = log
         self._grace_s = grace_s
         self._supervisor = os.getppid()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._group: ProcessGroup | None = None
         self.output = Output()
 
     def run(self) -> int:
         """Run to the end and return the exit code (negative: the signal that ended it)."""
-        self._process = subprocess.Popen(
+        group = self._group = ProcessGroup(
             self._command,
+            orphaned=signal.SIGTERM,
             env=self._env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            process_group=0,
-            preexec_fn=ended_with_parent(signal.SIGTERM),
         )
         try:
-            if self._read(self._process):
-                # Not reaped yet: as long as the leader is there, its number is that of this process group and no other.
-                os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+            if self._read(group):
+                group.wait()
         finally:
             self.stop()
-            self._process.wait()
-        return self._process.returncode
+            code = group.reap()
+        return code
 
     def stop(self) -> None:
-        """End the child and its process group: SIGTERM, and after the grace time SIGKILL. Does nothing twice.
+        """End the child and all that it started: SIGTERM, and after the grace time SIGKILL. Does nothing twice.
 
-        Runs inside a signal handler too, that is in the middle of `run`: so it only looks, and leaves the reaping to
-        that.
+        Runs inside a signal handler too, that is in the middle of `run`.
         """
-        process = self._process
-        if process is None or process.returncode is not None:
-            return
-        if self._alive(process.pid):
-            self._signal(signal.SIGTERM)
-            deadline = time.monotonic() + self._grace_s
-            while self._alive(process.pid) and time.monotonic() < deadline:
-                time.sleep(0.05)
-        # The leader is gone or deaf; what it left behind in its group must not linger either.
-        self._signal(signal.SIGKILL)
+        if self._group:
+            self._group.end(self._grace_s)
 
-    def _signal(self, number: signal.Signals) -> None:
-        assert self._process is not None
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
-
-    @staticmethod
-    def _alive(pid: int) -> bool:
-        try:
-            return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-        except ChildProcessError:
-            return False
-
-    def _read(self, process: subprocess.Popen[bytes]) -> bool:
+    def _read(self, group: ProcessGroup) -> bool:
         """Hand on line by line until both streams are closed, or the child is gone and nothing more comes.
 
         Returns whether the task is still supervised.
         """
-        assert process.stdout is not None
-        assert process.stderr is not None
         with selectors.DefaultSelector() as selector:
-            for stream in (process.stdout, process.stderr):
+            for stream in filter(None, (group.leader.stdout, group.leader.stderr)):
                 selector.register(stream, selectors.EVENT_READ, _Lines())
             while selector.get_map():
                 if os.getppid() != self._supervisor:
                     return False
                 ready = selector.select(timeout=1)
-                if not ready and not self._alive(process.pid):
+                if not ready and not group.runs:
                     # A process that the child left behind still holds a stream open.
                     break
                 for key, _ in ready:

@@ -16,7 +16,7 @@ CORE = PROJECT / "include" / "sluice"
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "log", "crash", "paths"),
-    ("model", "sqlfiles", "prefetch", "child_process", "arrow_rows"),
+    ("model", "sqlfiles", "prefetch", "process_group", "arrow_rows"),
     ("state", "values", "extensions", "shell"),
     ("connections", "hints", "expressions", "storage"),
     ("libpq", "tls", "config"),
@@ -142,7 +142,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
     allowed = (
         "sluice.airflow_api.client",
         "sluice.airflow_api.runs",
-        "sluice.child_process",
+        "sluice.process_group",
         "sluice.config",
         "sluice.connections",
         "sluice.errors",

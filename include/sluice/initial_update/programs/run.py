@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from sluice.child_process import ended_with_parent
 from sluice.config.models import Program
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.log import event
+from sluice.process_group import ProcessGroup
 
 _BUFFER_BYTES = 1024 * 1024
 # Of what a program says: how much is read as one line, and how much of it is logged. A secret lies in one or the other.
@@ -134,12 +134,11 @@ class _Running:
         self._task = task
         self._masked = masked
         self._reads = reads
-        self._child: subprocess.Popen[bytes] | None = None
+        self._group: ProcessGroup | None = None
         self._wrong: SluiceError | None = None
         self._late = False
         self._expected = task.settings.expect is None
         self._last = ""
-        self._lock = threading.Lock()
         self._timer = threading.Timer(task.settings.limit_s, self._expire)
         self._timer.daemon = True
 
@@ -159,9 +158,8 @@ class _Running:
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
         self._end()
-        if self._child:
-            with self._lock:
-                self._child.wait()
+        if self._group:
+            self._group.reap()
             self._listener.join(_GRACE_S)
             for stream in filter(None, (self._child.stdin, self._child.stdout, self._child.stderr)):
                 with suppress(OSError):
@@ -169,13 +167,13 @@ class _Running:
 
     def written(self) -> Iterator[bytes]:
         """What it writes; nothing if it did not start."""
-        output = self._child.stdout if self._child and self._wrong is None else None
+        output = self._child.stdout if self._group and self._wrong is None else None
         while output and (buffer := os.read(output.fileno(), _BUFFER_BYTES)):
             yield buffer
 
     def read(self, buffer: bytes) -> None:
         """Give it something to read, unless it has stopped to do so."""
-        if self.listens and self._child and self._child.stdin:
+        if self.listens and self._child.stdin:
             try:
                 self._child.stdin.write(buffer)
             except OSError:
@@ -185,7 +183,7 @@ class _Running:
         """Wait for its end; what went wrong, or None."""
         if self._wrong:
             return self._wrong
-        if self._child and self._child.stdin:
+        if self._child.stdin:
             with suppress(OSError):
                 self._child.stdin.close()
         wrong = self._failure(self._task.settings.success)
@@ -202,20 +200,24 @@ class _Running:
     def _name(self) -> str:
         return _called(self._task.who, self._words)
 
+    @property
+    def _child(self) -> subprocess.Popen[bytes]:
+        assert self._group
+        return self._group.leader
+
     def _start(self, words: Sequence[str], *, reads: bool, writes: bool) -> None:
         self._words = words
         environment = {name: os.environ[name] for name in _OURS if name in os.environ} | {"LC_ALL": "C.UTF-8"}
         try:
-            self._child = subprocess.Popen(
+            self._group = ProcessGroup(
                 words,
+                # A session that it has is ended by the next load; without us it must begin none after that.
+                orphaned=signal.SIGKILL,
                 stdin=subprocess.PIPE if reads else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if writes else subprocess.STDOUT,
                 env=environment | dict(self._task.environment),
                 cwd=self._task.place,
-                start_new_session=True,
-                # A session that it has is ended by the next load; without us it must begin none after that.
-                preexec_fn=ended_with_parent(signal.SIGKILL),
             )
         except (OSError, ValueError) as error:
             raise _absent(self._name, self._masked(str(error))) from None
@@ -224,12 +226,10 @@ class _Running:
         self._listener.start()
 
     def _failure(self, success: Collection[int]) -> SluiceError | None:
-        assert self._child
-        # Not reaped yet, so that its number, which its group bears, is nobody else's.
-        os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT)
-        self._signal(signal.SIGKILL)
-        with self._lock:
-            code = self._child.wait()
+        assert self._group
+        self._group.wait()
+        self._group.signal(signal.SIGKILL)
+        code = self._group.reap()
         self._listener.join(_GRACE_S)
         if self._late:
             return SluiceError(
@@ -262,23 +262,8 @@ class _Running:
         self._end()
 
     def _end(self) -> None:
-        """End it and all that it started; what does not end when it is asked to is killed."""
-        self._signal(signal.SIGTERM)
-        deadline = time.monotonic() + _GRACE_S
-        while self._runs() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        self._signal(signal.SIGKILL)
-
-    def _runs(self) -> bool:
-        with self._lock:
-            if self._child is None or self._child.returncode is not None:
-                return False
-            return os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None
-
-    def _signal(self, number: signal.Signals) -> None:
-        with self._lock:
-            if self._child and self._child.returncode is None:
-                os.killpg(self._child.pid, number)
+        if self._group:
+            self._group.end(_GRACE_S)
 
 
 def _called(who: str, words: Sequence[str]) -> str:
