@@ -38,6 +38,7 @@ RESOURCES = (
     "truncating",
     "put_trigger",
     "code_of_others",
+    "held",
     "expect_own_code",
     "may_plan",
     "capture_partitions",

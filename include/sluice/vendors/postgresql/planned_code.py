@@ -11,7 +11,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import TableName
-from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed, connect
 
 _FAMILY = sql.SQL("SELECT {}(relation::oid) UNION SELECT relid::oid FROM pg_partition_ancestors(relation)")
@@ -40,6 +40,11 @@ def found(connection: Connection, names: Sequence[TableName], trusted: Collectio
     listed = sql.Literal([regclass(name) for name in names])
     rows = connection.execute(composed("catalog/planned_code_of_tables", tables=listed, planned_code=code))
     return [ForeignCode(names[place - 1], *said) for place, *said in rows]
+
+
+def hold(session: Connection, name: TableName) -> None:
+    """Wait for a table before it is asked whose code it runs: who kept us waiting could give it some, meanwhile."""
+    session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(name)))
 
 
 def expect_none(connection: Connection, names: Sequence[TableName], trusted: Collection[str]) -> None:

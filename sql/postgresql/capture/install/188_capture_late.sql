@@ -54,7 +54,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                     keyed       pg_catalog.bool := $body$, relation) || CASE WHEN bears IS NULL THEN 'false' ELSE 'true' END || $body$;
                 BEGIN$body$ || CASE WHEN bears IS NULL THEN '' ELSE format($body$
                     -- Who owns the table may have given its name to something of his, unseen.
-                    keyed := pg_catalog.to_regclass(%1$L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid;
+                    keyed := %10$s;
                     IF keyed%7$s THEN
                         keyed := ARRAY(
                             SELECT a.attname::pg_catalog.text
@@ -81,7 +81,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                             WHERE {may_plan}('%2$s'::pg_catalog.oid) AND %6$s
                                 AND (there.cmin OPERATOR(pg_catalog.=) late.command) IS NOT TRUE%8$s;
                         END IF;
-                    END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN ' AND again' ELSE '' END, moved, typed) END || format($body$
+                    END IF;$body$, name, relation, names, root, bears, bore, CASE WHEN seen THEN ' AND again' ELSE '' END, moved, typed, ours) END || format($body$
                     IF again OR heir IS NOT NULL THEN
                         PERFORM {overtaken}(
                             TG_RELID::pg_catalog.oid, own::pg_catalog.tid, content::pg_catalog.text,
@@ -114,7 +114,10 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
             pg_catalog.pg_stat_get_xact_tuples_inserted(TG_RELID)
                 OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(TG_RELID) OPERATOR(pg_catalog.>) 0
             OR pg_catalog.current_setting('track_counts') OPERATOR(pg_catalog.<>) 'on')$brought$ END AS brought,
-               CASE class.relkind WHEN 'r' THEN 'ONLY ' ELSE '' END || class.oid::regclass AS root
+               CASE class.relkind WHEN 'r' THEN 'ONLY ' ELSE '' END || class.oid::regclass AS root,
+               -- The statement holds what it names, which is perhaps one partition alone.
+               format(CASE class.relkind WHEN 'r' THEN $ours$pg_catalog.to_regclass(%L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%s'::pg_catalog.oid$ours$
+                      ELSE $ours${held}('%2$s'::pg_catalog.oid, %1$L::pg_catalog.text)$ours$ END, class.oid::regclass, class.oid) AS ours
         FROM pg_class AS class WHERE class.oid = relation
     ) AS named
     CROSS JOIN LATERAL (

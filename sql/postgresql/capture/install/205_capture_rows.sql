@@ -13,8 +13,11 @@ DECLARE
 BEGIN
     FOREACH leaf IN ARRAY {partitions}(relation::oid) || ARRAY(SELECT oid FROM pg_class WHERE oid = relation AND relkind = 'r')
     LOOP
-        CONTINUE WHEN pg_relation_size(leaf) = 0;
         BEGIN
+            IF NOT {held}(leaf::oid, leaf::regclass::text) THEN
+                RAISE SQLSTATE 'SL360' USING MESSAGE = 'its name is that of something else by now';
+            END IF;
+            CONTINUE WHEN pg_relation_size(leaf) = 0;
             EXECUTE $insert$INSERT INTO {queue} (repl_key, relid, db_action, $insert$ || side || $insert$)
                 SELECT nextval({seq_name}::regclass), $1, $2, textin(record_out(sluice_row.*)) FROM ONLY $insert$
                 || format('%s AS sluice_row WHERE {may_plan}(%L::oid)', leaf::regclass, leaf) USING leaf, action;

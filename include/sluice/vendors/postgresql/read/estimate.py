@@ -30,8 +30,10 @@ def _left(session: Connection, within: KeyRange, trusted: Collection[str]) -> Fo
     order = relations.order(session, called) if called else None
     if called is None or order is None:
         return Foreseen()
-    planned_code.expect_none(session, [called], trusted)
     left = between(order.columns, within)
     explained = composed("read/foreseen", rows=relations.rows_of(session, called), within=left)
-    plan = session.execute(explained).fetchall()[0][0][0]["Plan"]
+    with session.transaction():
+        planned_code.hold(session, called)
+        planned_code.expect_none(session, [called], trusted)
+        plan = session.execute(explained).fetchall()[0][0][0]["Plan"]
     return Foreseen(int(plan["Plan Rows"]), int(plan["Plan Width"]))

@@ -86,9 +86,11 @@ class PostgresReading:
         return self._rows(out, within.table), last
 
     def _begin(self, table: TableName) -> None:
+        self._session.execute("SAVEPOINT reading")
+        with _as_shown(table):
+            planned_code.hold(self._session, table)
         # Asked beside it: the snapshot does not show what somebody has made since, and a plan would run.
         planned_code.expect_none(self._beside, [table], self._trusted)
-        self._session.execute("SAVEPOINT reading")
 
     def _rows(self, out: sql.Composed, table: TableName) -> CopyOut:
         return CopyOut(self._session, out, BUFFER_BYTES, lambda: self._end(table))
