@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 DUMP = f"""
 import os, signal
 from sluice.context import Context
-from sluice.initial_update import dump, joining
+from sluice.initial_update import dump, start_stream
 from support.updating import SLAVES, load_here
 
 def die(*given):
@@ -35,7 +35,7 @@ ALL = "dump.keep = die"
 # As soon as the first slave has; the second one waits for that.
 ONE = """
 from threading import Event
-join, first = joining.join, Event()
+join, first = start_stream.join, Event()
 
 def one(context, target, *given):
     if target.name == "geneva":
@@ -44,7 +44,7 @@ def one(context, target, *given):
     join(context, target, *given)
     first.set()
 
-joining.join = one
+start_stream.join = one
 """
 
 

@@ -28,9 +28,9 @@ import os, signal
 from contextlib import contextmanager
 from pathlib import Path
 from sluice.context import Context
-from sluice.control import tables
+from sluice.store import tables
 from sluice.store.engine import Store
-from sluice.initial_update import receive
+from sluice.initial_update.files import receive
 from support.updating import load_here
 
 def die(*given):
@@ -56,9 +56,9 @@ Store.begin = dying
 def some(place):
     Path(place.url, "manifest.json").unlink()
     die()
-receive.Place.remove_all = some
+receive.Directory.remove_all = some
 """,
-    "at the very end": "receive.reactivating.question = die",
+    "at the very end": "receive.approval.question = die",
 }
 
 

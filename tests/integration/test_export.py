@@ -261,7 +261,7 @@ def test_a_large_transaction_is_streamed(build, monkeypatch):
         world.publish()
     # Not getrusage: its figure survives exec, so it would be the peak of whoever started this.
     script = (
-        "import sys; from pathlib import Path; from sluice import cli; code = cli.main(sys.argv[1:]); "
+        "import sys; from pathlib import Path; from sluice.cli import parser; code = parser.main(sys.argv[1:]); "
         "print(Path('/proc/self/status').read_text(), file=sys.stderr); sys.exit(code)"
     )
     env = {**os.environ, "PYTHONPATH": str(PROJECT / "include")}

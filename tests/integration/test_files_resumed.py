@@ -26,7 +26,7 @@ KEYED = ("parent", "child")
 KILLED = f"""
 import os, signal
 from sluice.context import Context
-from sluice.initial_update import plan
+from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import dump
 from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.initial_update.chunks.task import load_chunks

@@ -16,10 +16,10 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, note text)"
 PATIENCE_S = 2
 PLUGIN = """
 import os, re, time
-from sluice import hooks
+from sluice import extensions
 from sluice.apply.transform.plugin import RowByRow
 
-hooks.PATIENCE_S, hooks.MORE_S = {patience}, {more}
+extensions.PATIENCE_S, extensions.MORE_S = {patience}, {more}
 
 
 class Hangs(RowByRow):

@@ -82,8 +82,7 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java
 
 def _machine(directory: Path, seal_key: Path) -> tuple[Path, dict[str, str]]:
     """A directory with what a machine of a cluster needs; its environment."""
-    for folder in ("include", "sql"):
-        unused = shutil.ignore_patterns("__pycache__", "docs", "config")
-        shutil.copytree(PROJECT / folder, directory / "product" / folder, ignore=unused)
+    for folder in ("include/sluice", "sql"):
+        shutil.copytree(PROJECT / folder, directory / "product" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     key = Path(shutil.copy(seal_key, directory))
     return directory, {"PYTHONPATH": str(directory / "product" / "include"), KEY_FILE_ENV: str(key)}

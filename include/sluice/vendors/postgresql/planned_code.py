@@ -11,7 +11,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import TableName
-from sluice.vendors.postgresql.catalog.definition import identifier, regclass
+from sluice.vendors.postgresql.catalog.definition import identifier
 from sluice.vendors.postgresql.session import Connection, composed, connect
 
 _FAMILY = sql.SQL("SELECT {}(relation::oid) UNION SELECT relid::oid FROM pg_partition_ancestors(relation)")
@@ -37,8 +37,9 @@ def found(connection: Connection, names: Sequence[TableName], trusted: Collectio
         capturer=_US,
         trusted=sql.Literal(list(trusted)),
     )
-    listed = sql.Literal([regclass(name) for name in names])
-    rows = connection.execute(composed("catalog/planned_code_of_tables", tables=listed, planned_code=code))
+    schemas, tables = (sql.Literal([getattr(name, part) for name in names]) for part in ("schema", "table"))
+    asked = composed("catalog/planned_code_of_tables", schemas=schemas, tables=tables, planned_code=code)
+    rows = connection.execute(asked)
     return [ForeignCode(names[place - 1], *said) for place, *said in rows]
 
 
