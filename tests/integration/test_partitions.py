@@ -212,7 +212,7 @@ def test_a_partitioned_table_that_is_watched_no_more_has_no_triggers_of_ours(wor
     world.configure(lambda settings: settings["sources"][SOURCE].update(tables={"public.other": {}}))
     bootstrap(world.context, SOURCE)
     query = "SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal"
-    assert {name for (name,) in world.master.execute(query)} == {"other", "repl_notes", "repl_tables"}
+    assert {name for (name,) in world.master.execute(query)} == {"other", "repl_notes", "repl_queue", "repl_tables"}
 
 
 def test_a_foreign_table_is_refused_as_a_partition(build):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,11 @@ class UpdatingWorld(World):
         with self.running():
             found: Any = verify(self.context, request, compare, patience_s)
         return {slave: one["different"] for slave, one in found["slaves"].items()}
+
+    def configure(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """See `World.configure`; also tasks that run in this process use the connections of now."""
+        super().configure(change)
+        os.environ[SEALED_ENV] = seal(self.infos)
 
     def environment(self) -> dict[str, str]:
         """What a job of this world finds in its environment."""
