@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import pytest
 from support.updating import compare_here, load_here
+from support.waiting import until
 from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
+from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.monitor.status import statuses
 from sluice.state.replication import Status
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.read.estimate import foresee
+from sluice.vendors.protocol.read import KeyRange
+from sluice.vendors.registry import master
 
 pytestmark = [pytest.mark.postgres]
 
@@ -283,3 +292,69 @@ def test_what_is_in_the_way_is_told_with_three_ways_out(compared, monkeypatch, f
     world.catch_up()
     assert world.verify() == {"zurich": 0}
     assert statuses(world.context)[0].unwatched == ()
+
+
+TWO_PARTS = f"{PARTED}; CREATE TABLE other PARTITION OF t FOR VALUES FROM (100) TO (200)"
+# What the owner has under way when somebody comes who is to read his table, and waits for him.
+UNDER_WAY = {
+    "a view of its name": """ALTER TABLE t RENAME TO gone;
+        CREATE VIEW t AS SELECT own.f(1) AS id, NULL::tid AS ctid, 0::oid AS tableoid, '5'::cid AS cmin""",
+    "a policy": """ALTER TABLE t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+        CREATE POLICY p ON t USING (own.f(id) = 0)""",
+    "an index": "LOCK TABLE other; CREATE INDEX i ON other (v) WHERE own.f(1) = 0",
+}
+
+
+def while_waited_for(world, session, statements, reads):
+    """Begin what others wait for, let somebody wait, and commit."""
+    session.execute(f"BEGIN; {statements}")
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(reads)
+        blocks = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid)))"
+        until(lambda: reader.done() or world.master.execute(blocks, [session.info.backend_pid]).fetchone()[0])
+        session.execute("COMMIT")
+        reader.result()
+
+
+@pytest.mark.parametrize("statements", UNDER_WAY.values(), ids=UNDER_WAY)
+def test_a_partition_that_is_changed_has_nothing_read_that_came_while_we_waited(filled, weak, statements):
+    """A change of a partition by its own name holds none of the others."""
+    world, owner = filled(TWO_PARTS, elsewhere={"master": weak})
+    with world.session() as writer:
+        writer.execute("SET ROLE tenant; SET plan_cache_mode = force_generic_plan")
+        writer.execute("BEGIN; INSERT INTO part VALUES (30, 'c'); UPDATE part SET v = 'd' WHERE id = 30; COMMIT")
+        writer.execute("BEGIN; INSERT INTO part VALUES (31, 'e')")
+        while_waited_for(world, owner, statements, lambda: writer.execute("DELETE FROM part WHERE id = 2"))
+        writer.execute("COMMIT")
+    # Changes of what has another name are moved as without a key.
+    assert (ran(world), status(world)) == (False, [("OK" if "VIEW" in statements else "LOST",)])
+
+
+def test_rows_that_we_put_into_the_stream_are_those_of_the_table_that_was_meant(filled, weak):
+    world, owner = filled(PARTED, elsewhere={"master": weak})
+    part = "('part'::regclass::oid, 'D'::\"char\", 't'::regclass::oid)"
+    view = "ALTER TABLE part RENAME TO gone; CREATE VIEW part AS SELECT own.f(1) AS id, 'x' AS v"
+    with world.session() as publisher:
+        while_waited_for(world, owner, view, lambda: publisher.execute(f"SELECT repl_capture_rows{part}"))
+    assert (ran(world), status(world)) == (False, [("LOST",)])
+
+
+@pytest.mark.parametrize("reads", ["a block", "what is left"])
+def test_a_block_waits_before_it_is_asked_whose_code_runs(filled, reads):
+    world, owner = filled(PLAIN)
+    info, name = world.infos["master"], TableName("public", "t")
+    database = world.context.source(SOURCE)
+    order = relations.order(world.master, name).sign
+    within = KeyRange(number=0, table=name, order=order)
+
+    def block(snapshot):
+        with master("postgresql").read(info, snapshot, ()) as reading:
+            rows, _ = reading.block(within, ["id", "v"], 20)
+            list(rows)
+
+    with database.exported_snapshot() as (snapshot, _):
+        job = partial(block, snapshot) if reads == "a block" else lambda: foresee(info, [within])
+        with pytest.raises(SluiceError, match="SLC-360"):
+            while_waited_for(world, owner, "LOCK TABLE t; CREATE INDEX i ON t (v) WHERE own.f(1) = 0", job)
+    database.close()
+    assert not ran(world)

@@ -1,21 +1,20 @@
 -- The end of a table's trigger function: whether a change is captured after others that followed it, and what is done then
--- (see {overtaken}). A row that was changed again bears the number of the transaction that did it; so does one that somebody
--- has locked, which costs a look. The key of a row that is gone, or has another one, may be another's by now. The bearer was
--- brought within this statement, unless it bears the command of it: then its own change is still to come. Of a row that
--- the transaction had made itself the command cannot be told; what bears its key in another partition is taken for the row itself,
--- which moved. A DELETE looks for no bearer in a relation to which the server has counted no row that this transaction brought (it
--- may count some of the session's transactions before, and nobody else can write the numbers).
--- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application. No setting
--- of the session has a say in it, which any session could write.
--- A key is looked up with the operators of its index, both sides cast to the type that they take: for a domain a stranger may
--- have made others of the same names. Not so if the table was renamed or its key altered, and no event
--- trigger saw it: then the changes that followed are moved, as without a key. Nor if the column has another type by now, nor of
--- a table whose owner calls this function for it, nor under row security: casts and policies are somebody's code, and would
--- run with our rights. So would what {code_of_others} finds, for which {may_plan} looks. Columns may bear the names of our variables, which say so
--- where a table is read. What a TRUNCATE leaves in the table was brought by a trigger
--- that fired before ours, of this table or of another one that the statement names: it follows. Nothing of it may fail the
--- user's statement (R9), nor names that have changed meanwhile: those of a key's columns are compared where DDL is not `seen`. If
--- nothing can be looked up, the table is LOST.
+-- (see {overtaken}). A row that was changed again bears the number of the transaction that did it; so does one that somebody has
+-- locked, which costs a look. The key of a row that is gone, or has another one, may be another's by now. The bearer was brought
+-- within this statement, unless it bears the command of it: then its own change is still to come. Of a row that the transaction
+-- had made itself the command cannot be told; a bearer of its key in another partition is taken for the row itself, which moved. A
+-- DELETE looks for no bearer in a relation to which the server has counted no row that this transaction brought (it may count some
+-- of the session's transactions before, and nobody else can write the numbers).
+-- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application. No
+-- setting of the session has a say in it, which any session could write. A key is looked up with the operators of its index, both
+-- sides cast to the type that they take: for a domain a stranger may have made others of the same names. It is not looked up if
+-- the table was renamed or its key altered, and no event trigger saw it: then the changes that followed are moved, as without a
+-- key. Nor if the column has another type by now, nor of a table whose owner calls this function for it, nor under row security,
+-- nor where {code_of_others} finds something, for which {may_plan} looks: casts, policies and functions are code of others, and
+-- would run with our rights. Columns may bear the names of our variables, which say so where a table is read. What a TRUNCATE
+-- leaves in the table was brought by a trigger that fired before ours, of this table or of another one that the statement names:
+-- it follows. Nothing of it may fail the user's statement (R9), nor names that have changed meanwhile: those of a key's columns
+-- are compared where DDL is not `seen`. If nothing can be looked up, the table is LOST.
 CREATE OR REPLACE FUNCTION {capture_late}(relation oid, seen boolean) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
     SELECT $body$
@@ -54,7 +53,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                     keyed       pg_catalog.bool := $body$, relation) || CASE WHEN bears IS NULL THEN 'false' ELSE 'true' END || $body$;
                 BEGIN$body$ || CASE WHEN bears IS NULL THEN '' ELSE format($body$
                     -- Who owns the table may have given its name to something of his, unseen.
-                    keyed := %10$s;
+                    keyed := CASE WHEN %10$s THEN pg_catalog.to_regclass(%1$L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%2$s'::pg_catalog.oid END;
                     IF keyed%7$s THEN
                         keyed := ARRAY(
                             SELECT a.attname::pg_catalog.text
@@ -115,9 +114,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $capture_late$
                 OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(TG_RELID) OPERATOR(pg_catalog.>) 0
             OR pg_catalog.current_setting('track_counts') OPERATOR(pg_catalog.<>) 'on')$brought$ END AS brought,
                CASE class.relkind WHEN 'r' THEN 'ONLY ' ELSE '' END || class.oid::regclass AS root,
-               -- The statement holds what it names, which is perhaps one partition alone.
-               format(CASE class.relkind WHEN 'r' THEN $ours$pg_catalog.to_regclass(%L)::pg_catalog.oid OPERATOR(pg_catalog.=) '%s'::pg_catalog.oid$ours$
-                      ELSE $ours${held}('%2$s'::pg_catalog.oid, %1$L::pg_catalog.text)$ours$ END, class.oid::regclass, class.oid) AS ours
+               -- A statement may name, and hold, one partition alone.
+               CASE class.relkind WHEN 'r' THEN 'true' ELSE format($held${held}('%s'::pg_catalog.oid)$held$, class.oid) END AS ours
         FROM pg_class AS class WHERE class.oid = relation
     ) AS named
     CROSS JOIN LATERAL (

@@ -14,7 +14,7 @@ BEGIN
     FOREACH leaf IN ARRAY {partitions}(relation::oid) || ARRAY(SELECT oid FROM pg_class WHERE oid = relation AND relkind = 'r')
     LOOP
         BEGIN
-            IF NOT {held}(leaf::oid, leaf::regclass::text) THEN
+            IF NOT {held}(leaf::oid) THEN
                 RAISE SQLSTATE 'SL360' USING MESSAGE = 'its name is that of something else by now';
             END IF;
             CONTINUE WHEN pg_relation_size(leaf) = 0;

@@ -48,11 +48,11 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
     catalogs["indexes"] = composed("catalog/indexes", relation=sql.SQL("relation"))
     catalogs["planned_code"] = planned_code.installed(parts["tree"], parts["settings"], literals["tables_name"])
-    catalogs["mark"] = sql.Identifier(resources.schema, "mark")
     settings = (
         sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value)) for name, value in PRINTED.items()
     )
-    return {**parts, **literals, **catalogs, "printed": sql.SQL("\n").join(settings)}
+    mark = sql.Identifier(resources.schema, "mark")
+    return {**parts, **literals, **catalogs, "mark": mark, "printed": sql.SQL("\n").join(settings)}
 
 
 def install(
