@@ -332,20 +332,18 @@ def test_a_partition_that_is_changed_has_nothing_read_that_came_while_we_waited(
 
 def test_rows_that_we_put_into_the_stream_are_those_of_the_table_that_was_meant(filled, weak):
     world, owner = filled(PARTED, elsewhere={"master": weak})
-    part = "('part'::regclass::oid, 'D'::\"char\", 't'::regclass::oid)"
+    reads = "SELECT repl_capture_rows('part'::regclass::oid, 'D'::\"char\", 't'::regclass::oid)"
     view = "ALTER TABLE part RENAME TO gone; CREATE VIEW part AS SELECT own.f(1) AS id, 'x' AS v"
     with world.session() as publisher:
-        while_waited_for(world, owner, view, lambda: publisher.execute(f"SELECT repl_capture_rows{part}"))
+        while_waited_for(world, owner, view, lambda: publisher.execute(reads))
     assert (ran(world), status(world)) == (False, [("LOST",)])
 
 
 @pytest.mark.parametrize("reads", ["a block", "what is left"])
 def test_a_block_waits_before_it_is_asked_whose_code_runs(filled, reads):
     world, owner = filled(PLAIN)
-    info, name = world.infos["master"], TableName("public", "t")
-    database = world.context.source(SOURCE)
-    order = relations.order(world.master, name).sign
-    within = KeyRange(number=0, table=name, order=order)
+    info, name, database = world.infos["master"], TableName("public", "t"), world.context.source(SOURCE)
+    within = KeyRange(number=0, table=name, order=relations.order(world.master, name).sign)
 
     def block(snapshot):
         with master("postgresql").read(info, snapshot, ()) as reading:

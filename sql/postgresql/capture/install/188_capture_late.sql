@@ -3,8 +3,7 @@
 -- locked, which costs a look. The key of a row that is gone, or has another one, may be another's by now. The bearer was brought
 -- within this statement, unless it bears the command of it: then its own change is still to come. Of a row that the transaction
 -- had made itself the command cannot be told; a bearer of its key in another partition is taken for the row itself, which moved. A
--- DELETE looks for no bearer in a relation to which the server has counted no row that this transaction brought (it may count some
--- of the session's transactions before, and nobody else can write the numbers).
+-- DELETE looks for no bearer where the server has counted no row that this transaction brought (it may count some of those before).
 -- One expression tells all that from what is plain, since each is made ready anew in every transaction of the application. No
 -- setting of the session has a say in it, which any session could write. A key is looked up with the operators of its index, both
 -- sides cast to the type that they take: for a domain a stranger may have made others of the same names. It is not looked up if
