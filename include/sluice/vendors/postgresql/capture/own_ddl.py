@@ -80,5 +80,6 @@ def is_done(connection: Connection, parts: Parts) -> None:
 
 
 def _issues(connection: Connection, parts: Parts, relations: list[int]) -> None:
-    note = sql.SQL("SELECT {}('issued'::text, %s::oid[])").format(parts["note"])
-    connection.execute(note, [relations])
+    if connection.execute(composed("capture/ddl/ours", **parts)).fetchone() == (True,):
+        note = sql.SQL("SELECT {}('issued'::text, %s::oid[])").format(parts["note"])
+        connection.execute(note, [relations])
