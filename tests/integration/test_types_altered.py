@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 import pytest
+from support.exactly import differences
 from support.issuing import everywhere, execute, standings
 from support.world import SOURCE
 
@@ -113,3 +114,20 @@ def test_a_table_that_has_its_columns_from_a_type_follows_it(build, weak, superu
     world.master.execute("ALTER TYPE ty DROP ATTRIBUTE v CASCADE; UPDATE t SET z = 5; INSERT INTO o VALUES (2)")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_an_initial_update_mends_it_once_the_slaves_have_the_type(updating):
+    world = updating("CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE t (id int PRIMARY KEY, m mood)", ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.update()
+    renamed = "ALTER TYPE \"{}\".mood RENAME VALUE 'a' TO 'c'"
+    world.master.execute(renamed.format("public").encode())
+    world.publish()
+    assert {world.status(slave) for slave in world.slaves} == {Status.INCONSISTENT}
+    for slave in world.slaves:
+        home = world.renamed.get(slave, {}).get("public", "public")
+        world.reader(slave).execute(renamed.format(home).encode())
+    world.update()
+    world.master.execute("INSERT INTO t VALUES (2, 'c')")
+    world.catch_up()
+    assert differences(world) == {}
