@@ -181,6 +181,11 @@ def test_a_role_that_may_not_take_rows_out_of_the_queue_writes_nothing(several, 
     west.execute(f"GRANT SELECT, DELETE ON repl_queue TO {role}")
     assert world.drain("east", "west") == 1
     assert (world.rows("west").total(), world.queued("west")) == (1, [])
+    west.execute(f"ALTER TABLE t OWNER TO {role}")
+    world.at("east").execute("ALTER TABLE t ADD n int; INSERT INTO t VALUES (2, 'b', 3)")
+    world.publish("east")
+    assert world.drain("east", "west") == 2
+    assert (world.rows("west"), world.queued("west")) == (world.rows("east"), [])
 
 
 def test_what_others_do_to_tables_while_a_statement_does_is_not_taken_for_its_own(several, monkeypatch):

@@ -255,6 +255,27 @@ def test_no_image_of_an_older_version_is_read_by_columns_that_it_was_not_written
     assert [column.name for column in layout.columns] == ["id", "w"]
 
 
+# As version 33 had it.
+TYPELESS = "ALTER TABLE repl_current_tables DROP types; UPDATE repl_state SET version = 33"
+
+
+@pytest.mark.parametrize("superuser", [True, False])
+@pytest.mark.parametrize("first", ["publish", "bootstrap"])
+def test_what_types_are_made_of_is_known_from_an_upgrade_on(build, weak, first, superuser):
+    ddl = "CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE t (id int PRIMARY KEY, m mood[])"
+    world = build(ddl, ["public.t"], elsewhere={} if superuser else {"master": weak})
+    world.master.execute("INSERT INTO t VALUES (1, '{a}')")
+    world.master.execute(TYPELESS)
+    world.publish() if first == "publish" else bootstrap(world.context, SOURCE)
+    world.catch_up()
+    assert world.differences() == {}
+    assert world.status("zurich") is Status.NORMAL
+    world.master.execute("ALTER TYPE mood RENAME VALUE 'a' TO 'c'")
+    for _ in range(2):
+        world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+
+
 LOADED_0 = """
 DROP TABLE sluice_loaded;
 CREATE TABLE sluice_loaded (

@@ -26,6 +26,8 @@ RESOURCES = (
     "dropper",
     "dropping",
     "tree",
+    "types_reached",
+    "types_altered",
     "cols_view",
     "poll",
     "first_image",

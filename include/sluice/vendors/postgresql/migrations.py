@@ -26,6 +26,8 @@ _KEPT = ("position", "loaded", "ranges", "indexes", "references")
 IN_SLAVE = tuple(f"sluice_{name}" for name in _KEPT)
 # The version since which they write down as they do now what a table is.
 _DEFINED = 11
+# The version since which they write down what types of users are made of.
+_TYPES = 34
 
 
 def parts_of_slave(schema: str) -> dict[str, sql.Composable]:
@@ -80,6 +82,8 @@ def compare(connection: Connection, found: int, parts: Mapping[str, sql.Composab
     if found < _DEFINED:
         connection.execute(composed("capture/registry/outdated", **parts))
         connection.execute(composed("capture/registry/current_tables", **parts), {"anew": None})
+    if found < _TYPES:
+        connection.execute(composed("capture/registry/types_known", **parts))
 
 
 def finish(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:

@@ -4,6 +4,8 @@ WITH RECURSIVE tree (relid) AS (
     SELECT relid FROM {tables}
     UNION
     SELECT below.inhrelid FROM tree JOIN pg_inherits AS below ON below.inhparent = tree.relid
+), reached (type) AS MATERIALIZED (
+    SELECT DISTINCT key::oid FROM {current_tables} CROSS JOIN LATERAL jsonb_object_keys(types) AS key
 )
 SELECT sum(hash_record_extended(version, 0))::text
 FROM (
@@ -33,4 +35,11 @@ FROM (
     SELECT ROW(8, relid, 0, xmin, NULL::xid) FROM {layouts}
     UNION ALL
     SELECT ROW(9, relid, 0, xmin, NULL::xid) FROM {current_tables}
+    UNION ALL
+    SELECT ROW(10, label.oid, 0, label.xmin, NULL::xid) FROM reached JOIN pg_enum AS label ON label.enumtypid = reached.type
+    UNION ALL
+    SELECT ROW(11, a.attrelid, a.attnum::integer, a.xmin, NULL::xid)
+    FROM reached
+    JOIN pg_type AS type ON type.oid = reached.type AND type.typtype = 'c'
+    JOIN pg_attribute AS a ON a.attrelid = type.typrelid AND a.attnum > 0
 ) AS known

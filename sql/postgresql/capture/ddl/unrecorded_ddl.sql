@@ -17,6 +17,7 @@ LEFT JOIN pg_class AS class ON class.oid = entry.relid
 LEFT JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
 WHERE entry.status = 'OK' AND entry.relid <> ALL (%(left_out)s::oid[])
   AND (known.definition IS DISTINCT FROM {table_definition}(entry.relid::oid)
+       OR class.oid IS NOT NULL AND known.types <> {types_reached}(entry.relid::oid)
        OR class.relkind = 'p' AND known.partitions <> {partitions}(entry.relid::oid)
        OR class.relkind = 'p' AND NOT known.clones <@ {clones}(entry.relid::oid)
        OR entry.relid IN (SELECT relid FROM differing)

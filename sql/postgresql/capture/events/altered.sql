@@ -25,6 +25,15 @@ BEGIN
             UNION
             SELECT entry.relid FROM {tables} AS entry
             WHERE EXISTS (SELECT FROM command WHERE classid = 'pg_type'::regclass)
+            UNION
+            -- A composite type, or a table whose rows are values elsewhere, and what has its columns from it.
+            SELECT class.oid
+            FROM command
+            JOIN pg_class AS whole ON whole.oid = command.objid AND whole.reltype <> 0
+            JOIN {current_tables} AS known ON true
+            JOIN pg_class AS class ON class.oid = known.relid
+            WHERE command.classid = 'pg_class'::regclass
+              AND (class.reloftype = whole.reltype OR known.types ? whole.reltype::text)
         ), above (relid) AS (
             SELECT relid FROM named
             UNION

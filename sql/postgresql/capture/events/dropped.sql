@@ -1,5 +1,5 @@
--- Runs after each statement that dropped something: watched tables, columns and constraints of them that went with something
--- else, or triggers of ours. What went first is told last:
+-- Runs after each statement that dropped something: watched tables, columns and constraints of them, and attributes of their
+-- types, that went with something else, or triggers of ours. What went first is told last:
 -- a table that inherits goes before what it inherits from, on slaves, too.
 CREATE OR REPLACE FUNCTION {dropped}() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $dropped$
@@ -16,6 +16,11 @@ BEGIN
         FROM pg_event_trigger_dropped_objects() WITH ORDINALITY AS object
         JOIN {current_tables} AS known
             ON object.classid = 'pg_class'::regclass AND object.objid = ANY (known.partitions || known.relid)
+            OR object.object_type = 'composite type column' AND EXISTS (
+                SELECT FROM pg_class AS whole
+                JOIN pg_class AS class ON class.oid = known.relid
+                WHERE whole.oid = object.objid
+                  AND (class.reloftype = whole.reltype OR known.types ? whole.reltype::text))
             OR object.object_type = 'table constraint'
             AND object.address_names[1:2] = ARRAY[known.schemaname, known.relname]::text[]
         GROUP BY known.relid

@@ -1,6 +1,7 @@
 -- Brings what is recorded of a watched table up to what it is now, and sends an ALTER if that is something else. The
 -- layout's key comes first: images of the new shape, and the command itself, are read by it (R7). Rows that came or went
--- with the table, and fired no trigger, are put into the stream after that (R9).
+-- with the table, and fired no trigger, are put into the stream after that (R9). Where a type of a user is another one, rows are
+-- that were not written, and nobody can carry that; but for a statement of ours, which does the same on every slave.
 CREATE OR REPLACE FUNCTION {follow}(relation oid, statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $follow$
 DECLARE
@@ -10,6 +11,8 @@ DECLARE
     parts    oid[] := {partitions}(relation::oid);
     actions  text;
     again    boolean;
+    reached  jsonb := {types_reached}(relation::oid);
+    altered  text;
 BEGIN
     SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
     IF NOT FOUND THEN
@@ -42,7 +45,7 @@ BEGIN
     END IF;
     UPDATE {current_tables} AS was
     SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts,
-        clones = {clones}(relation::oid)
+        clones = {clones}(relation::oid), types = reached
     WHERE was.relid = relation;
     IF actions LIKE '%I%' THEN
         PERFORM {capture_rows}(leaf::oid, 'I'::"char", relation::oid) FROM unnest(parts) AS leaf WHERE leaf <> ALL (known.partitions);
@@ -50,7 +53,14 @@ BEGIN
     IF actions LIKE '%D%' THEN
         PERFORM {capture_partitions}(relation::oid, entry.trigger_name::text);
     END IF;
+    IF actions <> '' AND {noted}('issued'::text) = '{{ }}' THEN
+        altered := {types_altered}(known.types::jsonb, reached::jsonb);
+    END IF;
+    IF altered IS NOT NULL THEN
+        RAISE WARNING 'rows of % became others with the type %, which no replication carries', relation::regclass, altered;
+    END IF;
     UPDATE {tables} AS registered SET status = 'LOST'
-    WHERE registered.relid = relation AND registered.status = 'OK' AND registered.relid IN (SELECT {silenced}());
+    WHERE registered.relid = relation AND registered.status = 'OK'
+      AND (altered IS NOT NULL OR registered.relid IN (SELECT {silenced}()));
 END
 $follow$

@@ -30,9 +30,9 @@ BEGIN
     VALUES (name.schemaname, name.relname, entry.actions, nextval({seq_name}::regclass), called, entry.debug, relation,
             entry.old_images);
     PERFORM {capture_table}(relation::oid, entry.actions::text, called::text, entry.debug::integer);
-    INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
+    INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones, types)
     VALUES (relation, name.schemaname, name.relname, {table_definition}(relation::oid), {partitions}(relation::oid),
-            {clones}(relation::oid));
+            {clones}(relation::oid), {types_reached}(relation::oid));
     UPDATE {tables} SET status = 'OK' WHERE relid = relation;
     PERFORM {command}(
         'N'::"char", relation::oid, NULL::jsonb,

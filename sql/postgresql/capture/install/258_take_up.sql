@@ -16,9 +16,9 @@ BEGIN
         relation::oid, rtrim(coalesce(entry.actions, 'IUD'))::text, entry.trigger_name::text, entry.debug::integer);
     UPDATE {tables} SET status = 'OK' WHERE relid = relation;
     IF NOT known THEN
-        INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
+        INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones, types)
         VALUES (relation, entry.schemaname, entry.tablename, {table_definition}(relation::oid), {partitions}(relation::oid),
-                {clones}(relation::oid));
+                {clones}(relation::oid), {types_reached}(relation::oid));
         IF (SELECT detection AND initial_content FROM {settings}) THEN
             PERFORM {capture_rows}(relation::oid, 'I'::"char", relation::oid);
         END IF;

@@ -17,10 +17,12 @@ WITH entry AS (
     WHERE NOT EXISTS (SELECT FROM {tables} AS kept WHERE kept.relid = known.relid)
       AND NOT EXISTS (SELECT FROM entry WHERE entry.relid = known.relid)
 )
-INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones)
-SELECT relid, schemaname, tablename, {table_definition}(relid::oid), {partitions}(relid::oid), {clones}(relid::oid) FROM entry
+INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions, clones, types)
+SELECT relid, schemaname, tablename, {table_definition}(relid::oid), {partitions}(relid::oid), {clones}(relid::oid),
+       {types_reached}(relid::oid)
+FROM entry
 WHERE %(anew)s::oid[] IS NULL OR relid = ANY (%(anew)s)
    OR NOT EXISTS (SELECT FROM {current_tables} AS known WHERE known.relid = entry.relid)
 ON CONFLICT (relid) DO UPDATE
 SET schemaname = EXCLUDED.schemaname, relname = EXCLUDED.relname, definition = EXCLUDED.definition,
-    partitions = EXCLUDED.partitions, clones = EXCLUDED.clones
+    partitions = EXCLUDED.partitions, clones = EXCLUDED.clones, types = EXCLUDED.types

@@ -39,6 +39,8 @@ class LoopFilter:
             parts = install.parts_of(master)
             if own_ddl.polls(self._connection, parts):
                 own_ddl.record(self._connection, parts, names, self._others.get(master, ()))
+            else:
+                own_ddl.is_done(self._connection, parts)
 
     def remove(self) -> None:
         """Take it out of the queues; the transaction writes nothing else afterwards that is captured."""

@@ -34,6 +34,7 @@ def settled(connection: Connection, parts: Parts, names: Sequence[TableName]) ->
     Raises:
         TransientError: SLC-036, one of these tables stays locked; SLC-115, it is not.
     """
+    _issues(connection, parts, [0])
     if not polls(connection, parts):
         return []
     triggers.lock(connection, names, "ACCESS EXCLUSIVE")
@@ -61,7 +62,7 @@ def record(
         others: tables that others made: they are left to be watched by the publisher, with the rows that they have.
     """
     wanted = {"names": None if names is None else [regclass(name) for name in names]}
-    here = composed("capture/ddl/altered_here")
+    here = composed("capture/ddl/altered_here", **parts)
     # Rows that went with a partition are no part of what is recorded here, so nobody need know them.
     dropping = composed("capture/ddl/dropping", **parts)
     connection.execute(dropping, {"begins": True})
@@ -70,3 +71,15 @@ def record(
     connection.execute(composed("capture/ddl/record_drop", **parts, altered_here=here))
     if polls(connection, parts):
         connection.execute(composed("capture/ddl/watch_new_table", **parts), {**wanted, "others": list(others)})
+    is_done(connection, parts)
+
+
+def is_done(connection: Connection, parts: Parts) -> None:
+    """What this transaction does to types from here on is none of what every slave gets as well."""
+    _issues(connection, parts, [])
+
+
+def _issues(connection: Connection, parts: Parts, relations: list[int]) -> None:
+    if connection.execute(composed("capture/ddl/ours", **parts)).fetchone() == (True,):
+        note = sql.SQL("SELECT {}('issued'::text, %s::oid[])").format(parts["note"])
+        connection.execute(note, [relations])

@@ -174,7 +174,9 @@ class _Defining:
                 # No table can be altered for whose rows something waits until the end of the transaction.
                 self._references.put_off([new])
             self._empty(new)
-        self._run(alter.columns(was, becomes, definition.read(self._connection, new), self._types))
+        if statements := list(alter.columns(was, becomes, definition.read(self._connection, new), self._types)):
+            self._make_ordinary(new)
+        self._run(statements)
         there = definition.read(self._connection, new)
         kept = {key.name for key in after.foreign_keys}
         self._references.forget(new, [key.name for key in before.foreign_keys if key.name not in kept])
@@ -216,6 +218,12 @@ class _Defining:
     def _empty(self, name: TableName) -> None:
         side_effects.expect_none(self._connection, [name], silent=self._silent)
         self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, name))])
+
+    def _make_ordinary(self, name: TableName) -> None:
+        """A table that has its columns from a type changes with it alone, and what else has them from it would, too."""
+        typed = "SELECT FROM pg_class WHERE oid = %s::regclass AND reloftype <> 0"
+        if self._connection.execute(typed, [regclass(name)]).rowcount:
+            self._run([sql.SQL("ALTER TABLE {} NOT OF").format(identifier(name))])
 
     def _refer(self, table: definition.PostgresTable) -> None:
         parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
