@@ -37,6 +37,7 @@ RESOURCES = (
     "capture_again",
     "truncating",
     "put_trigger",
+    "fires",
     "code_of_others",
     "expect_own_code",
     "may_plan",
