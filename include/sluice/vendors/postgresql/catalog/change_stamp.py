@@ -39,10 +39,10 @@ class CatalogStamp:
         Args:
             went: only partitions of it went, which the next look for changes mends.
         """
-        if went:
-            return AlteredMeanwhile(247, f"partitions of {name} went since somebody looked for changes", AGAIN)
-        if self._before and self._before._seen not in (None, self._seen):
-            return AlteredMeanwhile(247, f"the columns of {name} changed since somebody looked for changes", AGAIN)
+        if went or (self._before and self._before._seen not in (None, self._seen)):
+            return AlteredMeanwhile(
+                247, f"the columns or partitions of {name} changed since somebody looked for changes", AGAIN
+            )
         return SluiceError(
             43,
             f"the columns of {name} changed and the change was not recorded",
