@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from psycopg.errors import QueryCanceled
 from support.world import SOURCE
 from test_ddl import stream
 
 from sluice.capture.reconcile import bootstrap
-from sluice.errors import ConfigError
+from sluice.errors import AlteredMeanwhile, ConfigError
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.vendors.postgresql.read import snapshot
@@ -172,6 +174,21 @@ def test_a_drop_that_nobody_could_read_before_sends_the_table_again_and_stops_no
     world.master.execute("DROP TABLE high_1; UPDATE t SET v = 'y'")
     assert equal(world)
     assert [change["action"] for change in world.log()].count("T") == 1
+
+
+def test_a_sweep_that_meets_an_unread_drop_has_it_looked_for_at_once(world):
+    """Looks come once a minute where DDL is seen."""
+    (epoch,) = world.master.execute("SELECT epoch FROM repl_state").fetchone()
+    with closing(world.context.source(SOURCE)) as source:
+        source.poll_ddl()
+        world.master.execute("SET event_triggers = off; DROP TABLE low; RESET event_triggers")
+        source.poll_ddl()
+        assert stream(world) == []
+        with pytest.raises(AlteredMeanwhile, match="SLC-247"), source.sweep(epoch, None):
+            pass
+        source.poll_ddl()
+    assert [action for action, _ in stream(world)] == ["T", "I", "I"]
+    assert equal(world)
 
 
 def test_rows_that_went_unread_with_their_partition_are_told_where_updates_are_not_sent(build):
