@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from psycopg.errors import QueryCanceled
 from support.world import SOURCE
 from test_ddl import stream
 
 from sluice.capture.reconcile import bootstrap
-from sluice.errors import ConfigError
+from sluice.errors import AlteredMeanwhile, ConfigError
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.vendors.postgresql.read import snapshot
@@ -141,6 +143,60 @@ def test_rows_that_go_with_their_partition_are_deleted(world, away):
     assert sorted(rows(world)) == [("D", "(1,a)"), ("D", "(2,b)")]
     world.master.execute("INSERT INTO t VALUES (12, 'z')")
     assert equal(world)
+
+
+# Spellings that the text of a statement does not tell, and ways to drop a partition that name none.
+UNTOLD = {
+    "a comment": "DROP /* old */ TABLE low",
+    "a comment to the end of the line": "DROP -- old\n TABLE low",
+    "a quote in its name": 'ALTER TABLE low RENAME TO "lo""w"; DROP TABLE "lo""w"',
+    "escapes in its name": 'DROP TABLE U&"\\006C\\006Fw"',
+    "its schema": "CREATE SCHEMA s; ALTER TABLE low SET SCHEMA s; DROP SCHEMA s CASCADE",
+    "unheard": "SET event_triggers = off; DROP TABLE low; RESET event_triggers",
+}
+
+
+@pytest.mark.parametrize("away", UNTOLD.values(), ids=UNTOLD)
+def test_a_drop_that_nobody_could_read_before_sends_the_table_again_and_stops_nobody(world, away):
+    """Nor does it keep what is done to the table after it from being recorded."""
+    world.master.execute("INSERT INTO t VALUES (3, 'e')")
+    for statement in away.split("; "):
+        world.master.execute(statement)
+    world.master.execute("CREATE TABLE low_2 PARTITION OF t FOR VALUES FROM (0) TO (5)")
+    world.master.execute("INSERT INTO t VALUES (1, 'new'), (12, 'z')")
+    if "event_triggers" not in away:
+        world.master.execute("ALTER TABLE t ADD n int; UPDATE t SET n = 5 WHERE id = 12")
+    world.publish()
+    assert [change["action"] for change in world.log()].count("T") == 1
+    assert equal(world)
+    assert world.status("zurich") is Status.NORMAL
+    assert stream(world) == []
+    world.master.execute("DROP TABLE high_1; UPDATE t SET v = 'y'")
+    assert equal(world)
+    assert [change["action"] for change in world.log()].count("T") == 1
+
+
+def test_a_sweep_that_meets_an_unread_drop_has_it_looked_for_at_once(world):
+    """Looks come once a minute where DDL is seen."""
+    (epoch,) = world.master.execute("SELECT epoch FROM repl_state").fetchone()
+    with closing(world.context.source(SOURCE)) as source:
+        source.poll_ddl()
+        world.master.execute("SET event_triggers = off; DROP TABLE low; RESET event_triggers")
+        source.poll_ddl()
+        assert stream(world) == []
+        with pytest.raises(AlteredMeanwhile, match="SLC-247"), source.sweep(epoch, None):
+            pass
+        source.poll_ddl()
+    assert [action for action, _ in stream(world)] == ["T", "I", "I"]
+    assert equal(world)
+
+
+def test_rows_that_went_unread_with_their_partition_are_told_where_updates_are_not_sent(build):
+    world = build(DDL, {"public.t": {"actions": "ID"}})
+    world.master.execute(f"{ROWS}; DROP /* old */ TABLE low")
+    world.publish()
+    world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
 
 
 def test_a_detach_that_waits_for_others_holds_up_nobody(world):

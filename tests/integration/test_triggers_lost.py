@@ -32,6 +32,15 @@ BESIDE = {
     "W_zhalf": ("half_1", "half"),
 }
 
+# It calls the function of ours, under the name of ours, and fires in all sessions.
+REPLACED = """
+    DO $$ BEGIN EXECUTE format(
+        'CREATE OR REPLACE TRIGGER %I AFTER {events} ON {on} FOR EACH ROW {when} EXECUTE FUNCTION %s()', '{name}',
+        (SELECT tgfoid::regproc FROM pg_trigger WHERE tgrelid = '{on}'::regclass AND tgname = '{name}'));
+    END $$;
+    ALTER TABLE {on} ENABLE ALWAYS TRIGGER "{name}"
+"""
+
 # What somebody does, and the table that is not captured by it.
 LOST = {
     "dropped": ("DROP TRIGGER zcap ON t", "t"),
@@ -40,6 +49,14 @@ LOST = {
     "not for replicas": ("ALTER TABLE t ENABLE TRIGGER zcap", "t"),
     "no truncate": ("DROP TRIGGER zcap_t ON t", "t"),
     "on a partition": ("ALTER TABLE part DISABLE TRIGGER zparts", "parted"),
+    "never": (REPLACED.format(on="t", name="zcap", events="INSERT OR UPDATE OR DELETE", when="WHEN (false)"), "t"),
+    "for one column": (REPLACED.format(on="t", name="zcap", events="INSERT OR DELETE OR UPDATE OF v", when=""), "t"),
+    "for one action": (REPLACED.format(on="t", name="zcap", events="INSERT", when=""), "t"),
+    "parts for one action": (REPLACED.format(on="parted", name="zparts", events="INSERT", when=""), "parted"),
+    "no last key": (
+        REPLACED.format(on="late", name="W_zlate", events="INSERT OR UPDATE OR DELETE", when="WHEN (false)"),
+        "late",
+    ),
     "with its function": (
         "DO $$ BEGIN EXECUTE format('DROP FUNCTION repl_capture_%s CASCADE', 't'::regclass::oid); END $$",
         "t",
@@ -70,6 +87,19 @@ def test_a_trigger_that_was_disabled_for_a_moment_is_not_forgotten(build):
     world.publish()
     assert world.status("zurich") is Status.INCONSISTENT
     assert world.master.execute("SELECT DISTINCT status FROM repl_tables").fetchall() == [("OK",)]
+
+
+def test_a_trigger_that_was_another_for_a_moment_is_not_forgotten(build):
+    world = build(DDL, TABLES)
+    hidden, shown = (
+        REPLACED.format(on="t", name="zcap", events="INSERT OR UPDATE OR DELETE", when=when).partition("ALTER TABLE")
+        for when in ("WHEN (false)", "")
+    )
+    world.master.execute(hidden[0])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.master.execute("".join(shown))
+    world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
 
 
 def test_what_was_rolled_back_was_not_lost(build):

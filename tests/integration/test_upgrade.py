@@ -200,7 +200,7 @@ UNRECORDED = {
     "one more column": ("ALTER TABLE t ADD w text", POLLING),
     "another key": ("ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (v)", POLLING),
     "a name that another had": (SWAP, EVERYWHERE),
-    "a partition that left": ("ALTER TABLE p DETACH PARTITION p1", POLLING),
+    "a partition that left": ("ALTER TABLE p DETACH PARTITION p1", EVERYWHERE),
 }
 
 

@@ -39,6 +39,7 @@ RESOURCES = (
     "capture_again",
     "truncating",
     "put_trigger",
+    "fires",
     "code_of_others",
     "held",
     "expect_own_code",

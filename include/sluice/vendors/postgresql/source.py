@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import FencedError, StrangeSource
+from sluice.errors import AlteredMeanwhile, FencedError, StrangeSource
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -130,8 +130,8 @@ class PostgresSource:
         """Watched tables whose columns changed and nobody recorded it."""
         with translated("comparing the catalog with the recorded columns"):
             return [
-                TableName(*row)
-                for row in self._publisher().execute(composed("capture/ddl/layout_mismatch", **self.parts))
+                TableName(schema, table)
+                for schema, table, _ in self._publisher().execute(composed("capture/ddl/layout_mismatch", **self.parts))
             ]
 
     def poll_ddl(self) -> None:
@@ -258,7 +258,9 @@ class PostgresSource:
             try:
                 sweep.begin(max_changes, until)
                 yield sweep
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, AlteredMeanwhile):
+                    self._unrecorded.hurry()
                 # Perhaps in the middle of its COPY, where a ROLLBACK would wait for the rest of it for ever.
                 self.close()
                 raise

@@ -17,6 +17,9 @@ BEGIN
         ), named (relid) AS (
             SELECT objid FROM command WHERE classid = 'pg_class'::regclass
             UNION
+            -- One of ours may have been replaced.
+            SELECT tgrelid FROM pg_trigger JOIN command ON pg_trigger.oid = objid WHERE classid = 'pg_trigger'::regclass
+            UNION
             SELECT confrelid FROM pg_constraint JOIN command ON conrelid = objid
             WHERE classid = 'pg_class'::regclass AND contype = 'f' AND condeferrable
             UNION

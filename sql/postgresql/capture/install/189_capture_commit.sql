@@ -27,7 +27,8 @@ BEGIN
     END LOOP;
     FOREACH target IN ARRAY late LOOP
         IF NOT EXISTS (
-            SELECT FROM pg_trigger WHERE tgrelid = target AND tgname = called AND tgfoid = mark AND tgenabled = 'A')
+            SELECT FROM pg_trigger AS there
+            WHERE tgrelid = target AND tgname = called AND tgfoid = mark AND {fires}(there::pg_trigger, 29::integer))
         THEN
             PERFORM {put_trigger}(
                 target::regclass, called::text, 'AFTER INSERT OR UPDATE OR DELETE'::text, 'ROW'::text, mark::regprocedure);

@@ -15,9 +15,9 @@ BEGIN
             WHERE class.oid = relation AND class.relkind = 'p'
         ) AS at (relid, suffix, moment)
         WHERE NOT EXISTS (
-            SELECT FROM pg_trigger
-            WHERE tgrelid = at.relid AND tgname = trigger_name || at.suffix AND tgenabled = 'A'
-              AND tgfoid = {truncating_name}::regprocedure)
+            SELECT FROM pg_trigger AS there
+            WHERE tgrelid = at.relid AND tgname = trigger_name || at.suffix AND tgfoid = {truncating_name}::regprocedure
+              AND {fires}(there::pg_trigger, (CASE at.moment WHEN 'BEFORE' THEN 34 ELSE 32 END)::integer))
     LOOP
         PERFORM {put_trigger}(
             made.target::regclass, made.name::text, (made.moment || ' TRUNCATE')::text, 'STATEMENT'::text,

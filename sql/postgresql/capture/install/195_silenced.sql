@@ -1,5 +1,5 @@
--- Watched tables that do not fire, or not for all sessions: a trigger was dropped, renamed, disabled or replaced, be it on a
--- single partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look. Of a
+-- Watched tables that do not fire, or not for all sessions, rows and actions: a trigger was dropped, renamed, disabled or
+-- replaced, be it on a single partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look. Of a
 -- foreign table no trigger says all: its rows change elsewhere.
 CREATE OR REPLACE FUNCTION {silenced}() RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
@@ -16,29 +16,38 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
         SELECT rtrim(coalesce(entry.actions, 'IUD')) AS actions,
                to_regprocedure(format('%I.%I()', {schema_name}, {capture_name} || entry.relid))::oid AS function
     ) AS wanted
+    -- As in pg_trigger.tgtype: 1 for each row, 2 before, 4 INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE.
+    CROSS JOIN LATERAL (
+        SELECT sum(bit)::integer AS rows
+        FROM (VALUES ('', 1), ('I', 4), ('D', 8), ('U', 16)) AS known (action, bit)
+        WHERE strpos(wanted.actions, action) > 0
+    ) AS type
     WHERE wanted.actions <> ''
       AND EXISTS (
         SELECT FROM (
-            SELECT member.oid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END, wanted.function
+            SELECT member.oid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END, wanted.function, type.rows
             FROM {tree}(entry.relid::oid) AS tree (relid)
             JOIN pg_class AS member ON member.oid = tree.relid
             UNION ALL
-            SELECT member, entry.trigger_name || '_t', CASE member WHEN entry.relid THEN wanted.function ELSE ours.truncating END
+            SELECT member, entry.trigger_name || '_t', CASE member WHEN entry.relid THEN wanted.function ELSE ours.truncating END,
+                   CASE member WHEN entry.relid THEN 32 ELSE 34 END
             FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
             WHERE wanted.actions LIKE '%D%'
               AND (member = entry.relid OR member IN (
                 SELECT unnest(known.partitions) FROM {current_tables} AS known WHERE known.relid = entry.relid))
             UNION ALL
-            SELECT entry.relid, entry.trigger_name || unnest(ARRAY['_b', '_e']), ours.truncating
+            SELECT entry.relid, entry.trigger_name || suffix, ours.truncating, bits
+            FROM (VALUES ('_b', 34), ('_e', 32)) AS ends (suffix, bits)
             WHERE class.relkind = 'p' AND wanted.actions LIKE '%D%'
             UNION ALL
-            SELECT member, 'W_' || entry.trigger_name, ours.mark
+            SELECT member, 'W_' || entry.trigger_name, ours.mark, 29
             FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
             WHERE member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
-        ) AS needed (relid, name, function)
+        ) AS needed (relid, name, function, type)
         WHERE NOT EXISTS (
             SELECT FROM pg_trigger AS made
-            WHERE made.tgrelid = needed.relid AND made.tgenabled = 'A' AND made.tgfoid = needed.function
+            WHERE made.tgrelid = needed.relid AND made.tgfoid = needed.function
+              AND {fires}(made::pg_trigger, needed.type::integer)
               AND (made.tgname = needed.name
                    -- Made by an older version, and made anew by the next bootstrap.
                    OR needed.name = 'W_' || entry.trigger_name

@@ -1,5 +1,5 @@
 -- Partitions that a table has no more: the rows of one that was detached are gone from the table; it may be wanted as a
--- table of its own now. Those of one that was dropped were put into the stream before it went, or the caller fails. Triggers
+-- table of its own now. Those of one that was dropped were put into the stream before it went, as the caller knows. Triggers
 -- stay on one that somebody reads meanwhile, if the caller does not wait for that: they do nothing there. Where the whole table
 -- follows, nothing is deleted before: what left may have other columns by now (R7).
 CREATE OR REPLACE FUNCTION {partitions_left}(relation oid, gone oid[], statement text) RETURNS void
@@ -24,8 +24,6 @@ BEGIN
                 PERFORM {capture_rows}(leaf::oid, 'D'::"char", relation::oid);
             END IF;
             PERFORM {adopt}(leaf::oid, statement::text);
-        ELSIF deletes AND leaf <> ALL ({noted}('dropping'::text)) THEN
-            RAISE EXCEPTION 'the rows of a dropped partition of % are not known', relation::regclass;
         END IF;
     END LOOP;
 END

@@ -13,6 +13,7 @@ DECLARE
     again    boolean;
     reached  jsonb := {types_reached}(relation::oid);
     altered  text;
+    unread   oid[];
 BEGIN
     SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
     IF NOT FOUND THEN
@@ -22,8 +23,19 @@ BEGIN
     SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
     actions := coalesce(entry.actions, 'IUD');
     again := actions LIKE '%U%' AND (parts || relation) && {noted}('rewritten'::text);
+    -- Partitions that were dropped, and whose rows nobody had read before, stay among those that are known: the publisher's next
+    -- look finds them missing, and sends the whole table. All else of the table is recorded meanwhile.
+    unread := ARRAY(
+        SELECT leaf FROM unnest(known.partitions) AS leaf
+        WHERE actions LIKE '%D%' AND leaf <> ALL (parts || {noted}('dropping'::text))
+          AND NOT EXISTS (SELECT FROM pg_class WHERE oid = leaf));
+    IF unread <> '{{ }}' THEN
+        RAISE WARNING 'the rows of a dropped partition of % were not read before; all rows of that table are sent again',
+            relation::regclass;
+        INSERT INTO {notes} (note, relid) VALUES ('unrecorded', relation);
+    END IF;
     PERFORM {partitions_left}(
-        relation::oid, ARRAY(SELECT unnest(known.partitions) EXCEPT SELECT unnest(parts))::oid[], statement::text);
+        relation::oid, ARRAY(SELECT unnest(known.partitions) EXCEPT SELECT unnest(parts || unread))::oid[], statement::text);
     PERFORM {partitions_join}(
         relation::oid, ARRAY(SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions))::oid[], statement::text);
     IF {record_layout}(relation::oid) > 0 AND actions <> '' THEN
@@ -44,7 +56,8 @@ BEGIN
             {described}(relation::oid, known.definition::jsonb, now::jsonb, again::boolean)::jsonb, statement::text);
     END IF;
     UPDATE {current_tables} AS was
-    SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now, partitions = parts,
+    SET schemaname = now ->> 'schema', relname = now ->> 'table', definition = now,
+        partitions = ARRAY(SELECT unnest(parts || unread) ORDER BY 1),
         clones = {clones}(relation::oid), types = reached
     WHERE was.relid = relation;
     IF actions LIKE '%I%' THEN

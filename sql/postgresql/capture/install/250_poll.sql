@@ -48,6 +48,10 @@ BEGIN
     FOR leaf IN SELECT unnest(parts) EXCEPT SELECT unnest(known.partitions) LOOP
         again := again OR pg_relation_size(leaf) > 0;
     END LOOP;
+    -- Rows that went with a partition go with all others, where the whole table can follow.
+    UPDATE {tables} AS entry SET status = 'LOST'
+    WHERE entry.relid = relation AND entry.status = 'OK' AND NOT known.partitions <@ parts
+      AND entry.actions LIKE '%D%' AND entry.actions NOT LIKE '%U%';
     PERFORM {note}('dropping'::text, known.partitions::oid[]);
     PERFORM {note}('rewritten'::text, (CASE WHEN again THEN ARRAY[relation] ELSE '{{ }}' END)::oid[]);
     PERFORM {follow}(relation::oid, NULL::text);

@@ -4,5 +4,5 @@ FROM unnest(%(relations)s::text[]::regclass[], %(triggers)s::text[]) WITH ORDINA
 CROSS JOIN LATERAL {checked_late}(wanted.relid::oid) AS late (relid)
 WHERE NOT EXISTS (
     SELECT FROM pg_trigger AS made
-    WHERE made.tgrelid = late.relid AND made.tgname = wanted.tgname AND made.tgenabled = 'A'
-      AND made.tgfoid = {mark_function_name}::regprocedure)
+    WHERE made.tgrelid = late.relid AND made.tgname = wanted.tgname AND made.tgfoid = {mark_function_name}::regprocedure
+      AND {fires}(made::pg_trigger, 29::integer))

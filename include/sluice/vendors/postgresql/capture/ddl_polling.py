@@ -107,7 +107,7 @@ def poll(
     elif (left or passed) and (
         misread := connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchall()
     ):
-        changed = {TableName(*row) for row in misread}
+        changed = {TableName(schema, table) for schema, table, _ in misread}
         for one in passed:
             if one.name in changed:
                 raise TransientError(
@@ -242,7 +242,7 @@ def pin(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
     if not unpinned:
         return True
     event("event triggers lost", tables=len(unpinned))
-    if connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchone():
+    if _is_misread(connection, parts):
         return False
     with connection.transaction():
         for table in unpinned:
@@ -276,6 +276,10 @@ class MissedDdl:
             _poll_printed(connection, parts)
         connection.execute(composed("capture/ddl/looked", **parts), {"failed": failed})
 
+    def hurry(self) -> None:
+        """Look at the next opportunity, and not only when the minute is over."""
+        self._next = float("-inf")
+
     def queued(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
         """Whether anything is in the queue, or should be: what was not recorded is looked for now."""
         waiting, noted = connection.execute(composed("capture/queue/queued", **parts)).fetchone() or (False, False)
@@ -285,7 +289,13 @@ class MissedDdl:
 
 
 def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
-    """Nothing is sent once columns or partitions changed: those images may be printed as their sessions liked, and the
-    sweep refuses them (SLC-043)."""
-    if not connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchone():
+    """Nothing is sent once columns changed or partitions came: those images may be printed as their sessions liked, and
+    the sweep refuses them (SLC-043)."""
+    if not _is_misread(connection, parts):
         poll(connection, parts, CatalogStamp())
+
+
+def _is_misread(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
+    """Whether there may be images that nobody can read: partitions that went leave none."""
+    row = connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchone()
+    return bool(row and not row[2])

@@ -32,6 +32,7 @@ _EVENTS: dict[str, tuple[LiteralString, tuple[LiteralString, ...]]] = {
             "CREATE TABLE AS",
             "SELECT INTO",
             "CREATE SCHEMA",
+            "CREATE TRIGGER",
         ),
     ),
     "dropped": ("sql_drop", ()),

@@ -32,11 +32,17 @@ class CatalogStamp:
         """A comparison that was begun after the last look found nothing."""
         self._compared = self._seen
 
-    def unrecorded(self, name: TableName) -> SluiceError:
+    def unrecorded(self, name: TableName, *, went: bool) -> SluiceError:
         """What to say of a table whose columns are not what is recorded: that it stays so, or that it was altered since
-        the comparison before this one."""
-        if self._before and self._before._seen not in (None, self._seen):
-            return AlteredMeanwhile(247, f"the columns of {name} changed since somebody looked for changes", AGAIN)
+        the comparison before this one.
+
+        Args:
+            went: only partitions of it went, which the next look for changes mends.
+        """
+        if went or (self._before and self._before._seen not in (None, self._seen)):
+            return AlteredMeanwhile(
+                247, f"the columns or partitions of {name} changed since somebody looked for changes", AGAIN
+            )
         return SluiceError(
             43,
             f"the columns of {name} changed and the change was not recorded",

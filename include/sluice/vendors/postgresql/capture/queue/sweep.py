@@ -106,7 +106,8 @@ class PostgresSweep:
         if self._unchanged.look(self._connection, self._parts):
             return
         if misread := self._connection.execute(composed("capture/ddl/layout_mismatch", **self._parts)).fetchone():
-            raise self._unchanged.unrecorded(TableName(*misread))
+            schema, table, went = misread
+            raise self._unchanged.unrecorded(TableName(schema, table), went=went)
         self._unchanged.is_fine()
 
     def _read_layouts(self) -> None:
