@@ -178,6 +178,7 @@ def test_what_an_earlier_update_stored_is_not_what_a_slave_waits_for(world, acti
     carried.store("zurich")
     assert carried.awaited("zurich").update == replications.get(world.context.store, world.pair("zurich")).update_id
     carried.carry("zurich")
+    monkeypatch.setenv("SLUICE_RUN", "receive_initial_files/third/task/1")
     carried.receive("zurich")
     ends_well(world, "zurich")
 

@@ -113,9 +113,9 @@ def test_the_record_survives_and_knows_what_runs(layout, started):
 
 def test_only_one_starts_or_stops_at_a_time(layout):
     holder = (
-        "import sys; from pathlib import Path; from sluice.runtime.paths import Layout;"
+        "import sys; from pathlib import Path; from sluice.runtime.paths import RuntimePaths;"
         "from sluice.runtime.terminal import Progress; from sluice.runtime.state import alone\n"
-        "with alone(Layout(Path(sys.argv[1])), Progress()): print('mine', flush=True); sys.stdin.read()"
+        "with alone(RuntimePaths(Path(sys.argv[1])), Progress()): print('mine', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", holder, layout.home],
