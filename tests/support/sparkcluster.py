@@ -52,7 +52,7 @@ class SparkCluster:
 
     def imported(self) -> list[bool]:
         """For each worker whether its own copy of the product was used there."""
-        return [any((worker / "product").rglob("__pycache__/filling.*.pyc")) for worker in self.workers]
+        return [any((worker / "product").rglob("__pycache__/task.*.pyc")) for worker in self.workers]
 
 
 @pytest.fixture(scope="session")
