@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sluice import errors, hints
-from sluice.cli import parser
+from sluice.cli import explain, parser
 from sluice.errors import FencedError, LogBehind, LogTrimmed, SluiceError, TransientError
 from sluice.model.names import Pair
 from sluice.state.replication import Event
@@ -77,13 +77,7 @@ def _said(call: ast.Call) -> str:
 
 
 ALL = list(raised())
-RUNBOOK = (PROJECT / "include" / "docs" / "runbook.md").read_text(encoding="utf-8")
-ROWS = {
-    int(code): (meaning, safe, command)
-    for code, meaning, safe, command in re.findall(
-        r"^\| SLC-(\d{3}) \| (.*) \| (.*) \| (.*) \|$", RUNBOOK, re.MULTILINE
-    )
-}
+ROWS = {int(one.code[4:]): (one.meaning, one.safe, one.remedy) for one in explain.entries().values()}
 # What somebody can do: a hint has at least one of these.
 TYPED = re.compile(
     r"airflow |then type|ask for |change |"
@@ -111,6 +105,21 @@ def test_a_code_has_one_meaning():
             assert code in SHARED, f"SLC-{code:03d} is raised in several places: {[one.place for one in places]}"
             strange = [one for one in places if not re.search(SHARED[code], one.fact)]
             assert not strange, f"SLC-{code:03d} means something else there"
+
+
+@pytest.mark.parametrize("word", ["SLC-041", "slc-41", " 41", "041"])
+def test_a_code_is_explained_however_it_is_typed(word, capsys):
+    assert parser.main(["explain", word]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("SLC-041: the name of a trigger")
+    assert "\nSafe: " in shown
+    assert "\nTo do: " in shown
+
+
+@pytest.mark.parametrize("word", ["SLC-999", "x", "", "-1"])
+def test_a_code_that_is_none_is_refused(word, capsys):
+    assert parser.main(["explain", "--", word]) == 1
+    assert "SLC-343" in capsys.readouterr().err
 
 
 def test_nothing_is_decided_by_the_number_of_an_error():
@@ -160,7 +169,7 @@ def test_no_error_is_made_without_a_hint():
         SluiceError(1, "a fact")
 
 
-def test_the_runbook_says_of_each_error_whether_it_is_tried_again():
+def test_the_page_of_errors_says_of_each_error_whether_it_is_tried_again():
     kinds = {one.code: one.kind for one in ALL} | {code: kind.__name__ for code, kind, _ in _STATES.values()}
     transient = {code for code, kind in kinds.items() if passes(kind)}
     said = {code for code, (_, safe, _) in ROWS.items() if "tried again" in safe}
@@ -169,7 +178,7 @@ def test_the_runbook_says_of_each_error_whether_it_is_tried_again():
     assert said - transient == set()
 
 
-def test_what_the_runbook_lets_one_unpause_is_what_a_drain_stands_on():
+def test_what_the_page_of_errors_lets_one_unpause_is_what_a_drain_stands_on():
     """An initial update unpauses by itself: no entry that names it alone speaks of unpausing."""
     for code, (_, _, command) in ROWS.items():
         if "unpause" in command and "initial_update" in command and code != 96:

@@ -22,7 +22,7 @@ from sluice.vendors.postgresql import session
 PROJECT = Path(__file__).resolve().parents[2]
 DOCS = PROJECT / "include" / "docs"
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *DOCS.rglob("*.md"), PROJECT / "sql" / "README.md"])
-RUNBOOK = (DOCS / "runbook.md").read_text(encoding="utf-8")
+ERROR_PAGE = (DOCS / "errors.md").read_text(encoding="utf-8")
 CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 
 # The part of configuration.md that explains a model begins with this title.
@@ -108,14 +108,14 @@ def used_codes() -> set[str]:
     return {f"SLC-{number:03d}" for number in numbers} | {f"SLC-{number}" for number in launcher}
 
 
-def test_the_runbook_explains_every_error_code_and_no_other():
-    explained = [row[0] for row in rows(RUNBOOK) if re.fullmatch(r"SLC-\d{3}", row[0])]
+def test_the_page_of_errors_explains_every_error_code_and_no_other():
+    explained = [row[0] for row in rows(ERROR_PAGE) if re.fullmatch(r"SLC-\d{3}", row[0])]
     assert len(explained) == len(set(explained))
     assert set(explained) == used_codes()
 
 
 def test_each_code_has_a_meaning_what_is_safe_and_what_to_type():
-    explained = [row for row in rows(RUNBOOK) if row[0].startswith("SLC-")]
+    explained = [row for row in rows(ERROR_PAGE) if row[0].startswith("SLC-")]
     assert not [row for row in explained if len(row) != 4 or not all(row)]
 
 

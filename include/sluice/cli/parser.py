@@ -98,6 +98,10 @@ def parser() -> argparse.ArgumentParser:
     trigger.add_argument("--wait", action="store_true", help="until it has ended; exit 0 only if it succeeded")
     trigger.set_defaults(run=_trigger)
 
+    explain = commands.add_parser("explain", help="what an error's code means, what is safe, and what to do")
+    explain.add_argument("code", metavar="CODE", help="such as SLC-041, or 41")
+    explain.set_defaults(run=_explain)
+
     for name, what in (("pause", "stop"), ("unpause", "go on with")):
         switch = commands.add_parser(name, help=f"{what} draining to slaves, or publishing; nothing is lost")
         switch.add_argument("source", metavar="SOURCE", help="its name in the configuration")
@@ -257,6 +261,13 @@ def _trigger(options: argparse.Namespace) -> int:
     from sluice.cli import airflow_commands
 
     return airflow_commands.trigger(options.dag, options.choices, options.conf, wait=options.wait)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from sluice.cli.explain import explain
+
+    print(explain(options.code))
+    return 0
 
 
 def _switch(options: argparse.Namespace) -> int:
