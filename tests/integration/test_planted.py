@@ -46,6 +46,7 @@ OTHERS = {
     "integer": ["int2", "int8", "text", "anyelement"],
     "tid": ["text", "anyelement"],
     "record": ["text", "anyelement"],
+    "pg_trigger": ["record", "text", "anyelement"],
 }
 OURS = """
     SELECT proname, ARRAY(SELECT format_type(type, NULL) FROM unnest(proargtypes) AS type), pg_get_function_result(oid),

@@ -60,6 +60,8 @@ _ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
 
 # Said by a transaction that takes changes out of a queue; `capture/guard` refuses all others.
 PURGE = "SET LOCAL sluice.purge = on"
+# All that waits for the commit is done now: the second time what triggers of ours have put off once more (R1).
+ALL_CHECKED = "SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL IMMEDIATE"
 _READ_ONLY = (
     "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean, source, "
     "quote_ident(current_user), quote_ident(current_database()) "

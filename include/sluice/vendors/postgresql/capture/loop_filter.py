@@ -12,7 +12,7 @@ from psycopg import sql
 
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture import install, own_ddl
-from sluice.vendors.postgresql.session import PURGE, Connection, composed
+from sluice.vendors.postgresql.session import ALL_CHECKED, PURGE, Connection, composed
 
 
 class LoopFilter:
@@ -47,7 +47,7 @@ class LoopFilter:
         if not self._masters:
             return
         # What constraints and their triggers put off belongs to it. A queue is never analysed, and may be long.
-        self._connection.execute(f"SET CONSTRAINTS ALL IMMEDIATE; SET LOCAL enable_seqscan = off; {PURGE}")
+        self._connection.execute(f"{ALL_CHECKED}; SET LOCAL enable_seqscan = off; {PURGE}")
         # Anew: one that was installed meanwhile has triggers on what we had not written to yet.
         for master in self._there():
             queue = sql.Identifier(master.schema, master.name("queue"))

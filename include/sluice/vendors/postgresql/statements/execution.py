@@ -19,7 +19,7 @@ from sluice.model.statement import Answer, NodeOutcome, Statement, compared
 from sluice.vendors.postgresql.capture import own_ddl
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import PINNED, PURGE, Connection, composed, explained
+from sluice.vendors.postgresql.session import ALL_CHECKED, PINNED, PURGE, Connection, composed, explained
 from sluice.vendors.postgresql.statements import parser
 from sluice.vendors.postgresql.statements.parser import DefaultsTarget
 
@@ -68,7 +68,7 @@ def issue(
         try:
             answer = _run(connection, statement.sql, statement.max_rows, reads=parsed.reads)
             # What its constraints and their triggers still have to do belongs to it.
-            connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            connection.execute(ALL_CHECKED)
             _look_up_in_catalog(connection)
         except psycopg.errors.ActiveSqlTransaction as error:
             raise parser.cannot_be_in_a_transaction(str(error).partition(" cannot")[0]) from None
