@@ -51,7 +51,6 @@ class PostgresReading:
     def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
         """Every row of a table, in the text format, in no order."""
         self._begin(name)
-        keep_shape(self._session, name)
         rows = relations.rows_of(self._session, name)
         return self._rows(composed("read/compare/unsorted", columns=listed(columns), rows=rows), name)
 
@@ -68,8 +67,6 @@ class PostgresReading:
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
         """The next rows of a range, in the text format; with the key of the last, None if no more follow."""
         self._begin(within.table)
-        with _as_shown(within.table):
-            keep_shape(self._session, within.table)
         order = relations.order(self._session, within.table)
         if order is None or order.sign != within.order:
             raise SluiceError(
@@ -88,7 +85,7 @@ class PostgresReading:
     def _begin(self, table: TableName) -> None:
         self._session.execute("SAVEPOINT reading")
         with _as_shown(table):
-            planned_code.hold(self._session, table)
+            keep_shape(self._session, table)
         # Asked beside it: the snapshot does not show what somebody has made since, and a plan would run.
         planned_code.expect_none(self._beside, [table], self._trusted)
 
