@@ -85,6 +85,23 @@ def test_what_was_left_blank_reached_no_job(sent, page, api):
     assert (standing("zurich")["status"], standing("zurich")["different"]) == ("NORMAL", 0)
 
 
+def test_a_slave_is_filled_in_the_mode_that_a_person_picks(sent, page, api, tmp_path_factory):
+    pictures = tmp_path_factory.mktemp("modes")
+    form = TriggerForm(page, "initial_update")
+    form.pick("slaves", "geneva")
+    form.open("Advanced")
+    form.field("mode").locator("input").first.click()
+    shot(page, pictures, "modes")
+    form.pick("mode", "online: block by block, while changes are delivered")
+    shot(page, pictures, "online")
+    run = form.send()
+    assert outcome(page, "initial_update", run).badge == "Success"
+    shot(page, pictures, "ended")
+    tasks = api.ask(f"/api/v2/dags/initial_update/dagRuns/{quote(run)}/taskInstances")["task_instances"]
+    assert {one["task_id"]: one["state"] for one in tasks}["blocks"] == "success"
+    assert (standing("geneva")["status"], standing("geneva")["different"]) == ("NORMAL", 0)
+
+
 @pytest.mark.parametrize(
     ("dag", "missing"),
     [
