@@ -18,6 +18,7 @@ class Line:
     Attributes:
         port: where it listens on the loopback.
         cut_at: the word of a client that ends its session, once; empty for none.
+        cut_after: how many times a client may say something until its session ends, once; 0 for always.
         delivered: whether the server gets that word, and has answered, before the client's session is cut.
         then_down: nobody gets through once it was cut.
         down: nobody gets through.
@@ -29,6 +30,7 @@ class Line:
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
         self.cut_at = b""
+        self.cut_after = 0
         self.delivered = True
         self.then_down = False
         self.down = self.forgetful = False
@@ -52,8 +54,7 @@ class Line:
         threading.Thread(target=self._back, args=(server, client), daemon=True).start()
         with suppress(OSError):
             while said := client.recv(65536):
-                if self.cut_at and self.cut_at in said:
-                    self.cut_at = b""
+                if self._cuts(said):
                     self.down = self.then_down
                     client.shutdown(socket.SHUT_WR)
                     if not self.delivered:
@@ -62,6 +63,15 @@ class Line:
                         return
                 server.sendall(_without_options(said) if self.forgetful else said)
         server.close()
+
+    def _cuts(self, said: bytes) -> bool:
+        if self.cut_after:
+            self.cut_after -= 1
+            return not self.cut_after
+        if self.cut_at and self.cut_at in said:
+            self.cut_at = b""
+            return True
+        return False
 
     def _back(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):

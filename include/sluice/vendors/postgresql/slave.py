@@ -361,18 +361,19 @@ class PostgresSlave:
     def _open(self) -> Connection:
         if self._session is None or self._session.closed:
             session = ownership.session_on_slave(self.info, f"drain {self.pair.slave}", self.schema, self.masters)
-            # Data and position stand or fall together, so a crash of the slave only makes the log deliver again (R3).
-            session.execute("SET synchronous_commit = off")
-            session.execute("SET work_mem = '64MB'")
-            # What the driver prepares by itself it gives up after a rollback, and everything else that is prepared too.
-            session.prepare_threshold = None
-            try:
-                # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
-                session.execute("SET session_replication_role = replica")
-                self._silent = True
-            except psycopg.errors.InsufficientPrivilege:
-                self._silent = False
-            self._writer, self._one_to_one = TableWriter(session, self.mapper), None
+            with translated("beginning a session on the slave"):
+                # Data and position stand or fall together: a crash of the slave only makes the log deliver again (R3).
+                session.execute("SET synchronous_commit = off")
+                session.execute("SET work_mem = '64MB'")
+                # What the driver prepares by itself it gives up after a rollback, and all else that is prepared too.
+                session.prepare_threshold = None
+                try:
+                    # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
+                    session.execute("SET session_replication_role = replica")
+                    self._silent = True
+                except psycopg.errors.InsufficientPrivilege:
+                    self._silent = False
+                self._writer, self._one_to_one = TableWriter(session, self.mapper), None
             self._session = session
         return self._session
 
