@@ -23,6 +23,8 @@ def fact(one: Unwatched) -> str:
             return f"{one.name} does not exist: it is called {related} now, and captured under that name"
         case Reason.OTHER_KIND:
             return f"{one.name} is not a table, and is not captured"
+        case Reason.COLUMNLESS:
+            return f"{one.name} has no column, and is not captured until it gets one"
         case Reason.PARTITION:
             return f"{one.name} is a partition of {related}, and captured as rows of that alone"
         case Reason.CONFIGURED_SINCE:
@@ -42,7 +44,7 @@ def note(context: Context, source: str, one: Unwatched) -> str:
             hint = f"all other tables go on. If the name is wrong, {mend}"
         case Reason.RENAMED:
             hint = f"nothing is lost. Name it by its new name, for its slaves, too: {mend}"
-        case Reason.OTHER_KIND | Reason.PARTITION:
+        case Reason.OTHER_KIND | Reason.COLUMNLESS | Reason.PARTITION:
             hint = f"all other tables go on; {mend}"
         case Reason.CONFIGURED_SINCE:
             hint = f"all other tables go on; type: {bootstrap}, then initial_update for slaves that have no copy of it"

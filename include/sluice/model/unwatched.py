@@ -14,6 +14,7 @@ class Reason(Enum):
     MISSING = "there is no table of this name"
     RENAMED = "it was renamed, and is watched under its new name"
     OTHER_KIND = "what bears the name is not a table"
+    COLUMNLESS = "it has no column"
     PARTITION = "it is a partition of a watched table"
     CONFIGURED_SINCE = "the configuration names it since the last bootstrap"
     OWNER = "our role is not a member of its owner"
@@ -22,7 +23,7 @@ class Reason(Enum):
     @property
     def loses(self) -> bool:
         """Whether there are rows that no slave gets."""
-        return self in (Reason.CONFIGURED_SINCE, Reason.OWNER, Reason.PENDING)
+        return self in (Reason.COLUMNLESS, Reason.CONFIGURED_SINCE, Reason.OWNER, Reason.PENDING)
 
 
 @dataclass(frozen=True)

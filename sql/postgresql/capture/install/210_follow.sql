@@ -1,7 +1,8 @@
 -- Brings what is recorded of a watched table up to what it is now, and sends an ALTER if that is something else. The
 -- layout's key comes first: images of the new shape, and the command itself, are read by it (R7). Rows that came or went
 -- with the table, and fired no trigger, are put into the stream after that (R9). Where a type of a user is another one, rows are
--- that were not written, and nobody can carry that; but for a statement of ours, which does the same on every slave.
+-- that were not written, and nobody can carry that; but for a statement of ours, which does the same on every slave. A table whose
+-- last column went counts as dropped, until it has one again: an image lists columns.
 CREATE OR REPLACE FUNCTION {follow}(relation oid, statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $follow$
 DECLARE
@@ -21,6 +22,10 @@ BEGIN
         RETURN;
     END IF;
     SELECT * INTO STRICT entry FROM {tables} AS registered WHERE registered.relid = relation;
+    IF now IS NULL THEN
+        PERFORM {release_table}(relation::oid, entry.trigger_name::text), {forget}(relation::oid, statement::text);
+        RETURN;
+    END IF;
     actions := coalesce(entry.actions, 'IUD');
     again := actions LIKE '%U%' AND (parts || relation) && {noted}('rewritten'::text);
     -- Partitions that were dropped, and whose rows nobody had read before, stay among those that are known: the publisher's next

@@ -14,6 +14,7 @@ BEGIN
     WHERE class.oid = relation AND class.relkind IN ('r', 'p') AND class.relpersistence <> 't';
     SELECT * INTO entry FROM {wants}(name.schemaname::text, name.relname::text);
     IF entry IS NULL
+        OR {table_definition}(relation::oid) IS NULL
         OR entry.wildcard AND NOT (SELECT detection FROM {settings})
         OR entry.wildcard AND NOT EXISTS (SELECT FROM ({eligible}) AS living WHERE living.relid = relation)
         OR EXISTS (SELECT FROM pg_partition_ancestors(relation) AS above (relid) JOIN {tables} AS whole USING (relid))

@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION {poll}(relation oid) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $poll$
 DECLARE
     known  {current_tables};
+    called text := (SELECT entry.trigger_name FROM {tables} AS entry WHERE entry.relid = relation);
     now    jsonb := {table_definition}(relation::oid);
     parts  oid[];
     leaf   oid;
@@ -19,7 +20,7 @@ BEGIN
         PERFORM {adopt}(relation::oid, NULL::text);
         RETURN true;
     ELSIF now IS NULL THEN
-        PERFORM {forget}(relation::oid, NULL::text);
+        PERFORM {release_table}(relation::oid, called::text), {forget}(relation::oid, NULL::text);
         RETURN true;
     END IF;
     parts := {partitions}(relation::oid);

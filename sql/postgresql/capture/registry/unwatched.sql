@@ -1,11 +1,13 @@
 -- Of these tables, and of those that the registry lists as WANTED, the ones that it does not watch: what bears the name, if
--- anything does; whether it is listed; whether our role may watch it; the watched table that it is a partition of.
+-- anything does; whether it has no column; whether it is listed; whether our role may watch it; the watched table that it is a partition of.
 WITH named AS (
     SELECT schemaname, tablename FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schemaname, tablename)
     UNION
     SELECT schemaname, tablename FROM {tables} WHERE status = 'WANTED'
 )
-SELECT named.schemaname, named.tablename, class.relkind, listed.status IS NOT NULL, pg_has_role(class.relowner, 'USAGE'),
+SELECT named.schemaname, named.tablename, class.relkind,
+       NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = class.oid AND a.attnum > 0 AND NOT a.attisdropped),
+       listed.status IS NOT NULL, pg_has_role(class.relowner, 'USAGE'),
        whole.schemaname, whole.tablename
 FROM named
 LEFT JOIN pg_namespace AS namespace ON namespace.nspname = named.schemaname

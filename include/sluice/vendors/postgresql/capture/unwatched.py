@@ -20,13 +20,14 @@ _TABLES = ("r", "p")
 def missing(
     connection: Connection, parts: Parts | None, names: Collection[TableName]
 ) -> dict[TableName, TableName | None]:
-    """Which of these are no tables of the source, each with what it is called now if it was renamed.
+    """Which of these are no tables of the source with columns, each with what it is called now if it was renamed.
 
     Args:
         parts: None where the DbResources are not installed.
     """
     found = relations.there(connection, names)
-    absent = [name for name in names if name not in found or found[name][1] not in _TABLES]
+    empty = relations.columnless(connection, found)
+    absent = [name for name in names if name in empty or name not in found or found[name][1] not in _TABLES]
     return {name: called_now(connection, parts, name) if parts else None for name in absent}
 
 
@@ -66,13 +67,15 @@ def among(connection: Connection, parts: Parts | None, names: Collection[TableNa
 
 def _registry(connection: Connection, parts: Parts, names: Collection[TableName]) -> Iterator[Unwatched]:
     rows = connection.execute(composed("capture/registry/unwatched", **parts), relations.among(names)).fetchall()
-    for schema, table, kind, listed, ours, *whole in rows:
+    for schema, table, kind, columnless, listed, ours, *whole in rows:
         name = TableName(schema, table)
         if kind is None:
             renamed = called_now(connection, parts, name)
             yield Unwatched(name, Reason.RENAMED, (renamed,)) if renamed else Unwatched(name, Reason.MISSING)
         elif kind not in _TABLES:
             yield Unwatched(name, Reason.OTHER_KIND)
+        elif columnless:
+            yield Unwatched(name, Reason.COLUMNLESS)
         elif whole[0] is not None:
             yield Unwatched(name, Reason.PARTITION, (TableName(*whole),))
         elif not listed:

@@ -100,6 +100,11 @@ def there(connection: Connection, names: Iterable[TableName]) -> dict[TableName,
     return {TableName(schema, table): (number, kind) for schema, table, number, kind in rows}
 
 
+def columnless(connection: Connection, names: Iterable[TableName]) -> set[TableName]:
+    """Those of these tables that have no column."""
+    return {TableName(*row) for row in connection.execute(composed("catalog/columnless"), among(names))}
+
+
 def columns(connection: Connection, name: TableName) -> list[Column]:
     """The columns in order; none if there is no such table."""
     rows = connection.execute(composed("catalog/columns"), {"schema": name.schema, "table": name.table})
