@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
+from support.older import SERVER_ENV, cluster
 from support.places import port, server_directory
 
 from sluice import shell
@@ -25,7 +26,9 @@ os.environ.pop(shell.CLI_ENV, None)
 
 # A process that is killed loses what it had not written; only a machine loses what it had not flushed. And nobody
 # guesses the passwords of servers that live for minutes: a login takes one round of hashing, not thousands.
-QUICK = "fsync = off\nfull_page_writes = off\nscram_iterations = 1"
+QUICK = "fsync = off\nfull_page_writes = off"
+if SERVER_ENV not in os.environ:
+    QUICK += "\nscram_iterations = 1"
 
 _numbers = count(1)
 
@@ -113,7 +116,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server; its data goes with the session."""
     with server_directory(tmp_path_factory.mktemp("server")) as directory:
-        made = Server(Cluster(directory))
+        made = Server(cluster(directory))
         made.start()
         yield made
         made.cluster.remove()

@@ -1,19 +1,46 @@
-"""A server of the version that the package has besides: what newer ones know, it does not."""
+"""Servers of older versions: the one that the package has besides, and the oldest that is supported, of the machine itself."""
 
 from __future__ import annotations
 
+import os
+import re
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 from sluice.runtime import postgres_dirs
-from sluice.runtime.postgres import Cluster
+from sluice.runtime.postgres import SUPERUSER, Cluster
+
+
+# A directory with `postgres` and `initdb`, of which a session's server is.
+SERVER_ENV = "SLUICE_TEST_POSTGRES"
 
 
 class Older(Cluster):
     """PostgreSQL 16."""
 
     locale: ClassVar = ["--locale=C.UTF-8"]
+
+
+class Installed(Cluster):
+    """The server whose programs are in the directory that the environment names."""
+
+    locale: ClassVar = Older.locale
+
+    @property
+    def bin(self) -> Path:
+        """As the machine's package has them, for everybody."""
+        return Path(os.environ[SERVER_ENV])
+
+    def _write(self, name: str, text: str) -> None:
+        # Before 16 a map of users knows no `all`.
+        super()._write(name, re.sub(r"\ball$", SUPERUSER, text) if name == "pg_ident.conf" else text)
+
+
+def cluster(directory: Path) -> Cluster:
+    """The server of a test session: the packaged one, unless the environment names another."""
+    return (Installed if SERVER_ENV in os.environ else Cluster)(directory)
 
 
 @pytest.fixture(scope="module")
