@@ -21,7 +21,8 @@ INDEXES = {
 
 @pytest.mark.parametrize(("text", "expressions"), INDEXES.items(), ids=INDEXES)
 def test_every_expression_of_an_index_is_found(text, expressions):
-    assert list(definition_text.index(text).expressions) == expressions
+    found = definition_text.index(text)
+    assert [*found.expressions, *found.conditions] == expressions
 
 
 CONSTRAINTS = {
@@ -37,7 +38,8 @@ CONSTRAINTS = {
 
 @pytest.mark.parametrize(("text", "expressions"), CONSTRAINTS.items(), ids=CONSTRAINTS)
 def test_every_expression_of_a_constraint_is_found(text, expressions):
-    assert list(definition_text.constraint(text).expressions) == expressions
+    found = definition_text.constraint(text)
+    assert [*found.expressions, *found.conditions] == expressions
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 -- see "Definitions that travel" in include/docs/security.md. A tree names a function or an operator by its number, and shows
 -- values as bytes, so that no value is taken for one. What stands in none of these lists is told, also a kind of node that is
 -- new to us.
-WITH printed (name, tree) AS (
+WITH RECURSIVE printed (name, tree) AS (
     SELECT conname, conbin::text FROM pg_constraint
     WHERE contype = 'c' AND (conrelid = to_regclass({model}) OR contypid = ANY ({domains}::text[]::regtype[]))
     UNION ALL
@@ -15,18 +15,42 @@ WITH printed (name, tree) AS (
     CROSS JOIN regexp_matches(tree, ':opnos? (?:\(o )?([\d ]+)', 'g') AS found
     CROSS JOIN regexp_split_to_table(rtrim(found[1]), ' +') AS number
     LEFT JOIN pg_operator AS operator ON operator.oid = number::oid
+), as_json (name, type) AS (
+    -- What is written as JSON, down to what its types are made of.
+    SELECT name, found[1]::oid
+    FROM printed, regexp_matches(tree, ':\w*type\w* (\d+)', 'gi') AS found
+    WHERE tree ~ '[ (]\{{JSONCONSTRUCTOREXPR' OR EXISTS (
+        SELECT FROM called JOIN pg_proc ON pg_proc.oid = called.function
+        WHERE called.name = printed.name AND proname ~ '(^|_)to_jsonb?$|^jsonb?_build_')
+    UNION
+    SELECT name, part.type
+    FROM as_json
+    JOIN pg_type AS whole ON whole.oid = as_json.type
+    CROSS JOIN LATERAL (
+        SELECT whole.typelem
+        UNION ALL SELECT whole.typbasetype
+        UNION ALL SELECT atttypid FROM pg_attribute WHERE attrelid = whole.typrelid AND attnum > 0 AND NOT attisdropped
+    ) AS part (type)
+    WHERE part.type <> 0
+), run (name, function) AS (
+    SELECT name, function FROM called
+    UNION
+    -- A cast to it is looked up, and called, when a value of such a type is written.
+    SELECT as_json.name, castfunc::oid
+    FROM as_json
+    JOIN pg_cast ON castsource = as_json.type AND casttarget IN ('json'::regtype, 'jsonb'::regtype)
 ), doubted (name, what) AS (
-    SELECT called.name, coalesce(format('%I.%I', namespace.nspname, function.proname), 'an operator without a function')
-    FROM called
-    LEFT JOIN pg_proc AS function ON function.oid = called.function
+    SELECT run.name, coalesce(format('%I.%I', namespace.nspname, function.proname), 'an operator without a function')
+    FROM run
+    LEFT JOIN pg_proc AS function ON function.oid = run.function
     LEFT JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
-    WHERE called.function IS DISTINCT FROM 0
+    WHERE run.function IS DISTINCT FROM 0
       -- What came with the server has a number below this. Others cannot make anything there.
       AND NOT coalesce(function.oid < 16384 AND namespace.nspname = 'pg_catalog' AND (
           function.provolatile = 'i'
           OR function.provolatile = 's' AND (
-              EXISTS (SELECT FROM pg_operator WHERE oprcode = function.oid)
-              OR EXISTS (SELECT FROM pg_cast WHERE castfunc = function.oid))
+              EXISTS (SELECT FROM pg_operator WHERE oprcode = function.oid AND pg_operator.oid < 16384)
+              OR EXISTS (SELECT FROM pg_cast WHERE castfunc = function.oid AND pg_cast.oid < 16384))
           OR function.proname = ANY (ARRAY[
               -- moments
               'now', 'transaction_timestamp', 'statement_timestamp', 'clock_timestamp', 'timeofday', 'age', 'date_add',

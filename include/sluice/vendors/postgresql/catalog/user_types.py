@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from graphlib import TopologicalSorter
+from itertools import pairwise
 
 from psycopg import sql
 
@@ -18,7 +20,8 @@ from sluice.vendors.postgresql.session import Connection, composed
 
 _RANGE = ["SUBTYPE", "MULTIRANGE_TYPE_NAME"]
 # What may follow the type of a domain, in this order.
-_BEHIND = ("COLLATE", "DEFAULT", "NOT", "CONSTRAINT")
+_BEHIND = ("COLLATE", "DEFAULT", "NOT")
+_CHECK = re.compile(r"CONSTRAINT \S+ CHECK \(\)(?: NOT VALID)?")
 
 
 def needed(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
@@ -33,12 +36,20 @@ def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames
         SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another,
             SLC-321, SLC-322, see `ddl.definition_text` and `catalog.type_names`.
     """
-    made, known = [], TypeNames(connection)
+    return list(dict.fromkeys(making(connection, types, names)))
+
+
+def making(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> Iterator[TableName]:
+    """The same, with the name of the type behind each step.
+
+    No step makes two checks: where the next one has a value of the type, reading it runs those that the type has.
+    """
+    known = TypeNames(connection)
     for name, one in lacking(connection, types, names):
         schemas.provide(connection, name.schema)
-        connection.execute(_created(name, one, names.within(one.definition or ""), known))
-        made.append(name)
-    return made
+        for statement in _created(name, one, names.within(one.definition or ""), known):
+            connection.execute(statement)
+            yield name
 
 
 def lacking(
@@ -62,12 +73,26 @@ def lacking(
             yield name, one
 
 
-def _created(name: TableName, one: UserType, text: str, types: TypeNames) -> sql.Composed:
-    """The statement that makes a type, whose parts are looked up."""
+def _created(name: TableName, one: UserType, text: str, types: TypeNames) -> Iterator[sql.Composed]:
+    """The statements that make a type, whose parts are looked up."""
     made = sql.Identifier(name.schema, name.table)
     pieces = definition_text.pieces(text)
     if one.kind == "DOMAIN" and pieces and pieces[0].shape == "AS":
-        return sql.SQL("CREATE DOMAIN {} AS {}").format(made, _domain(pieces[1:], types))
+        places = [place for place, piece in enumerate(pieces) if piece.shape == "CONSTRAINT"]
+        first, *checks = (pieces[start:end] for start, end in pairwise([1, *places, len(pieces)]))
+        if {piece.shape.upper() for piece in first} & {"CHECK", "CONSTRAINT"} or not all(
+            _CHECK.fullmatch(definition_text.shape(check)) for check in checks
+        ):
+            raise definition_text.unprinted(text)
+        yield sql.SQL("CREATE DOMAIN {} AS {}").format(made, _domain(first, types))
+        yield from (sql.SQL("ALTER DOMAIN {} ADD {}").format(made, _verbatim(check)) for check in checks)
+    else:
+        yield _created_type(made, one, text, pieces, types)
+
+
+def _created_type(
+    made: sql.Identifier, one: UserType, text: str, pieces: Sequence[Piece], types: TypeNames
+) -> sql.Composed:
     kind = definition_text.shape(pieces)
     if one.kind != "TYPE" or kind not in ("AS ()", "AS ENUM ()", "AS RANGE ()"):
         raise definition_text.unprinted(text)
@@ -87,7 +112,7 @@ def _created(name: TableName, one: UserType, text: str, types: TypeNames) -> sql
 
 
 def _domain(pieces: Sequence[Piece], types: TypeNames) -> sql.Composed:
-    """What follows CREATE DOMAIN, its name and AS."""
+    """What follows CREATE DOMAIN, its name and AS, up to its checks."""
     end = next((place for place, piece in enumerate(pieces) if piece.shape in _BEHIND), len(pieces))
     kind, more = types.type(definition_text.written(pieces[:end])), pieces[end:]
     collation: sql.Composable = sql.SQL("")

@@ -59,10 +59,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Definition:
-    """A constraint or an index: what follows its name when it is made, and the expressions in it."""
+    """A constraint or an index: what follows its name when it is made, and the expressions and conditions in it."""
 
     text: str
     expressions: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
 
 
 def pieces(text: str) -> tuple[Piece, ...]:
@@ -111,11 +112,11 @@ def constraint(text: str) -> Definition:
         raise unprinted(text)
     groups = [piece for piece in found if piece.shape == "()"]
     if found[0].shape == "CHECK":
-        return Definition(written(found), (groups[0].text,))
+        return Definition(written(found), conditions=(groups[0].text,))
     if found[0].shape != "EXCLUDE":
         return Definition(written(found))
-    wheres = [after.text for before, after in pairwise(found) if before.shape == "WHERE"]
-    return Definition(written(found), (*_elements(groups[0], text), *wheres))
+    wheres = tuple(after.text for before, after in pairwise(found) if before.shape == "WHERE")
+    return Definition(written(found), tuple(_elements(groups[0], text)), wheres)
 
 
 def index(text: str) -> Definition:
@@ -125,10 +126,8 @@ def index(text: str) -> Definition:
         raise unprinted(text)
     named = next(place for place, piece in enumerate(found) if piece.shape == "()")
     where = next((place for place, piece in enumerate(found) if piece.shape == "WHERE"), None)
-    expressions = list(_elements(found[named], text))
-    if where is not None:
-        expressions.append(f"({written(found[where + 1 :])})")
-    return Definition(written(found), tuple(expressions))
+    conditions = () if where is None else (f"({written(found[where + 1 :])})",)
+    return Definition(written(found), tuple(_elements(found[named], text)), conditions)
 
 
 def counter(text: str) -> str:

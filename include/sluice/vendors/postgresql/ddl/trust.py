@@ -1,7 +1,9 @@
 """Which definitions of the master a slave makes by itself: those whose expressions call nothing but what is known.
 
 The slave's own server reads them, as checks of a table that is made for it and rolled back. No row comes into it, and a
-check is planned with the first row alone, so that nothing is evaluated. See "Definitions that travel" in security.md.
+check is planned with the first row alone, so that nothing is evaluated but the values that stand in it. To read a value
+runs the checks of its type: so types come first, and what follows one that is doubted is not read at all. See
+"Definitions that travel" in security.md.
 """
 
 from __future__ import annotations
@@ -31,11 +33,13 @@ class Expression:
         place: what tells it from others: the number of a column, or a name, and the text.
         told: whose it is, with the text of the definition, for people.
         text: what goes into a statement, in brackets of its own.
+        type: what it becomes, by a cast that nobody has written.
     """
 
     place: tuple[object, ...]
     told: str
     text: str
+    type: str | None = None
 
 
 def doubts(
@@ -60,24 +64,31 @@ def doubts(
     """
     known = {one.place for one in _expressions(before)} if before else set()
     new = [] if there else [one for one in _expressions(table) if one.place not in known]
+    texts = {names.of(one.name): f"the type {names.of(one.name)}, {one.definition}" for one in table.types}
+    unread = dict(texts)
     with connection.transaction(force_rollback=True):
-        made = user_types.provide(connection, table.types, names)
-        if not (made or new):
+        for name in user_types.making(connection, table.types, names):
+            unread.pop(name, None)
+            if found := _doubtful(connection, names, [name]):
+                called = ", ".join(sorted({what for some in found.values() for what in some}))
+                rest = [*unread.values(), *(one.told for one in new)]
+                return (f"{texts[name]}, calls {called}", *(f"{one}, is not read before that" for one in rest))
+        if not new:
             return ()
-        if new:
-            _model(connection, table, new, types)
-        query = composed(
-            "catalog/doubtful",
-            model=sql.Literal(regclass(_MODEL)),
-            domains=sql.Literal([regclass(name) for name in made]),
-            trusted=sql.Literal(sorted(names.mapper.trusted)),
-        )
-        found: dict[str, list[str]] = dict(connection.execute(query).fetchall())
+        _model(connection, table, new, types)
+        found = _doubtful(connection, names)
     told = {f"sluice_{place}": one.told for place, one in enumerate(new)}
-    texts = {names.of(one.name): one.definition for one in table.types}
-    # Whatever else it is called by is a check or the default of a type that is made for it.
-    others = ", ".join(f"the type {name}, {texts.get(name)}" for name in made)
-    return tuple(f"{told.get(name, others)}, calls {', '.join(what)}" for name, what in sorted(found.items()))
+    return tuple(f"{told[name]}, calls {', '.join(what)}" for name, what in sorted(found.items()))
+
+
+def _doubtful(connection: Connection, names: SlaveNames, domains: Sequence[TableName] = ()) -> dict[str, list[str]]:
+    query = composed(
+        "catalog/doubtful",
+        model=sql.Literal(regclass(_MODEL)),
+        domains=sql.Literal([regclass(name) for name in domains]),
+        trusted=sql.Literal(sorted(names.mapper.trusted)),
+    )
+    return dict(connection.execute(query).fetchall())
 
 
 def expect_trusted(
@@ -105,7 +116,11 @@ def _model(connection: Connection, table: PostgresTable, expressions: Sequence[E
         sql.SQL("{} {}").format(sql.Identifier(one.name), types.type(one.type)) for one in table.columns
     ]
     checks = [
-        sql.SQL("CONSTRAINT {} CHECK ({} IS NULL)").format(sql.Identifier(f"sluice_{place}"), sql.SQL(one.text))
+        sql.SQL("CONSTRAINT {} CHECK ({}{} IS NULL)").format(
+            sql.Identifier(f"sluice_{place}"),
+            sql.SQL(one.text),
+            sql.SQL("::{}").format(types.type(one.type)) if one.type else sql.SQL(""),
+        )
         for place, one in enumerate(expressions)
     ]
     made = sql.SQL("CREATE TABLE {} ({})")
@@ -117,10 +132,13 @@ def _expressions(table: PostgresTable) -> Iterator[Expression]:
         if column.expression is not None and column.kind != "identity":
             kind = "default" if column.kind == "default" else "expression"
             told, text = f"the {kind} of column {column.name}, {column.expression}", column.expression
-            yield Expression((column.number, column.kind, text), told, definition_text.expression(text))
+            yield Expression((column.number, column.kind, text), told, definition_text.expression(text), column.type)
     for name, text in table.constraints:
-        for one in definition_text.constraint(text).expressions:
-            yield Expression((name, text), f"the constraint {name}, {text}", one)
+        yield from _within((name, text), f"the constraint {name}, {text}", definition_text.constraint(text))
     for name, _, text in table.indexes:
-        for one in definition_text.index(text).expressions:
-            yield Expression((name, text), f"the index {name}, {text}", one)
+        yield from _within((name, text), f"the index {name}, {text}", definition_text.index(text))
+
+
+def _within(place: tuple[object, ...], told: str, found: definition_text.Definition) -> Iterator[Expression]:
+    yield from (Expression(place, told, one) for one in found.expressions)
+    yield from (Expression(place, told, one, "boolean") for one in found.conditions)
