@@ -21,6 +21,6 @@ def is_at_home(directory: Path) -> bool:
     return home().resolve() in directory.resolve().parents
 
 
-def at_home(place: str) -> str:
+def at_home(path: str) -> str:
     """A URL as written, or an absolute path; what is relative begins at `home`."""
-    return place if "://" in place else str(home() / place)
+    return path if "://" in path else str(home() / path)

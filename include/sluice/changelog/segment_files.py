@@ -47,7 +47,7 @@ def expect_place(url: str) -> Path:
             f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
             f"{shlex.quote(str(directory.parent))}",
         )
-    there = next(place for place in (directory, *directory.parents) if place.exists())
+    there = next(path for path in (directory, *directory.parents) if path.exists())
     if not (there.is_dir() and os.access(there, os.W_OK)):
         raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")
     return there
@@ -140,11 +140,11 @@ class PlainDirectory:
             columns = list(file.schema_arrow)
             if not all(field in columns for field in schema):
                 raise altered(written.name, "it has other columns")
-            place = LOGGED.get_field_index("ordinal")
+            index = LOGGED.get_field_index("ordinal")
             groups = [
                 number
                 for number in range(file.metadata.num_row_groups)
-                if file.metadata.row_group(number).column(place).statistics.max > after
+                if file.metadata.row_group(number).column(index).statistics.max > after
             ]
             # One at a time: batches across them would hold more of wide rows than whoever wrote them did.
             for group in groups:
@@ -198,15 +198,15 @@ class PlainDirectory:
         return copy.file
 
 
-def directories(place: Path) -> list[str]:
+def directories(path: Path) -> list[str]:
     """What is called like a segment in a change log, and is a directory: not ours, so it is left alone."""
     with suppress(OSError):
-        return sorted(_named(place, directories=True))
+        return sorted(_named(path, directories=True))
     return []
 
 
-def _named(place: Path, *, directories: bool) -> list[str]:
-    with suppress(FileNotFoundError), os.scandir(place) as entries:
+def _named(path: Path, *, directories: bool) -> list[str]:
+    with suppress(FileNotFoundError), os.scandir(path) as entries:
         named = (one for one in entries if one.name.endswith(_SUFFIX))
         return [one.name for one in named if one.is_dir(follow_symlinks=False) == directories]
     return []

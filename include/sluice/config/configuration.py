@@ -226,12 +226,12 @@ class Config(Part):
             raise ValueError(arrow.fault)
         return self
 
-    def arrows(self, place: Callable[[str], str] = str) -> list[Link]:
-        """The replications as arrows between databases, which `place` tells apart by their connections."""
+    def arrows(self, database_id: Callable[[str], str] = str) -> list[Link]:
+        """The replications as arrows between databases, which `database_id` tells apart by their connections."""
         found = []
         for one in self.replications:
             source, slave = self.sources[one.source], self.slaves[one.slave]
-            ends = place(source.connection), place(slave.connection)
+            ends = database_id(source.connection), database_id(slave.connection)
             taken = tuple(consistency.brought(source.patterns, slave.mapper))
             found.append(Link(one.source, one.slave, *ends, taken, slave.schemas, slave.mapper.moved, one.block_loop))
         return found

@@ -27,15 +27,15 @@ def each_by_itself(raw: Any) -> Any:
     return {**raw, "slaves": found, "replications": [pair for _, pair in _replications(raw)]}
 
 
-def written_at(raw: Any, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
+def written_at(raw: Any, path: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """Where something stands in the file, by its place in what `each_by_itself` gave."""
-    if _well_formed(raw) and len(place) > 1:
-        whole, part, *rest = place
+    if _well_formed(raw) and len(path) > 1:
+        whole, part, *rest = path
         if whole == "slaves":
             return (whole, next((entry for entry, name in _slaves(raw) if name == part), part), *rest)
         if whole == "replications":
             return (whole, [number for number, _ in _replications(raw)][int(part)], *rest)
-    return place
+    return path
 
 
 def _well_formed(raw: Any) -> bool:

@@ -55,11 +55,11 @@ class DeferredEffect:
         """The changes by the hash of their keys."""
         parts = Spill()
         for changes in self.changes():
-            for place in np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())[-1:].tolist():
+            for index in np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())[-1:].tolist():
                 parts = Spill()
                 for number in range(count):
-                    parts.add(number, changes.slice(place, 1))
-                changes = changes.slice(place + 1)
+                    parts.add(number, changes.slice(index, 1))
+                changes = changes.slice(index + 1)
             for number, part in enumerate(divided(self.layout, changes, count)):
                 parts.add(number, part)
         return parts
@@ -99,8 +99,8 @@ class DeferredChanges:
             return
         numbers = changes["layout"].to_numpy()
         begins = cuts(numbers, layouts, self._shapes)
-        for place, (low, high) in enumerate(pairwise([0, *begins, len(changes)])):
-            if place or not self._runs:
+        for index, (low, high) in enumerate(pairwise([0, *begins, len(changes)])):
+            if index or not self._runs:
                 self._runs.append({})
                 self._begun += 1
             self._add(changes.slice(low, high - low), numbers[low:high], layouts, most)

@@ -17,7 +17,7 @@ _LOOK_S = 0.2
 
 
 def reach(
-    context: Context, pair: Pair, epoch: int, place: Position, left_out: Collection[TableName], patience_s: float
+    context: Context, pair: Pair, epoch: int, point: Position, left_out: Collection[TableName], patience_s: float
 ) -> None:
     """Bring a slave to a point, at which it is held, without some tables of the master.
 
@@ -31,10 +31,10 @@ def reach(
     drain = drain_of(context, pair, slave, left_out=left_out)
     try:
         drain.begin(epoch)
-        waiting = PointWait(pair, place, patience_s)
+        waiting = PointWait(pair, point, patience_s)
         while not waiting.over(drain.position.ordinal):
             if delivered := drain.deliver():
-                waiting = PointWait(pair, place, patience_s)
+                waiting = PointWait(pair, point, patience_s)
                 odd += delivered.tolerated
             else:
                 # Somebody else compares it on its way.

@@ -26,12 +26,12 @@ def declined(changes: pa.Table, numbers: Collection[int], gives: Callable[[Table
     """
     wanted = pa.array(sorted(numbers), pa.int64())
     altered = pc.and_(pc.is_in(changes["layout"], value_set=wanted), pc.equal(changes["action"], Action.ALTER))
-    for place in np.flatnonzero(altered.to_numpy()).tolist():
-        if drop := _as_drop(changes["new"][place].as_py()[0], gives):
-            (row,) = changes.slice(place, 1).to_pylist()
+    for index in np.flatnonzero(altered.to_numpy()).tolist():
+        if drop := _as_drop(changes["new"][index].as_py()[0], gives):
+            (row,) = changes.slice(index, 1).to_pylist()
             row |= {"action": Action.DROP, "layout": NO_LAYOUT, "new": [drop]}
             changed = pa.Table.from_pylist([row], changes.schema)
-            changes = pa.concat_tables([changes.slice(0, place), changed, changes.slice(place + 1)])
+            changes = pa.concat_tables([changes.slice(0, index), changed, changes.slice(index + 1)])
     return kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=wanted)))
 
 

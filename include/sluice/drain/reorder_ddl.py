@@ -24,10 +24,10 @@ def timely(changes: pa.Table, layouts: Mapping[int, Layout]) -> pa.Table:
         return changes
     order = np.arange(len(changes), dtype=float)
     given = {name: changes[name].to_numpy().copy() for name in ("ordinal", "repl_key")}
-    for place, first in due.items():
-        order[place] = first - 0.5
+    for index, first in due.items():
+        order[index] = first - 0.5
         for values in given.values():
-            values[place] = values[first]
+            values[index] = values[first]
     for name, values in given.items():
         changes = changes.set_column(changes.schema.get_field_index(name), name, pa.array(values))
     return changes.take(pa.array(np.argsort(order, kind="stable")))
@@ -38,18 +38,18 @@ def _due(changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, int]:
     numbers = changes["layout"].to_numpy()
     due: dict[int, int] = {}
     since: dict[TableName, int] = {}
-    for place in np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist():
-        if numbers[place] == NO_LAYOUT:
+    for index in np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist():
+        if numbers[index] == NO_LAYOUT:
             continue
-        layout = layouts[int(numbers[place])]
+        layout = layouts[int(numbers[index])]
         first = since.get(layout.name, 0)
-        since[layout.name] = place
-        if changes["action"][place].as_py() == Action.ALTER and _other_columns(changes["new"][place].as_py()[0]):
-            between = numbers[first:place]
+        since[layout.name] = index
+        if changes["action"][index].as_py() == Action.ALTER and _other_columns(changes["new"][index].as_py()[0]):
+            between = numbers[first:index]
             known = (layouts.get(number) for number in np.unique(between).tolist())
             new = [one.id for one in known if one and (one.name, one.columns) == (layout.name, layout.columns)]
             if len(early := np.flatnonzero(np.isin(between, new))):
-                due[place] = first + int(early[0])
+                due[index] = first + int(early[0])
     return due
 
 

@@ -53,9 +53,9 @@ class Spill:
 
     def read(self, label: Hashable) -> Iterator[pa.Table]:
         """What was put there, some at a time."""
-        for place, size in self._places[label]:
+        for offset, size in self._places[label]:
             assert self._file is not None
-            self._file.seek(place)
+            self._file.seek(offset)
             record = pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size)), CHANGES)
             yield pa.Table.from_batches([record])
         yield from self._held[label]

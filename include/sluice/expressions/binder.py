@@ -15,7 +15,7 @@ class Binder:
     """Binds to the columns of one table."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._places = {column.name: (place, Type.of(column.type)) for place, column in enumerate(columns)}
+        self._places = {column.name: (index, Type.of(column.type)) for index, column in enumerate(columns)}
 
     def bound(self, node: Node) -> Bound:
         """Raises Fault: a column that is not there, or types that do not fit."""
@@ -37,8 +37,8 @@ class Binder:
     def _field(self, node: Field) -> Bound:
         if node.name not in self._places:
             raise Fault(f"there is no column {node.name}; there is {', '.join(self._places)}")
-        place, type_ = self._places[node.name]
-        return Bound(type_, lambda rows: read(type_.kind, rows.texts(node.image, place)))
+        index, type_ = self._places[node.name]
+        return Bound(type_, lambda rows: read(type_.kind, rows.texts(node.image, index)))
 
     def _case(self, node: Case) -> Bound:
         conditions = [coerced(self.bound(met), TypeFamily.BOOLEAN, "WHEN") for met, _ in node.branches]

@@ -83,8 +83,8 @@ class Expression:
         bound = Binder(columns).bound(self.node)
         if bound.constant is not None:
             bound = Binder(columns).bound(Cast(self.node, "text"))
-        place = [column.name for column in columns].index(self.node.name) if isinstance(self.node, Field) else None
-        return Value(self, bound, place)
+        index = [column.name for column in columns].index(self.node.name) if isinstance(self.node, Field) else None
+        return Value(self, bound, index)
 
 
 @dataclass(frozen=True)

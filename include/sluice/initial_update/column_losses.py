@@ -180,9 +180,9 @@ def _digest(losses: Sequence[Loss]) -> str:
 
 
 def _written(pair: Pair, losses: Sequence[Loss]) -> str:
-    place = home() / "reports"
-    private_files.make(place)
-    file = place / f"losses-{pair.source}-{pair.slave}.csv"
+    directory = home() / "reports"
+    private_files.make(directory)
+    file = directory / f"losses-{pair.source}-{pair.slave}.csv"
     file.unlink(missing_ok=True)
     with private_files.created(file) as new:
         new.write(report(losses).encode())

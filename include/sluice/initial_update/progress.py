@@ -122,9 +122,9 @@ def of_chunks(
     sizes = {chunk.number: chunk.bytes for chunk in chunks}
     lacking = [set(sizes) for _ in slaves]
 
-    def far(place: int) -> Done:
-        done = slaves[place].progress()
-        lacking[place] = sizes.keys() - done.keys()
+    def far(index: int) -> Done:
+        done = slaves[index].progress()
+        lacking[index] = sizes.keys() - done.keys()
         return Done(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
 
     def tell() -> None:

@@ -77,8 +77,8 @@ def directories(
         goes_on = found.get(group[0].pair.slave)
         moment = f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}"
         name = goes_on.name if goes_on else f"{label}-{moment}" if label else moment
-        place = Directory(at_home(settings.location)).within(name)
-        stored = StoredTables(place, name, settings, update, group, tables, goes_on, lasting=not label)
+        directory = Directory(at_home(settings.location)).within(name)
+        stored = StoredTables(directory, name, settings, update, group, tables, goes_on, lasting=not label)
         # Who is late finds in a directory that was gone on with that he is.
         made.append(LoadTarget(tuple(one.pair for one in group), stored, plan_of(context, group[0].pair, 0, stored)))
     return made, failed

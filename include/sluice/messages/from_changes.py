@@ -155,16 +155,16 @@ class _Table:
     def __init__(self, layout: Layout, values: Callable[[str], Value | None]) -> None:
         self.layout = layout
         self._names = [column.name for column in layout.columns]
-        self._other = [(place, made) for place, column in enumerate(layout.columns) if (made := values(column.type))]
+        self._other = [(index, made) for index, column in enumerate(layout.columns) if (made := values(column.type))]
 
     def cells(self, values: list[str | None] | None) -> Cells | None:
         """A row image as messages have it."""
         if values is None:
             return None
         cells: list[Any] = list(values)
-        for place, made in self._other:
-            if cells[place] is not None:
-                cells[place] = made(cells[place])
+        for index, made in self._other:
+            if cells[index] is not None:
+                cells[index] = made(cells[index])
         return tuple(zip(self._names, cells, strict=True))
 
 
@@ -178,17 +178,17 @@ def _issued(text: str) -> dict[str, str]:
 def column_names(done: TableChange, table: DefinedTable) -> Iterator[ColumnName]:
     """What a message says of the columns of a table, and of their names before, if that changed them."""
     earlier = {column.number: column.name for column in done.before.columns} if done.before and done.after else {}
-    for place, column in enumerate(table.columns, start=1):
+    for position, column in enumerate(table.columns, start=1):
         before = earlier.get(column.number, column.name)
         said = {"oldName": before} if before != column.name else {}
-        yield ColumnName(column.name, {**_said_of(column, place, table), **said})
+        yield ColumnName(column.name, {**_said_of(column, position, table), **said})
 
 
-def _said_of(column: DefinedColumn, place: int, table: DefinedTable) -> dict[str, str]:
+def _said_of(column: DefinedColumn, position: int, table: DefinedTable) -> dict[str, str]:
     said = {
         "table": table.name.table,
         "schema": table.name.schema,
-        "pos": str(place),
+        "pos": str(position),
         "number": str(column.number),
         "label": column.name,
         "typeName": column.type,

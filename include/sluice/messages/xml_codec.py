@@ -135,8 +135,8 @@ class _Reading:
         raise self._error("a document type or a processing instruction")
 
     def _error(self, what: str) -> ValueError:
-        place = f"line {self.parser.CurrentLineNumber}, column {self.parser.CurrentColumnNumber}"
-        return ValueError(f"{what}, which does not belong there: {place}")
+        where = f"line {self.parser.CurrentLineNumber}, column {self.parser.CurrentColumnNumber}"
+        return ValueError(f"{what}, which does not belong there: {where}")
 
 
 def _text_of(encoded: str) -> str:

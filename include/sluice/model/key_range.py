@@ -39,7 +39,7 @@ class KeyInterval:
         """
         name, colon, rest = _named(text)
         tokens = _tokens(rest)
-        dots = [place for place, (kind, _) in enumerate(tokens) if kind == ".."]
+        dots = [index for index, (kind, _) in enumerate(tokens) if kind == ".."]
         if not colon or len(dots) != 1:
             raise ValueError("it is no table, a colon, and two bounds with .. between them")
         first, until = tokens[: dots[0]], tokens[dots[0] + 1 :]
@@ -53,16 +53,16 @@ def _named(text: str) -> tuple[str, str, str]:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, place = [], 0
+    found, offset = [], 0
     text = text.rstrip()
-    while place < len(text):
-        token = _TOKENS.match(text, place)
+    while offset < len(text):
+        token = _TOKENS.match(text, offset)
         if token is None:
             raise ValueError("a text in quotes does not end")
         quoted, dots, sign, word = token.groups()
         kind = dots or sign or "v"
         found.append((kind, quoted[1:-1].replace("''", "'") if quoted is not None else word or ""))
-        place = token.end()
+        offset = token.end()
     return found
 
 

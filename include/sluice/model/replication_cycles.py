@@ -66,13 +66,13 @@ def _returning(start: Link, arrows: Sequence[Link]) -> Iterable[frozenset[Patter
     todo = [(start.ends, start.brings(one for one in start.patterns if not one.excluded))]
     seen = set()
     while todo:
-        place, tables = todo.pop()
-        if (place, tables) in seen or not tables:
+        database, tables = todo.pop()
+        if (database, tables) in seen or not tables:
             continue
-        seen.add((place, tables))
-        if place == start.begins:
+        seen.add((database, tables))
+        if database == start.begins:
             yield tables
-        todo += [(arrow.ends, arrow.brings(tables)) for arrow in arrows if arrow.begins == place]
+        todo += [(arrow.ends, arrow.brings(tables)) for arrow in arrows if arrow.begins == database]
 
 
 def _both(tables: Iterable[Pattern], patterns: Collection[Pattern]) -> list[Pattern]:

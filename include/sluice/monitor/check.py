@@ -200,9 +200,9 @@ def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> 
 
 
 def _place(settings: OutgoingFiles) -> str:
-    place = at_home(settings.location)
-    Directory(place).expect_writable(settings.max_bytes)
-    return f"can be written to {place} on this machine"
+    location = at_home(settings.location)
+    Directory(location).expect_writable(settings.max_bytes)
+    return f"can be written to {location} on this machine"
 
 
 def _circles(context: Context) -> str:

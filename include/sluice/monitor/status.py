@@ -119,7 +119,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
         )
         for row in rows
     ]
-    widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
+    widths = [max(len(line[index]) for line in (head, *body)) for index in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
     said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
     said |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}

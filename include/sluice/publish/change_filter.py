@@ -59,13 +59,13 @@ def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool
     old, new = batch.column("old"), batch.column("new")
     widths = pc.equal(pc.list_value_length(old), pc.list_value_length(new))
     same = pc.fill_null(pc.and_(pc.equal(batch.column("action"), Action.UPDATE), widths), False)
-    places = np.flatnonzero(same.to_numpy(zero_copy_only=False))
-    before, after = old.take(pa.array(places)), new.take(pa.array(places))
+    indices = np.flatnonzero(same.to_numpy(zero_copy_only=False))
+    before, after = old.take(pa.array(indices)), new.take(pa.array(indices))
     cells, others = before.flatten(), after.flatten()
     equal = pc.fill_null(pc.equal(cells, others), pc.and_(cells.is_null(), others.is_null()))
-    rows = np.repeat(np.arange(len(places)), pc.list_value_length(before).to_numpy())
+    rows = np.repeat(np.arange(len(indices)), pc.list_value_length(before).to_numpy())
     found = np.zeros(len(batch), dtype=bool)
-    found[places] = np.bincount(rows, ~equal.to_numpy(zero_copy_only=False), len(places)) == 0
+    found[indices] = np.bincount(rows, ~equal.to_numpy(zero_copy_only=False), len(indices)) == 0
     return found
 
 

@@ -97,8 +97,8 @@ class PrivateTree:
 
     def expect_room(self, size: int) -> None:
         """See that a file of so many bytes can be written here, or where this is to be made. Raises OSError."""
-        place = Path(self.root, *self.steps)
-        below = next(path for path in (place, *place.parents) if path.exists())
+        directory = Path(self.root, *self.steps)
+        below = next(path for path in (directory, *directory.parents) if path.exists())
         if not (below.is_dir() and os.access(below, os.W_OK | os.X_OK)):
             raise NotADirectoryError(f"nothing can be written to {below}")
         if (free := shutil.disk_usage(below).free) < size:

@@ -54,7 +54,7 @@ class TableView:
     def ours(self) -> Layout:
         """What the slave gets of it, under the master's names; column by column beside `layout`."""
         return replace(
-            self.master, columns=tuple(self.master.columns[place] for place in self.picked), key=self.layout.key
+            self.master, columns=tuple(self.master.columns[index] for index in self.picked), key=self.layout.key
         )
 
     @property
@@ -91,7 +91,7 @@ class TableView:
 
     def shape(self, salt: bytes) -> RowTransform:
         """The shape of its rows, if it is shaped; hashes are made with the salt."""
-        ours = (self.master.columns[place].name for place in self.picked)
+        ours = (self.master.columns[index].name for index in self.picked)
         names = {name: self.entry.columns.get(name, name) for name in ours}
         return shaped(self.entry, self.style, self.master, names, salt)[1]
 
@@ -108,10 +108,10 @@ class TableView:
         if self._all_picked:
             return changes
         for side in ("new", "old"):
-            place = changes.schema.get_field_index(side)
+            index = changes.schema.get_field_index(side)
             chunks = [_picked(chunk, self.picked, len(self.master.columns)) for chunk in changes[side].chunks]
-            rows = pa.chunked_array(chunks, changes.schema.field(place).type)
-            changes = changes.set_column(place, changes.schema.field(place), rows)
+            rows = pa.chunked_array(chunks, changes.schema.field(index).type)
+            changes = changes.set_column(index, changes.schema.field(index), rows)
         return changes
 
 
@@ -123,10 +123,10 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
             rows or changes does not go with its columns.
     """
     names = mapper.columns(layout.name, (column.name for column in layout.columns))
-    picked = tuple(place for place, column in enumerate(layout.columns) if column.name in names)
-    columns = tuple(replace(layout.columns[place], name=names[layout.columns[place].name]) for place in picked)
-    whole = all(place in picked for place in layout.key)
-    key = tuple(picked.index(place) for place in layout.key) if whole else ()
+    picked = tuple(index for index, column in enumerate(layout.columns) if column.name in names)
+    columns = tuple(replace(layout.columns[index], name=names[layout.columns[index].name]) for index in picked)
+    whole = all(index in picked for index in layout.key)
+    key = tuple(picked.index(index) for index in layout.key) if whole else ()
     there = replace(layout, columns=columns, key=key)
     entry, style = mapper.entry(layout.name), mapper.style(layout.name)
     if entry.shapes or style:
@@ -203,23 +203,23 @@ def as_seen(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
 def _expect_old(changes: pa.Table, sights: Mapping[int, BoundView]) -> None:
     needing = pa.array([number for number, one in sights.items() if one.needing_old], pa.int64())
     lacking = pc.and_(pc.equal(changes["action"], Action.UPDATE), changes["old"].is_null())
-    place = pc.index(pc.and_(lacking, pc.is_in(changes["layout"], value_set=needing)), True).as_py()
-    if place >= 0:
-        one = sights[changes["layout"][place].as_py()]
-        one.expect_old(f"the change {changes['repl_key'][place]} does not say it")
+    index = pc.index(pc.and_(lacking, pc.is_in(changes["layout"], value_set=needing)), True).as_py()
+    if index >= 0:
+        one = sights[changes["layout"][index].as_py()]
+        one.expect_old(f"the change {changes['repl_key'][index]} does not say it")
 
 
-def _picked(rows: pa.ListArray, places: Sequence[int], width: int) -> pa.ListArray:
+def _picked(rows: pa.ListArray, indices: Sequence[int], width: int) -> pa.ListArray:
     """The rows with these of their values; no row stays none."""
     there = rows.is_valid().to_numpy(zero_copy_only=False)
     starts = np.arange(np.count_nonzero(there)) * width
-    values = rows.flatten().take(pa.array((starts[:, None] + np.array(places)).ravel()))
-    offsets = np.concatenate(([0], np.cumsum(there))) * len(places)
+    values = rows.flatten().take(pa.array((starts[:, None] + np.array(indices)).ravel()))
+    offsets = np.concatenate(([0], np.cumsum(there))) * len(indices)
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(~there))
 
 
 def shaped_lines(view: TableView, shape: RowTransform, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:
     """Lines of COPY with the columns that are read -> lines with these of the slave's columns, and how many."""
     made = shape.made(rows_of_lines(buffer, len(view.read)))
-    places = [place for place, column in enumerate(view.layout.columns) if column.name in columns]
-    return lines_of([pc.list_element(made.rows, place) for place in places]), len(made.rows)
+    indices = [index for index, column in enumerate(view.layout.columns) if column.name in columns]
+    return lines_of([pc.list_element(made.rows, index) for index in indices]), len(made.rows)

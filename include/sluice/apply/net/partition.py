@@ -25,7 +25,7 @@ def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]
     Updates without their old images, which leave the key as it is, stay updates. Rows without a key are told by all
     that is compared of them. Columns as in `CHANGES`, in and out.
     """
-    key = layout.key or [place for place, column in enumerate(layout.columns) if not column.generated]
+    key = layout.key or [index for index, column in enumerate(layout.columns) if not column.generated]
     sides, moments, buckets = [], [], []
     for number, (side, other, action) in enumerate((("old", "new", Action.DELETE), ("new", "old", Action.INSERT))):
         there = changes[side].is_valid()
@@ -61,15 +61,15 @@ def _by_key(layout: Layout, changes: pa.Table) -> Numbers:
 
 def _by_image(layout: Layout, changes: pa.Table) -> Numbers:
     """Which row went, and which ones came and are there."""
-    places: list[int] = []
+    indices: list[int] = []
     for rows in transactions(changes, *(keys_of(changes[side], layout.key) for side in ("new", "old"))):
         if rows.emptied is not None:
-            places = [rows.emptied]
-        places += rows.taken.values()
-        places += [place for bearers in rows.put_there.values() for place in bearers]
-    return np.sort(np.array(places, np.int64))
+            indices = [rows.emptied]
+        indices += rows.taken.values()
+        indices += [index for bearers in rows.put_there.values() for index in bearers]
+    return np.sort(np.array(indices, np.int64))
 
 
 def _set(changes: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
-    place = changes.schema.get_field_index(name)
-    return changes.set_column(place, changes.schema.field(place), values)
+    index = changes.schema.get_field_index(name)
+    return changes.set_column(index, changes.schema.field(index), values)

@@ -73,22 +73,22 @@ def _columned(
     """The columns, and the key: without one of its columns as it is, or hashed, the table has none."""
     made: list[tuple[Column, Texts]] = []
     kept: dict[int, int] = {}
-    for place, column in enumerate(layout.columns):
+    for index, column in enumerate(layout.columns):
         there = names.get(column.name)
         if there is None:
             continue
         if there in entry.compute:
             made.append(_computed(entry.compute[there], there, layout))
         elif column.name in entry.mask:
-            made.append(_masked(layout, place, there, entry.mask[column.name], salt))
+            made.append(_masked(layout, index, there, entry.mask[column.name], salt))
             if entry.mask[column.name] == HASH:
-                kept[place] = len(made) - 1
+                kept[index] = len(made) - 1
         else:
-            kept[place] = len(made)
-            made.append((replace(column, name=there), copied(place)))
+            kept[index] = len(made)
+            made.append((replace(column, name=there), copied(index)))
     known = {column.name for column, _ in made}
     made += [_computed(text, name, layout) for name, text in entry.compute.items() if name not in known]
-    key = tuple(kept[place] for place in layout.key) if kept.keys() >= set(layout.key) else ()
+    key = tuple(kept[index] for index in layout.key) if kept.keys() >= set(layout.key) else ()
     return ColumnTransform(tuple(column for column, _ in made), tuple(texts for _, texts in made)), key
 
 
@@ -98,9 +98,9 @@ def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:
     return Column(name, value.type, not_null=given is not None and given.not_null), value.texts
 
 
-def _masked(layout: Layout, place: int, name: str, mask: str | None, salt: bytes) -> tuple[Column, Texts]:
+def _masked(layout: Layout, index: int, name: str, mask: str | None, salt: bytes) -> tuple[Column, Texts]:
     """A column without what it tells. NULL stays NULL, but beneath a constant."""
-    column, given = layout.columns[place], copied(place)
+    column, given = layout.columns[index], copied(index)
     if mask == HASH:
         return replace(column, name=name, type="text", generated=False), lambda rows: hashed(given(rows), salt)
     column = replace(column, name=name, not_null=False, generated=False)
@@ -128,13 +128,13 @@ def _fitting(text: str, type_: str) -> str:
     return text[: int(width[1])] if width else text
 
 
-def sound(table: TableName, place: str, read: Callable[[], _T]) -> _T:
+def sound(table: TableName, setting: str, read: Callable[[], _T]) -> _T:
     """What is read of a place of the configuration. Raises ConfigError SLC-163 instead of a Fault."""
     try:
         return read()
     except Fault as fault:
         raise ConfigError(
             163,
-            f"`{place}` of {table} cannot be used: {fault}",
+            f"`{setting}` of {table} cannot be used: {fault}",
             "mend it in the slave's `tables`; include/docs/expressions.md tells what there is",
         ) from None

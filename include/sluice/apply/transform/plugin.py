@@ -68,7 +68,7 @@ class RowByRow:
 
     def __init__(self, layout: Layout) -> None:
         self.columns: Sequence[Column] = layout.columns
-        self.key: Sequence[str] = [layout.columns[place].name for place in layout.key]
+        self.key: Sequence[str] = [layout.columns[index].name for index in layout.key]
 
     def row(self, row: Row) -> Row | Iterable[Row] | None:
         """One row, several, or none; values by the names of columns, what is missing is NULL."""
@@ -85,12 +85,12 @@ def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows
     """What was made of each row, as `Rows`; what a row lacks is NULL. Raises ValueError if one has other columns."""
     made: list[Row] = []
     of: list[int] = []
-    for place, several in enumerate(answers):
+    for index, several in enumerate(answers):
         for one in several:
             if unknown := one.keys() - set(names):
                 raise ValueError(f"a row has a column {sorted(unknown)[0]}, which is none of {', '.join(names)}")
         made += several
-        of += [place] * len(several)
+        of += [index] * len(several)
     schema = pa.schema([(name, pa.string()) for name in names])
     columns = [[row.get(name) for row in made] for name in names]
     return Rows(pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], schema=schema), of)
@@ -116,7 +116,7 @@ class PluginTransform:
 
     def made(self, rows: pa.ListArray) -> TransformedRows:
         """Raises SluiceError SLC-162 if the plugin fails, does not end, or answers what makes no sense."""
-        texts = [pc.list_element(rows, place) for place in range(len(self.given.columns))]
+        texts = [pc.list_element(rows, index) for index in range(len(self.given.columns))]
         batch = pa.RecordBatch.from_arrays(texts, [column.name for column in self.given.columns])
         return answered(
             self.called, self.given.name, len(rows), lambda: self._checked(self.plugin.rows(batch), len(rows))

@@ -90,9 +90,9 @@ class TransformChain:
         return found
 
 
-def copied(place: int) -> Texts:
+def copied(index: int) -> Texts:
     """A column's texts as they are."""
-    return lambda rows: pc.list_element(rows, place)
+    return lambda rows: pc.list_element(rows, index)
 
 
 def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows]) -> pa.Table:
@@ -120,31 +120,31 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows])
         (Action.INSERT, came[there], there, np.full(len(there), -1)),
         (Action.UPDATE, both, np.flatnonzero(single[came]), known),
     ]
-    of = np.concatenate([places for _, places, _, _ in parts])
+    of = np.concatenate([indices for _, indices, _, _ in parts])
     # Stable: of one change what goes comes before what comes, each in the order in which it was made.
     order = np.argsort(of, kind="stable")
-    actions = np.repeat([str(action) for action, *_ in parts], [len(places) for _, places, _, _ in parts])
+    actions = np.repeat([str(action) for action, *_ in parts], [len(indices) for _, indices, _, _ in parts])
     columns = {
         "action": pa.array(actions[order], pa.string()),
-        "new": _at(new, np.concatenate([places for _, _, places, _ in parts])[order]),
-        "old": _at(old, np.concatenate([places for _, _, _, places in parts])[order]),
+        "new": _at(new, np.concatenate([indices for _, _, indices, _ in parts])[order]),
+        "old": _at(old, np.concatenate([indices for _, _, _, indices in parts])[order]),
     }
     found = changes.take(pa.array(of[order]))
     for name, column in columns.items():
-        place = found.schema.get_field_index(name)
-        found = found.set_column(place, changes.schema.field(place), column.cast(changes.schema.field(place).type))
+        index = found.schema.get_field_index(name)
+        found = found.set_column(index, changes.schema.field(index), column.cast(changes.schema.field(index).type))
     return found
 
 
 def _made(rows: pa.ListArray, made: Callable[[pa.ListArray], TransformedRows]) -> tuple[pa.ListArray, Places]:
     """What is made of the rows that are there, and the place of the change that each belongs to."""
-    places = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
-    if not len(places):
-        return pa.array([], ROW), places
-    found = made(rows.take(pa.array(places)))
-    return found.rows, places[found.of]
+    indices = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
+    if not len(indices):
+        return pa.array([], ROW), indices
+    found = made(rows.take(pa.array(indices)))
+    return found.rows, indices[found.of]
 
 
-def _at(rows: pa.ListArray, places: Places) -> pa.ListArray:
+def _at(rows: pa.ListArray, indices: Places) -> pa.ListArray:
     """The rows at these places; -1 is none."""
-    return rows.take(pa.array(places, mask=places < 0))
+    return rows.take(pa.array(indices, mask=indices < 0))

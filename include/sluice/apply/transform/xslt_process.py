@@ -49,13 +49,13 @@ class Sandbox:
             MemoryError: it wants too much memory, or breaks what runs it.
         """
         begin = size = 0
-        for place, document in enumerate(documents, 1):
+        for index, document in enumerate(documents, 1):
             size += len(document)
-            if size >= _PIECE or place == len(documents):
+            if size >= _PIECE or index == len(documents):
                 with self._lock:
-                    found = self._asked(documents[begin:place])
+                    found = self._asked(documents[begin:index])
                 yield from found
-                begin, size = place, 0
+                begin, size = index, 0
 
     def _asked(self, documents: Sequence[str]) -> list[str]:
         if self._process is None:

@@ -57,8 +57,8 @@ class LoadedTables:
     def holding(self, chunk: Chunk) -> tuple[ChunkId, int] | None:
         """The piece that a chunk is in, and how many rows it has; None if they are to come."""
         pieces = self._by_relation.get(chunk.leaf.relation, [])
-        place = bisect_right(pieces, chunk.low, key=lambda one: one[0].low) - 1
-        return pieces[place] if place >= 0 and pieces[place][0].holds(chunk) else None
+        index = bisect_right(pieces, chunk.low, key=lambda one: one[0].low) - 1
+        return pieces[index] if index >= 0 and pieces[index][0].holds(chunk) else None
 
     @cached_property
     def _by_relation(self) -> dict[TableName, list[tuple[ChunkId, int]]]:
@@ -133,10 +133,10 @@ class Resumption:
     @cached_property
     def _chunks(self) -> list[Chunk]:
         stay = self._stay.values()
-        places: dict[TableName, set[int]] = {}
+        boundaries: dict[TableName, set[int]] = {}
         for piece in (piece for one in stay for piece in one.cuts):
-            places.setdefault(piece.relation, set()).update({piece.low, piece.high or 0})
-        planned = chunks(self._leaves, self._context.config.bulk_tasks, self._stages, places)
+            boundaries.setdefault(piece.relation, set()).update({piece.low, piece.high or 0})
+        planned = chunks(self._leaves, self._context.config.bulk_tasks, self._stages, boundaries)
         again = [chunk for chunk in planned if any(one.holding(chunk) for one in stay)]
         since = min((one.oldest.snapshot.parts()[0] for one in stay if one.pieces), default=None)
         return planned + [replace(chunk, number=len(planned) + n, since=since) for n, chunk in enumerate(again)]

@@ -79,9 +79,9 @@ class SomeTables(NoResume):
         """
         super().begin(target)
         (pair,) = target.pairs
-        place = self.shown.position
-        reach(self._context, pair, target.plan.epoch, place, self._tables, PATIENCE_S)
-        event("came to the point", slave=pair.slave, position=place)
+        position = self.shown.position
+        reach(self._context, pair, target.plan.epoch, position, self._tables, PATIENCE_S)
+        event("came to the point", slave=pair.slave, position=position)
 
     def catch_up(self, target: LoadTarget) -> None:
         """See that the others can be believed still.

@@ -49,9 +49,9 @@ class Journal:
         first: what its first chunk is called. Each try goes on counting where the one before has ended.
     """
 
-    def __init__(self, place: Directory, packing: Packing, first: int = 0) -> None:
+    def __init__(self, directory: Directory, packing: Packing, first: int = 0) -> None:
         self.first = first
-        self._place = place.within(NOTES)
+        self._place = directory.within(NOTES)
         self._packing = packing
 
     def begin(self, plan: DumpPlan) -> None:
@@ -135,16 +135,16 @@ def left(root: Directory, source: str, slaves: Collection[str], packing: Packing
 
 
 def _left(root: Directory, name: str, packing: Packing) -> InterruptedDump | None:
-    place = root.within(name)
+    directory = root.within(name)
     try:
-        tries = [int(found[1]) for note in place.within(NOTES).files() if (found := _PLAN.match(note))]
+        tries = [int(found[1]) for note in directory.within(NOTES).files() if (found := _PLAN.match(note))]
         if not tries:
             return None
-        notes = Journal(place, packing, max(tries))
-        return InterruptedDump(name, place, notes, notes.plan())
+        notes = Journal(directory, packing, max(tries))
+        return InterruptedDump(name, directory, notes, notes.plan())
     except ValidationError:
         why = "another version of Sluice wrote it"
     except SluiceError as error:
         why = error.fact
-    event("passed over", directory=place.url, why=why)
+    event("passed over", directory=directory.url, why=why)
     return None

@@ -159,60 +159,60 @@ def _hash(seen: TableView) -> str:
     return hashlib.sha256(told.encode()).hexdigest()
 
 
-def opened(place: Directory, awaited: Transfer, settings: IncomingFiles) -> StoredDump:
+def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles) -> StoredDump:
     """The manifest of the directory that a slave waits for.
 
     Raises:
         SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
             dump; SLC-242, nobody signed it who is to have; SLC-192, it was encrypted with another key.
     """
-    if MANIFEST not in (there := place.files()):
-        raise incomplete(place, [MANIFEST], awaited)
-    content = place.read(MANIFEST)
+    if MANIFEST not in (there := directory.files()):
+        raise incomplete(directory, [MANIFEST], awaited)
+    content = directory.read(MANIFEST)
     whole = hashlib.sha256(content).hexdigest() == awaited.sha256
     if whole and settings.signed_by:
-        signature = place.read(SIGNATURE) if SIGNATURE in there else None
-        expect_signed(content, signature, settings.signed_by, place.url)
+        signature = directory.read(SIGNATURE) if SIGNATURE in there else None
+        expect_signed(content, signature, settings.signed_by, directory.url)
     try:
         stored = StoredDump.model_validate_json(Packing(key_file=settings.key_file).opened(content, MANIFEST))
     except SluiceError:
         # Nobody can open what was damaged.
         if whole:
             raise
-        raise _another(place, awaited) from None
+        raise _another(directory, awaited) from None
     except ValidationError as error:
-        raise altered(place, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
+        raise altered(directory, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
     theirs = (stored.source, stored.update) != (awaited.pair.source, awaited.update)
     if not whole and (theirs or awaited.pair.slave not in stored.slaves):
         raise SluiceError(
             184,
-            f"{place.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
+            f"{directory.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
             f"{awaited.pair} waits for update {awaited.update}",
             f"nothing was loaded; remove it, copy {awaited.url} instead, and run this again",
         )
     if not whole:
-        raise _another(place, awaited)
+        raise _another(directory, awaited)
     return stored
 
 
-def _another(place: Directory, awaited: Transfer) -> SluiceError:
-    return altered(place, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
+def _another(directory: Directory, awaited: Transfer) -> SluiceError:
+    return altered(directory, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
 
 
-def incomplete(place: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
+def incomplete(directory: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
     """Not all of a directory has come, or nothing of it."""
     return SluiceError(
         182,
-        f"{place.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
+        f"{directory.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
         f"the slave keeps what it has; copy the rest from {awaited.url}, then run this again",
     )
 
 
-def altered(place: Directory, faults: list[str], awaited: Transfer) -> SluiceError:
+def altered(directory: Directory, faults: list[str], awaited: Transfer) -> SluiceError:
     """Something in a directory is not as it was written: nothing of it is believed."""
     more = f" and {len(faults) - _MORE} more" if len(faults) > _MORE else ""
     return SluiceError(
         183,
-        f"{place.url} is not as it was written: {'; '.join(faults[:_MORE])}{more}",
+        f"{directory.url} is not as it was written: {'; '.join(faults[:_MORE])}{more}",
         f"the slave keeps what it has; copy these again from {awaited.url}, then run this again",
     )

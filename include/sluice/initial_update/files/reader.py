@@ -20,19 +20,19 @@ from sluice.vendors.protocol.tasks import FromFiles
 @contextmanager
 def retrieving(origin: FromFiles) -> Iterator[FilesReading]:
     """The directory, if its manifest is the one that the job was told of."""
-    place = origin.place
-    content = place.read(MANIFEST)
+    directory = origin.place
+    content = directory.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:
-        raise _changed(place, MANIFEST)
+        raise _changed(directory, MANIFEST)
     stored = StoredDump.model_validate_json(Packing(key_file=origin.key_file).opened(content, MANIFEST))
-    yield FilesReading(place, stored, Packing(stored.form, origin.key_file))
+    yield FilesReading(directory, stored, Packing(stored.form, origin.key_file))
 
 
 class FilesReading:
     """See `sluice.vendors.protocol.load.Chunks`."""
 
-    def __init__(self, place: Directory, stored: StoredDump, packing: Packing) -> None:
-        self._place = place
+    def __init__(self, directory: Directory, stored: StoredDump, packing: Packing) -> None:
+        self._place = directory
         self._stored = stored
         self._packing = packing
 
@@ -48,8 +48,8 @@ class StoredRows:
         rows: as the manifest has them.
     """
 
-    def __init__(self, place: Directory, stored: StoredChunk, packing: Packing) -> None:
-        self._place = place
+    def __init__(self, directory: Directory, stored: StoredChunk, packing: Packing) -> None:
+        self._place = directory
         self._stored = stored
         self._packing = packing
         self.rows = stored.rows
@@ -87,9 +87,9 @@ class StoredRows:
                 raise _changed(self._place, file.name) from None
 
 
-def _changed(place: Directory, name: str) -> SluiceError:
+def _changed(directory: Directory, name: str) -> SluiceError:
     return SluiceError(
         186,
-        f"{place.url}/{name} is another file than it was when all of them were checked",
+        f"{directory.url}/{name} is another file than it was when all of them were checked",
         "see who writes there. What is loaded stays; copy it again, and trigger receive_initial_files again",
     )

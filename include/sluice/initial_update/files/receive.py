@@ -60,14 +60,14 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     if already := transfers.loaded(context.store, pair):
         return _over(context, already, 0)
     awaited = _awaited(context, pair)
-    place = _place(context, awaited)
-    stored = opened(place, awaited, _settings(context, awaited))
-    dumped = _dumped(context, stored, place, awaited)
+    directory = _place(context, awaited)
+    stored = opened(directory, awaited, _settings(context, awaited))
+    dumped = _dumped(context, stored, directory, awaited)
     _refuse_changed(context, stored, dumped, pair)
     if between := stored.between:
         context.manifest(source).ahead(slave, between.begin)
-    check(place, stored, awaited, context.config.bulk_tasks)
-    event("checked", directory=place.url, chunks=len(stored.chunks), files=awaited.files)
+    check(directory, stored, awaited, context.config.bulk_tasks)
+    event("checked", directory=directory.url, chunks=len(stored.chunks), files=awaited.files)
     with ExitStack() as stack:
         held = leases.acquire(context.store, f"drain {pair}", force=True)
         stack.callback(leases.release, context.store, held)
@@ -84,7 +84,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
             wrong = failed[target.name]
             raise TransientError(
                 188,
-                f"not all of {place.url} is in: {wrong.said}",
+                f"not all of {directory.url} is in: {wrong.said}",
                 f"{wrong.hint}. What is in stays, and receive_initial_files, triggered again, loads the rest",
             )
         rows = sum(target.tables.progress().values())
@@ -134,18 +134,18 @@ def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
     return context.config.slave(awaited.pair.slave).initial_files
 
 
-def _dumped(context: Context, stored: StoredDump, place: Directory, awaited: Transfer) -> DumpSource:
+def _dumped(context: Context, stored: StoredDump, directory: Directory, awaited: Transfer) -> DumpSource:
     define = master(context.config.source(stored.source).vendor).definition
     try:
         definitions = [define(one) for one in stored.definitions]
     except ValueError:
-        raise altered(place, [f"a definition in {MANIFEST} cannot be read"], awaited) from None
+        raise altered(directory, [f"a definition in {MANIFEST} cannot be read"], awaited) from None
     return DumpSource(
         definitions,
         stored.sequences,
         stored.seen,
         stored.position,
-        FromFiles(place, awaited.sha256, _settings(context, awaited).key_file),
+        FromFiles(directory, awaited.sha256, _settings(context, awaited).key_file),
     )
 
 
@@ -170,12 +170,12 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pa
         )
 
 
-def _clear_away(context: Context, place: Directory, loaded: Transfer) -> None:
+def _clear_away(context: Context, directory: Directory, loaded: Transfer) -> None:
     """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
     if _settings(context, loaded).keep or transfers.others(context.store, loaded):
         return
     try:
-        if place.there():
-            place.remove_all()
+        if directory.there():
+            directory.remove_all()
     except SluiceError as error:
-        event("left behind", directory=place.url, why=error.fact)
+        event("left behind", directory=directory.url, why=error.fact)

@@ -97,12 +97,12 @@ class _File:
         room: how many bytes may still come.
     """
 
-    def __init__(self, place: Directory, name: str, max_bytes: int, packing: Packing, said: Description) -> None:
+    def __init__(self, directory: Directory, name: str, max_bytes: int, packing: Packing, said: Description) -> None:
         self.room = max_bytes
-        self._place = place
+        self._place = directory
         self._name = name
         self._open = ExitStack()
-        self._hashing = self._open.enter_context(place.writing(name))
+        self._hashing = self._open.enter_context(directory.writing(name))
         self._sink = packing.sink(self._hashing, name, said)
 
     def write(self, rest: memoryview) -> memoryview:

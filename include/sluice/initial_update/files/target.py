@@ -66,7 +66,7 @@ class StoredTables:
 
     def __init__(
         self,
-        place: Directory,
+        directory: Directory,
         name: str,
         settings: OutgoingFiles,
         update: int,
@@ -79,7 +79,7 @@ class StoredTables:
         packing, first = packing_of(settings), left.next if left else 0
         self._packing = packing
         self.into = IntoFiles(
-            place,
+            directory,
             f"{_PRIORITY}-{name}",
             packing.payload(settings.max_bytes),
             packing.form,
@@ -90,8 +90,8 @@ class StoredTables:
         self.as_text: set[TableName] = slaves[0].as_text
         self.upserted: set[TableName] = set()
         self.overlap: Overlap | None = None
-        self._place = place
-        self._notes = Journal(place, packing, first)
+        self._place = directory
+        self._notes = Journal(directory, packing, first)
         self._sign_with = settings.sign_with
         self._name = name
         self._update = update

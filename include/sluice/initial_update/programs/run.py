@@ -78,7 +78,7 @@ def filled(words: Sequence[str], once: Mapping[str, str], each: Mapping[str, Seq
 
 
 def _put(word: str, values: Mapping[str, str]) -> str:
-    return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
+    return _PLACE.sub(lambda match: values.get(match[1], match[0]), word)
 
 
 def expect_there(who: str, words: Sequence[str]) -> None:

@@ -189,7 +189,7 @@ class ProgramUpdate(NoResume):
             self._context.store, self._update, Done(planned), [partial(far, one) for one in job.slaves]
         )
 
-    def _export(self, job: LoadJob, place: Path) -> ProgramRun:
+    def _export(self, job: LoadJob, directory: Path) -> ProgramRun:
         assert isinstance(job.origin, FromMaster)
         own, info = self._exporting, self._context.connection(job.origin.connection)
         names = {
@@ -199,10 +199,10 @@ class ProgramUpdate(NoResume):
         }
         settings = {"snapshot": own.snapshot(job.origin.snapshot_id), "database": info.database}
         words = _words(self._settings, own, settings, names)
-        variables = own.environment(info, f"export {settings['snapshot']}", _made(place / "export"), False)
-        return ProgramRun(f"source {job.source}", self._settings, words, variables, place / "export")
+        variables = own.environment(info, f"export {settings['snapshot']}", _made(directory / "export"), False)
+        return ProgramRun(f"source {job.source}", self._settings, words, variables, directory / "export")
 
-    def _import(self, plan: SlaveLoad, place: Path) -> ProgramRun:
+    def _import(self, plan: SlaveLoad, directory: Path) -> ProgramRun:
         own, info = vendor(plan.vendor).importing, self._context.connection(plan.connection)
         assert own
         settings, pair = self._context.config.slave(plan.slave).initial_program, Pair(self._source, plan.slave)
@@ -213,20 +213,20 @@ class ProgramUpdate(NoResume):
             slave.close()
         names = {"table": [one.layout.name for one in plan.views.values()]}
         words = _words(settings, own, {"database": info.database}, names)
-        variables = own.environment(info, importing(pair), _made(place / plan.slave), silent)
-        return ProgramRun(f"slave {plan.slave}", settings, words, variables, place / plan.slave)
+        variables = own.environment(info, importing(pair), _made(directory / plan.slave), silent)
+        return ProgramRun(f"slave {plan.slave}", settings, words, variables, directory / plan.slave)
 
 
 def _words(
     settings: Program, own: Programs, once: Mapping[str, str], names: Mapping[str, Sequence[TableName]]
 ) -> list[str]:
-    each = {place: [own.quoted(name) for name in some] for place, some in names.items()}
+    each = {placeholder: [own.quoted(name) for name in some] for placeholder, some in names.items()}
     return filled(settings.command or own.command, once, each)
 
 
-def _made(place: Path) -> Path:
-    place.mkdir()
-    return place
+def _made(directory: Path) -> Path:
+    directory.mkdir()
+    return directory
 
 
 def _refused(slave: str, why: str) -> SluiceError:

@@ -46,9 +46,9 @@ def uri(path: Path) -> str:
     return f"file://{path}"
 
 
-def kept(place: ReplicationDirectory) -> Iterator[TableName]:
+def kept(directory: ReplicationDirectory) -> Iterator[TableName]:
     """The tables of which there is anything."""
-    for found in (place.root / "iceberg").glob("*/*/metadata"):
+    for found in (directory.root / "iceberg").glob("*/*/metadata"):
         yield TableName(*(unquote(part) for part in found.parts[-3:-1]))
 
 
@@ -60,12 +60,12 @@ class Metadata(NoopCatalog):
         files: how the library reads and writes.
     """
 
-    def __init__(self, place: ReplicationDirectory, table: TableName) -> None:
+    def __init__(self, directory: ReplicationDirectory, table: TableName) -> None:
         super().__init__(str(table))
         self._table = table
         # A dot would hide a directory from Hadoop, or lead out of it.
         parts = [quote(part, safe="").replace(".", "%2E") for part in (table.schema, table.table)]
-        self._home = place.root / "iceberg" / parts[0] / parts[1]
+        self._home = directory.root / "iceberg" / parts[0] / parts[1]
         self._directory = self._home / "metadata"
         self._number = 0
         self._whole: TableMetadata | None = None

@@ -39,8 +39,8 @@ _VERSION, _EPOCH, _POSITION = "sluice.version", "sluice.epoch", "sluice.position
 class IcebergTables:
     """What Iceberg has been told by this process, and what it is to be told."""
 
-    def __init__(self, place: ReplicationDirectory) -> None:
-        self._place = place
+    def __init__(self, directory: ReplicationDirectory) -> None:
+        self._place = directory
         self._told: dict[TableName, Table] = {}
         self._looked = False
 

@@ -50,9 +50,9 @@ class _Compared:
             images = tokens(some, self._columns).to_pylist()
             keys = tokens(some, self._key).to_pylist() if self._key else images
             for key, image in zip(keys, images, strict=True):
-                place = crc32(key)
-                if place // BUCKETS % 100 < self._percent:
-                    yield place % BUCKETS, key, image, weight
+                checksum = crc32(key)
+                if checksum // BUCKETS % 100 < self._percent:
+                    yield checksum % BUCKETS, key, image, weight
 
 
 def compare_table(job: Comparison) -> Difference:

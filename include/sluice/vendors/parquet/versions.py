@@ -119,8 +119,8 @@ class Version:
 class Versions:
     """The chain of versions of one replication."""
 
-    def __init__(self, place: ReplicationDirectory, pair: object) -> None:
-        self._place = place
+    def __init__(self, directory: ReplicationDirectory, pair: object) -> None:
+        self._place = directory
         self._pair = pair
 
     def current(self) -> Version:

@@ -40,7 +40,7 @@ def found(connection: Connection, names: Sequence[TableName], trusted: Collectio
     schemas, tables = (sql.Literal([getattr(name, part) for name in names]) for part in ("schema", "table"))
     asked = composed("catalog/planned_code_of_tables", schemas=schemas, tables=tables, planned_code=code)
     rows = connection.execute(asked)
-    return [ForeignCode(names[place - 1], *said) for place, *said in rows]
+    return [ForeignCode(names[number - 1], *said) for number, *said in rows]
 
 
 def hold(session: Connection, name: TableName) -> None:

@@ -111,7 +111,7 @@ def table_of(defined: DefinedTable, mapper: Mapper) -> Table:
 
 def _seen(table: DefinedTable, mapper: Mapper) -> list[_Seen]:
     columns = tuple(Column(one.name, one.type, one.not_null, one.generated is not None) for one in table.columns)
-    places = [one.name for one in table.columns]
-    layout = Layout(0, table.name, columns, tuple(places.index(name) for name in table.key))
+    names = [one.name for one in table.columns]
+    layout = Layout(0, table.name, columns, tuple(names.index(name) for name in table.key))
     named = {mapper.column(table.name, one.name): one for one in table.columns}
     return [_Seen(column, named.get(column.name)) for column in view(mapper, layout).layout.columns]

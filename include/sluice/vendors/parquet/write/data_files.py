@@ -38,8 +38,10 @@ class TableFiles:
         listed: what they are by now.
     """
 
-    def __init__(self, place: ReplicationDirectory, table: TableName, epoch: int, listed: Sequence[DataFile]) -> None:
-        self._place = place
+    def __init__(
+        self, directory: ReplicationDirectory, table: TableName, epoch: int, listed: Sequence[DataFile]
+    ) -> None:
+        self._place = directory
         self._table = table
         self._made: set[DataFile] = set()
         self.epoch = epoch
@@ -97,9 +99,9 @@ class TableFiles:
         def going(file: pq.ParquetFile, group: int) -> Flags | None:
             there = tokens(file.read_row_group(group), names)
             flags = _flags(there, images)
-            for place in np.flatnonzero(flags).tolist():
-                image = there[place].as_py()
-                flags[place] = quota[image] > 0
+            for index in np.flatnonzero(flags).tolist():
+                image = there[index].as_py()
+                flags[index] = quota[image] > 0
                 quota[image] -= 1
             return flags
 

@@ -107,10 +107,10 @@ class HistoryMode:
 
 def _by_time(rows: pa.Table, altered: Sequence[Alteration]) -> Iterator[tuple[pa.Table, Sequence[Alteration]]]:
     """Rows, with the ALTERs that came after them."""
-    for place, one in enumerate(altered):
+    for index, one in enumerate(altered):
         epoch, ordinal, key = one.moment
         later = _after(rows.select([name for name, _ in _ORDER]), (epoch, ordinal, key - 1))
-        yield rows.filter(pa.array(~later)), altered[place:]
+        yield rows.filter(pa.array(~later)), altered[index:]
         rows = rows.filter(pa.array(later))
     yield rows, ()
 
@@ -133,9 +133,9 @@ def _side(layout: Layout, rows: pa.ChunkedArray) -> pa.Table:
     """The images of one side, with a row of nothing where there is none."""
     there = np.flatnonzero(pc.is_valid(rows).to_numpy())
     found = images(layout, rows, there.tolist())
-    places = np.full(len(rows), -1)
-    places[there] = np.arange(len(there))
-    return found.take(pa.array(places, mask=places < 0))
+    indices = np.full(len(rows), -1)
+    indices[there] = np.arange(len(there))
+    return found.take(pa.array(indices, mask=indices < 0))
 
 
 def _with(what: Sequence[pa.Array], new: pa.Table, old: pa.Array) -> pa.Table:

@@ -90,8 +90,8 @@ def _by_key(watch: Watch) -> bool:
 
 def _keyed(connection: Connection, name: TableName) -> Layout:
     columns = tuple(relations.columns(connection, name))
-    places = {column.name: place for place, column in enumerate(columns)}
-    return Layout(0, name, columns, tuple(places[part] for part in relations.primary_key(connection, name)))
+    indices = {column.name: index for index, column in enumerate(columns)}
+    return Layout(0, name, columns, tuple(indices[part] for part in relations.primary_key(connection, name)))
 
 
 def _stored_whole(

@@ -189,7 +189,7 @@ def for_slave(table: PostgresTable, names: SlaveNames) -> PostgresTable:
 def leaves(connection: Connection, parts: Mapping[str, sql.Composable], names: Sequence[TableName]) -> list[Leaf]:
     """The relations that hold the tables' rows."""
     rows = connection.execute(composed("catalog/leaves", **parts), {"relations": [regclass(name) for name in names]})
-    return [Leaf(names[place - 1], TableName(schema, table), *more) for place, schema, table, *more in rows]
+    return [Leaf(names[number - 1], TableName(schema, table), *more) for number, schema, table, *more in rows]
 
 
 def create_table(table: PostgresTable, name: TableName, types: TypeNames) -> sql.Composed:

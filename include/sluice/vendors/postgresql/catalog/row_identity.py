@@ -38,6 +38,6 @@ def is_keyed(session: Connection, mapper: Mapper, table: PostgresTable, *, made:
         return False
     if any("DEFERRABLE" in text for _, text in table.constraints) or relations.deferrable_keys(session, there.name):
         return False
-    key = {there.columns[place].name for place in there.key}
+    key = {there.columns[index].name for index in there.key}
     ours = unmerged is None or is_unfinished(session, there.name)
     return bool(key) and (ours or set(relations.primary_key(session, there.name)) == key)

@@ -88,11 +88,11 @@ def _created(name: TableName, one: UserType, text: str, types: TypeNames) -> sql
 
 def _domain(pieces: Sequence[Piece], types: TypeNames) -> sql.Composed:
     """What follows CREATE DOMAIN, its name and AS."""
-    end = next((place for place, piece in enumerate(pieces) if piece.shape in _BEHIND), len(pieces))
+    end = next((index for index, piece in enumerate(pieces) if piece.shape in _BEHIND), len(pieces))
     kind, more = types.type(definition_text.written(pieces[:end])), pieces[end:]
     collation: sql.Composable = sql.SQL("")
     if more and more[0].shape == "COLLATE":
-        end = next((place for place, piece in enumerate(more) if piece.shape in _BEHIND[1:]), len(more))
+        end = next((index for index, piece in enumerate(more) if piece.shape in _BEHIND[1:]), len(more))
         collation, more = (
             sql.SQL(" COLLATE {}").format(types.collation(definition_text.written(more[1:end]))),
             more[end:],

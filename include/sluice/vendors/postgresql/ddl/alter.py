@@ -96,7 +96,7 @@ def _renamed(table: TableName, names: Mapping[str, str], known: dict[str, Column
     wanted = {old: new for old, new in names.items() if old != new and old in known}
     wanted = {old: new for old, new in wanted.items() if new not in known or new in wanted}
     # Names may go round in a circle: who needs one that is not free yet goes by another meanwhile.
-    called = {old: f"sluice_{place}" if new in wanted else old for place, (old, new) in enumerate(wanted.items())}
+    called = {old: f"sluice_{index}" if new in wanted else old for index, (old, new) in enumerate(wanted.items())}
     for step in (called, {called[old]: new for old, new in wanted.items()}):
         for old, new in step.items():
             if old != new:

@@ -123,8 +123,8 @@ def index(text: str) -> Definition:
     found = pieces(text)
     if not _INDEX.fullmatch(shape(found)):
         raise unprinted(text)
-    named = next(place for place, piece in enumerate(found) if piece.shape == "()")
-    where = next((place for place, piece in enumerate(found) if piece.shape == "WHERE"), None)
+    named = next(index for index, piece in enumerate(found) if piece.shape == "()")
+    where = next((index for index, piece in enumerate(found) if piece.shape == "WHERE"), None)
     expressions = list(_elements(found[named], text))
     if where is not None:
         expressions.append(f"({written(found[where + 1 :])})")
@@ -151,7 +151,7 @@ def unprinted(text: str) -> SluiceError:
 def _elements(group: Piece, text: str) -> Iterator[str]:
     """The expressions among what an index is made of: each is in brackets, or the call of a function."""
     for element in split(group.within):
-        end = next((place for place, piece in enumerate(element) if piece.shape == "()"), 0)
+        end = next((index for index, piece in enumerate(element) if piece.shape == "()"), 0)
         called = bool(element) and (element[0].shape == "()" or (end and _is_name(element[:end])))
         if called:
             yield f"({written(element[: end + 1])})"
@@ -172,12 +172,12 @@ def _is_option(some: Sequence[Piece]) -> bool:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    place, before = 0, ""
-    while place < len(text):
-        match = _TOKEN.match(text, place)
+    index, before = 0, ""
+    while index < len(text):
+        match = _TOKEN.match(text, index)
         if match is None or match.lastgroup is None:
             raise unprinted(text)
-        kind, token, place = match.lastgroup, match[0], match.end()
+        kind, token, index = match.lastgroup, match[0], match.end()
         if kind == "space":
             continue
         # A comment begins within what is otherwise an operator; a value goes on behind a line's end.

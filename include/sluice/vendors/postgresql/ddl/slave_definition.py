@@ -55,7 +55,7 @@ def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> Post
     for more in there.columns:
         if more.name not in theirs.values():
             _add(connection, more, types)
-    key = [there.columns[place].name for place in there.key]
+    key = [there.columns[index].name for index in there.key]
     if not set(key) <= set(theirs.values()):
         names = listed(key)
         _run(connection, sql.SQL("ALTER TABLE {} ADD PRIMARY KEY ({})").format(identifier(_MODEL), names))

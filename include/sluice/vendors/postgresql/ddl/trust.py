@@ -73,7 +73,7 @@ def doubts(
             trusted=sql.Literal(sorted(names.mapper.trusted)),
         )
         found: dict[str, list[str]] = dict(connection.execute(query).fetchall())
-    told = {f"sluice_{place}": one.told for place, one in enumerate(new)}
+    told = {f"sluice_{index}": one.told for index, one in enumerate(new)}
     texts = {names.of(one.name): one.definition for one in table.types}
     # Whatever else it is called by is a check or the default of a type that is made for it.
     others = ", ".join(f"the type {name}, {texts.get(name)}" for name in made)
@@ -105,8 +105,8 @@ def _model(connection: Connection, table: PostgresTable, expressions: Sequence[E
         sql.SQL("{} {}").format(sql.Identifier(one.name), types.type(one.type)) for one in table.columns
     ]
     checks = [
-        sql.SQL("CONSTRAINT {} CHECK ({} IS NULL)").format(sql.Identifier(f"sluice_{place}"), sql.SQL(one.text))
-        for place, one in enumerate(expressions)
+        sql.SQL("CONSTRAINT {} CHECK ({} IS NULL)").format(sql.Identifier(f"sluice_{index}"), sql.SQL(one.text))
+        for index, one in enumerate(expressions)
     ]
     made = sql.SQL("CREATE TABLE {} ({})")
     connection.execute(made.format(identifier(_MODEL), sql.SQL(", ").join([*columns, *checks])))

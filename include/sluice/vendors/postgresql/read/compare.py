@@ -164,7 +164,7 @@ def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.C
     columns = [sql.Identifier(column.name) for column in layout.columns]
     return composed(
         name,
-        key=sql.SQL(", ").join([columns[place] for place in layout.key] or columns),
+        key=sql.SQL(", ").join([columns[index] for index in layout.key] or columns),
         columns=sql.SQL(", ").join(columns),
         rows=relations.rows_of(session, layout.name),
         sample=sql.Literal(percent >= 100),

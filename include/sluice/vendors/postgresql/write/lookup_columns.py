@@ -17,7 +17,7 @@ def searched(connection: Connection, layout: Layout) -> tuple[tuple[int, ...], l
     Args:
         layout: the master's table as the slave sees it; the slave has the table.
     """
-    there = {column.name: place for place, column in enumerate(layout.columns)}
+    there = {column.name: index for index, column in enumerate(layout.columns)}
     used, warnings = [], []
     for name in layout.searched:
         if name not in there:

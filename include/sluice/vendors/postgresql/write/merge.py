@@ -62,14 +62,14 @@ def _stage_keyed(connection: Connection, target: StagedTable, net: KeyedNet, cha
         if chosen:
             side, columns = ("old", net.layout.key) if op == "D" else ("new", target.written)
             rows = cells(changes[side], chosen, width, columns)
-            _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[place] for place in target.written)])
+            _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[index] for index in target.written)])
 
 
 def _stage_counted(connection: Connection, target: StagedTable, net: CountedNet) -> None:
     """Send the images of a table without a key, with what is to become of their counts."""
     if net.effects:
         images, added, least = zip(*net.effects, strict=True)
-        columns = [pa.array([image[place] for image in images], pa.string()) for place in target.written]
+        columns = [pa.array([image[index] for image in images], pa.string()) for index in target.written]
         _copy(connection, target, [pa.array(added), pa.array(least), *columns])
 
 

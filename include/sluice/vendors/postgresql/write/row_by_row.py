@@ -33,12 +33,12 @@ class PreparedStatements:
         self._name = target.stage.encode()
         # What tells rows apart.
         told = target.searched or target.key
-        numbered = [place for place in target.written if target.columns[place].numbered]
+        numbered = [index for index in target.written if target.columns[index].numbered]
         # Values of an old image, by which its row is found.
         self._old = target.written if target.searched else told or target.written
         # What an UPDATE of the other columns leaves as it is.
         self._fixed = sorted({*told, *numbered})
-        self._others = [place for place in target.written if place not in self._fixed]
+        self._others = [index for index in target.written if index not in self._fixed]
         # Whether an update of which nothing is known but that the key stayed is one of those.
         self._told = self._fixed == sorted(told)
         # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone, and where
@@ -79,7 +79,7 @@ class PreparedStatements:
         elif (
             self._others
             and (self._told or not unknown)
-            and all(_at(new, place) == _at(old, place) for place in self._fixed)
+            and all(_at(new, index) == _at(old, index) for index in self._fixed)
         ):
             yield from self._updated("update", change, rejects)
         elif self._moves and not replace:
@@ -119,12 +119,12 @@ class PreparedStatements:
         name = self._name + b"_" + kind.encode()
         return Sent(name, values, wanted, (self.target.name, odd) if odd else None, rejects)
 
-    def _of(self, image: Image, places: Sequence[int]) -> list[bytes | None]:
-        return [_at(image, place) for place in places]
+    def _of(self, image: Image, indices: Sequence[int]) -> list[bytes | None]:
+        return [_at(image, index) for index in indices]
 
     def _prepare(self, connection: Connection) -> None:
         written, fixed = self.target.written, len(self.target.written)
-        values = {place: _parameter(number) for number, place in enumerate(written, 1)}
+        values = {index: _parameter(number) for number, index in enumerate(written, 1)}
         parts = {**self.target.parts, "values": _list(values.values())}
         self._made(connection, "empty", composed("write/empty", **parts))
         self._made(connection, "insert", composed("write/replay_insert", **parts))
@@ -136,19 +136,19 @@ class PreparedStatements:
             other = self._by_key(map(_parameter, count(1)), "one")
             self._made(connection, "alone", composed("write/replay_alone", **parts, same=by_key, same_one=other))
         if self.target.key and self.target.ruled:
-            there = self._by_key(values[place] for place in self.target.key)
+            there = self._by_key(values[index] for index in self.target.key)
             self._made(connection, "put_back", composed("write/replay_put_back", **parts, same=there))
         if self._manner.duplicate in _REJECTING:
             self._made(connection, "new", composed("write/replay_new", **parts))
-        for kind, places in (("update", self._others), ("move", written if self._moves else ())):
-            if places:
-                named = _list(sql.Identifier(self.target.columns[place].name) for place in places)
-                some = {"set": named, "set_values": _list(values[place] for place in places)}
+        for kind, indices in (("update", self._others), ("move", written if self._moves else ())):
+            if indices:
+                named = _list(sql.Identifier(self.target.columns[index].name) for index in indices)
+                some = {"set": named, "set_values": _list(values[index] for index in indices)}
                 whole = {**parts, **some, "same": self._same(fixed + 1)}
                 if not self.target.ruled:
                     self._made(connection, kind, composed("write/replay_update", **whole))
-                alone = {"set_values": _list(map(_parameter, range(1, len(places) + 1)))}
-                found = {**parts, **some, **alone, "same": self._same(len(places) + 1)}
+                alone = {"set_values": _list(map(_parameter, range(1, len(indices) + 1)))}
+                found = {**parts, **some, **alone, "same": self._same(len(indices) + 1)}
                 self._made(connection, f"{kind}_found", composed("write/replay_found", **found))
 
         for when, given in (("before", self._manner.before), ("after", self._manner.after)):
@@ -169,10 +169,10 @@ class PreparedStatements:
         """What tells the row of an old image, whose values are the parameters from that one on."""
         if self.target.key and not self.target.searched:
             return self._by_key(map(_parameter, count(first)))
-        columns = {place: self.target.columns[place] for place in self._old}
+        columns = {index: self.target.columns[index] for index in self._old}
         values = {
-            place: sql.SQL("{}::{}").format(_parameter(number), sql.SQL(columns[place].type))
-            for number, place in enumerate(columns, first)
+            index: sql.SQL("{}::{}").format(_parameter(number), sql.SQL(columns[index].type))
+            for number, index in enumerate(columns, first)
         }
         parts = {
             "rows": self.target.parts["rows"],
@@ -183,16 +183,16 @@ class PreparedStatements:
             return composed("write/replay_alike", **parts)
         found = (
             sql.SQL("({equal} OR {own} IS NULL AND {value} IS NULL)").format(
-                equal=columns[place].equality.between(own, values[place]), own=own, value=values[place]
+                equal=columns[index].equality.between(own, values[index]), own=own, value=values[index]
             )
-            for place in self.target.searched
-            for own in [sql.Identifier("alike", columns[place].name)]
+            for index in self.target.searched
+            for own in [sql.Identifier("alike", columns[index].name)]
         )
         return composed("write/replay_searched", **parts, searched=sql.SQL(" AND ").join(found))
 
     def _by_key(self, values: Iterable[sql.Composable], alias: str = "target") -> sql.Composable:
         """What tells the rows that bear the key of these values."""
-        columns = [self.target.columns[place] for place in self.target.key]
+        columns = [self.target.columns[index] for index in self.target.key]
         return sql.SQL(" AND ").join(
             column.equality.between(sql.Identifier(alias, column.name), value)
             for column, value in zip(columns, values, strict=False)
@@ -235,7 +235,7 @@ def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> Non
 
 
 def _ambiguous(target: StagedTable) -> SluiceError:
-    columns = ", ".join(target.columns[place].name for place in target.searched)
+    columns = ", ".join(target.columns[index].name for index in target.searched)
     return SluiceError(
         124,
         f"several rows of {target.name} have the same {columns}, and none of them looks like the one that changed",
@@ -243,9 +243,9 @@ def _ambiguous(target: StagedTable) -> SluiceError:
     )
 
 
-def _at(image: Image, place: int) -> bytes | None:
+def _at(image: Image, index: int) -> bytes | None:
     assert image is not None
-    return image[place]
+    return image[index]
 
 
 def _parameter(number: int) -> sql.SQL:

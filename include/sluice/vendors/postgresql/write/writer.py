@@ -175,7 +175,7 @@ def _texts(image: Image) -> list[str | None] | None:
 def _expect_alone(part: _Part) -> None:
     """Raises SluiceError SLC-121 if changes of a table have to be carried out one by one, and cannot be."""
     target = part.target
-    numbered = target.numbered or any(target.columns[place].numbered for place in target.key)
+    numbered = target.numbered or any(target.columns[index].numbered for index in target.key)
     untold = numbered or target.ruled or (target.key and not target.enforced)
     if not target.by_row or (part.manner.strict and untold):
         raise SluiceError(

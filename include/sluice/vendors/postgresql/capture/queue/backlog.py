@@ -114,11 +114,11 @@ def begun(connection: Connection, parts: Mapping[str, sql.Composable], snapshot:
     for number, names, firsts, lasts in connection.execute(composed("capture/queue/spanning", **parts, **values)):
         ends.append(number)
         spanning += map(Spanning, names, firsts, lasts)
-    places: dict[int, list[Blocks]] = {}
+    blocks: dict[int, list[Blocks]] = {}
     for block, numbers in connection.execute(composed("capture/queue/places", **parts, **values)):
         for number in numbers:
-            places.setdefault(number, []).append((block, block + _RUN))
-    return Backlog(snapshot, width, file(connection, parts), tuple(ends), tuple(spanning), places)
+            blocks.setdefault(number, []).append((block, block + _RUN))
+    return Backlog(snapshot, width, file(connection, parts), tuple(ends), tuple(spanning), blocks)
 
 
 def file(connection: Connection, parts: Mapping[str, sql.Composable]) -> int:

@@ -197,18 +197,18 @@ class PostgresSweep:
             lists.append(_alone(taken(table[side].combine_chunks(), order[0])))
             lists.append(pa.nulls(len(order[1]), ROW))
         for number in np.unique(layouts[~commands & ~strange]):
-            places = np.flatnonzero((layouts == number) & ~commands)
-            order.append(places)
+            indices = np.flatnonzero((layouts == number) & ~commands)
+            order.append(indices)
             layout = self._used[int(number)]
             for side, lists in parts.items():
-                images = taken(table[side].combine_chunks(), places)
+                images = taken(table[side].combine_chunks(), indices)
                 try:
                     lists.append(fields(images, len(layout.columns)))
                 except ValueError as error:
                     raise SluiceError(
                         45,
                         f"a row image of {layout.name} does not fit its recorded columns: {error}",
-                        self._given_up("relid", table["relid"][places[0]]),
+                        self._given_up("relid", table["relid"][indices[0]]),
                     ) from None
         back = np.argsort(np.concatenate(order), kind="stable")
         return pa.RecordBatch.from_arrays(

@@ -78,7 +78,9 @@ def unmarked(
     """
     names = list(triggers)
     marks = {"relations": [regclass(name) for name in names], "triggers": [_last(triggers[name]) for name in names]}
-    return {names[place - 1] for (place,) in connection.execute(composed("capture/registry/unmarked", **parts), marks)}
+    return {
+        names[number - 1] for (number,) in connection.execute(composed("capture/registry/unmarked", **parts), marks)
+    }
 
 
 def stand(found: Mapping[str, str], trigger: str, actions: str) -> bool:
