@@ -111,8 +111,8 @@ class Context:
     def wiped(self, pair: Pair) -> WipeOut | None:
         """What of a slave an initial update wipes out. Raises ConfigError SLC-217 if that is a master, too."""
         slave = self.config.slave(pair.slave)
-        here = self.place(slave.connection)
-        fed = [name for name, one in self.config.sources.items() if self.place(one.connection) == here]
+        here = self.database_id(slave.connection)
+        fed = [name for name, one in self.config.sources.items() if self.database_id(one.connection) == here]
         if slave.wipe_out and fed:
             raise ConfigError(
                 217,
@@ -136,8 +136,8 @@ class Context:
         }
         said = settings.messages
         appearance = Appearance(said.db_id, said.version, settings.char_width, settings.char_width_small)
-        here = self.place(settings.connection)
-        drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.place))
+        here = self.database_id(settings.connection)
+        drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.database_id))
         return Wanted(
             entries,
             settings.detect_ddl,
@@ -147,7 +147,7 @@ class Context:
             tuple(settings.trusted_code),
         )
 
-    def place(self, connection: str) -> str:
+    def database_id(self, connection: str) -> str:
         """Which database a connection leads to; its id if nobody knows."""
         info = self.connections.get(connection)
         return f"{info.host}:{info.port or 5432}/{info.database}" if info else connection

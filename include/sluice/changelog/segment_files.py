@@ -32,7 +32,7 @@ _FORMAT: dict[str, Any] = {
 }
 
 
-def expect_place(url: str) -> Path:
+def expect_directory(url: str) -> Path:
     """See that the directory of a change log is there, or can be made; nothing is made. The directory that is there, of
     those that it is in.
 

@@ -320,7 +320,7 @@ def valid(raw: object, file: Path) -> Config:
         keys = _all_keys()
         found = error.errors(include_url=False, include_input=False)
         told = (
-            f"  {strict_yaml.place(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
+            f"  {strict_yaml.dotted(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
             for fault in found[:_TOLD]
         )
         more = [f"  and {len(found) - _TOLD} more"] if len(found) > _TOLD else []

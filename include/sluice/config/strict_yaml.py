@@ -106,8 +106,8 @@ def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
             yield from pair
 
 
-def place(location: Sequence[int | str]) -> str:
-    """A place in a file, as people write it."""
+def dotted(location: Sequence[int | str]) -> str:
+    """A path of keys in a file as people write it: ``slaves.zurich.tables``."""
     return ".".join(str(part) for part in location) or "(the file)"
 
 

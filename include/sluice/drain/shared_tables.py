@@ -92,7 +92,7 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
             stays = mapper.filled(name) is Filled.MERGE
             (kept if stays else lost).append(f"{there} ({', '.join(found)})")
     if wiped and wiped.tables:
-        ends = context.place(context.config.slave(pair.slave).connection)
+        ends = context.database_id(context.config.slave(pair.slave).connection)
         fed = (one for one in _feeds(context) if one.ends == ends and one.pair != pair)
         lost += [
             f"all of {wiped.schema_}, by `wipe_out` ({one.pair})" for one in fed if one.may_bring_into(wiped.schema_)
@@ -110,7 +110,7 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
 def _feeds(context: Context) -> Iterator[_Feed]:
     for one in context.config.replications:
         source, slave = context.config.source(one.source), context.config.slave(one.slave)
-        ends = context.place(source.connection), context.place(slave.connection)
+        ends = context.database_id(source.connection), context.database_id(slave.connection)
         yield _Feed(Pair(one.source, one.slave), *ends, source.patterns, slave.mapper)
 
 

@@ -28,7 +28,7 @@ class Spill:
         self.weights: Counter[Hashable] = Counter()
         self._held: defaultdict[Hashable, list[pa.Table]] = defaultdict(list)
         self._bytes = 0
-        self._places: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+        self._extents: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
         self._file: IO[bytes] | None = None
         self._end = 0
 
@@ -53,7 +53,7 @@ class Spill:
 
     def read(self, label: Hashable) -> Iterator[pa.Table]:
         """What was put there, some at a time."""
-        for offset, size in self._places[label]:
+        for offset, size in self._extents[label]:
             assert self._file is not None
             self._file.seek(offset)
             record = pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size)), CHANGES)
@@ -69,7 +69,7 @@ class Spill:
             for record in pa.concat_tables(tables).combine_chunks().to_batches():
                 written = record.serialize()
                 self._file.write(written)
-                self._places[label].append((self._end, written.size))
+                self._extents[label].append((self._end, written.size))
                 self._end += written.size
         self._file.flush()
         self._bytes = 0

@@ -113,7 +113,7 @@ class Value:
 
     expression: Expression
     bound: Bound
-    place: int | None
+    index: int | None
 
     @property
     def type(self) -> str:
@@ -124,8 +124,8 @@ class Value:
         """What comes out for each row, as the database prints it, null for NULL; arguments and errors as in `holds`."""
 
         def run(rows: RowImages) -> pa.StringArray:
-            if self.place is not None and isinstance(field := self.expression.node, Field):
-                return rows.texts(field.image, self.place)
+            if self.index is not None and isinstance(field := self.expression.node, Field):
+                return rows.texts(field.image, self.index)
             return printed(self.bound.kind, self.bound.run(rows))
 
         return _evaluated(self.expression, row, new, old, run)

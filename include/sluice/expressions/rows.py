@@ -15,7 +15,7 @@ class RowImages:
 
     def __init__(self, images: Mapping[Image, pa.Array], count: int, indices: pa.Array | None = None) -> None:
         self._images = images
-        self._places = indices
+        self._indices = indices
         self._count = count
         self._read: dict[tuple[Image, int], pa.StringArray] = {}
 
@@ -33,11 +33,11 @@ class RowImages:
         if image not in self._images:
             return pa.nulls(self._count, pa.string())
         texts = pc.list_element(self._images[image], position)
-        return texts if self._places is None else texts.take(self._places)
+        return texts if self._indices is None else texts.take(self._indices)
 
     def where(self, chosen: pa.BooleanArray) -> RowImages:
         """The rows for which it is true."""
         indices = pc.indices_nonzero(chosen)
-        if self._places is not None:
-            indices = self._places.take(indices)
+        if self._indices is not None:
+            indices = self._indices.take(indices)
         return RowImages(self._images, len(indices), indices)

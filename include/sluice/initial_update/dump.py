@@ -199,7 +199,7 @@ def _copied(
         FromMaster(settings.vendor, settings.connection, snapshot.id, tuple(settings.trusted_code)),
     )
     targets = [slave_target(context, pair, lease) for pair, lease in here]
-    log = None if asked.store else initial_data.place(context.config)
+    log = None if asked.store else initial_data.location(context.config)
     files, unmade = directories(
         context, update, [pair for pair, _ in away], dumped.definitions, log, resume=asked.goes_on
     )

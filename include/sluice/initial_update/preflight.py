@@ -13,7 +13,7 @@ from functools import partial
 
 from sluice.apply.mapping.table_view import BoundView, view
 from sluice.changelog import initial_data
-from sluice.changelog.segment_files import expect_place
+from sluice.changelog.segment_files import expect_directory
 from sluice.config.mapper import Mapper
 from sluice.config.models import OutgoingFiles
 from sluice.connections import salt_of
@@ -150,8 +150,8 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
             _expect_place(context.config.source(source).initial_files)
         elif choices.storable and any(one.when_unreachable == "store" for one in away):
             if "://" not in context.config.change_log_url:
-                expect_place(context.config.change_log_url)
-            _expect_place(OutgoingFiles(location=initial_data.place(context.config)))
+                expect_directory(context.config.change_log_url)
+            _expect_place(OutgoingFiles(location=initial_data.location(context.config)))
     except SluiceError as error:
         error.hint = _unchanged(error.hint)
         raise

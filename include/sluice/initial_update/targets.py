@@ -98,8 +98,8 @@ def _left(
             if resume and first in firsts - found.keys() and one.plan.form == packing.form:
                 found[first] = one
             else:
-                one.place.remove_all()
-                event("removed", directory=one.place.url, why="its dump broke off, and nobody goes on with it")
+                one.directory.remove_all()
+                event("removed", directory=one.directory.url, why="its dump broke off, and nobody goes on with it")
     except SluiceError as error:
         event("not looked at", directory=settings.location, why=error.fact)
     return found

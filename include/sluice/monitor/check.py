@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
 from sluice.capture import unwatched
-from sluice.changelog.segment_files import directories, expect_place
+from sluice.changelog.segment_files import directories, expect_directory
 from sluice.config.models import OutgoingFiles
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -155,7 +155,7 @@ def _peer(host: str, port: int) -> str:
 def _change_log(url: str) -> str:
     if "://" in url:
         return f"{url}, looked at by the first job"
-    directory, there = Path(url), expect_place(url)
+    directory, there = Path(url), expect_directory(url)
     free = shutil.disk_usage(there).free / 1e9
     said = f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
     left = directories(directory)
@@ -206,7 +206,7 @@ def _place(settings: OutgoingFiles) -> str:
 
 
 def _circles(context: Context) -> str:
-    if back := echoing(context.config.arrows(context.place)):
+    if back := echoing(context.config.arrows(context.database_id)):
         raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "mend it, see include/docs/both_directions.md")
     return "none brings a change back to where it was taken from"
 

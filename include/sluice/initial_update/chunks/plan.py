@@ -40,12 +40,12 @@ def _cuts(
     leaves: Iterable[Leaf], tasks: int, boundaries: Mapping[TableName, Iterable[int]]
 ) -> Iterator[tuple[Leaf, int, int | None]]:
     for leaf in leaves:
-        lows = boundaries[leaf.relation] if leaf.relation in boundaries else _places(leaf, tasks)
+        lows = boundaries[leaf.relation] if leaf.relation in boundaries else _boundaries(leaf, tasks)
         for low, high in pairwise([*sorted({0, *lows}), None]):
             yield leaf, low or 0, high
 
 
-def _places(leaf: Leaf, tasks: int) -> Iterable[int]:
+def _boundaries(leaf: Leaf, tasks: int) -> Iterable[int]:
     pieces = max(1, -(-leaf.blocks * BLOCK_BYTES // CHUNK_BYTES))
     if leaf.blocks * BLOCK_BYTES > CHUNK_BYTES // 8:
         # The same number for every task: with 3 chunks one of 2 tasks idles half of the time.

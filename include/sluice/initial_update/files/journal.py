@@ -51,12 +51,12 @@ class Journal:
 
     def __init__(self, directory: Directory, packing: Packing, first: int = 0) -> None:
         self.first = first
-        self._place = directory.within(NOTES)
+        self._directory = directory.within(NOTES)
         self._packing = packing
 
     def begin(self, plan: DumpPlan) -> None:
         """Write down what is to be stored; whoever is still at work on an earlier try writes nothing from here on."""
-        self._place.make()
+        self._directory.make()
         self._write(self._plan(0), plan.model_dump_json().encode())
 
     def plan(self) -> DumpPlan:
@@ -65,12 +65,12 @@ class Journal:
 
     def taken_over(self, chunks: int) -> bool:
         """Whether another try went on after this one, which has so many chunks."""
-        return self._place.has(self._plan(chunks))
+        return self._directory.has(self._plan(chunks))
 
     def fence(self, chunks: int) -> None:
         """See that nobody went on with this try (R6). Raises FencedError SLC-050."""
         if self.taken_over(chunks):
-            raise FencedError(50, f"another dump took over {self._place.url}, and goes on with what is there")
+            raise FencedError(50, f"another dump took over {self._directory.url}, and goes on with what is there")
 
     def end(self, chunk: int, stored: StoredChunk) -> None:
         """A chunk is in."""
@@ -78,7 +78,7 @@ class Journal:
 
     def done(self) -> dict[int, tuple[str, int]]:
         """The chunks that are in, each with its note, and its rows; once, if it is in twice."""
-        found = (one for name in self._place.files() if (one := _DONE.match(name)) and int(one[1]) >= self.first)
+        found = (one for name in self._directory.files() if (one := _DONE.match(name)) and int(one[1]) >= self.first)
         return {int(one[1]) - self.first: (one[0], int(one[2])) for one in found}
 
     def stored(self, note: str) -> StoredChunk:
@@ -87,16 +87,16 @@ class Journal:
 
     def remove(self) -> None:
         """All is stored: these, and those of earlier tries, have done their service."""
-        self._place.remove_all()
+        self._directory.remove_all()
 
     def _plan(self, chunks: int) -> str:
         return f"{self.first + chunks:08}.plan"
 
     def _write(self, name: str, content: bytes) -> None:
-        self._place.write(name, self._packing.closed(content, name))
+        self._directory.write(name, self._packing.closed(content, name))
 
     def _read(self, name: str) -> bytes:
-        return self._packing.opened(self._place.read(name), name)
+        return self._packing.opened(self._directory.read(name), name)
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class InterruptedDump:
     """A directory that a dump has left which broke off."""
 
     name: str
-    place: Directory
+    directory: Directory
     notes: Journal
     plan: DumpPlan
 

@@ -20,7 +20,7 @@ from sluice.vendors.protocol.tasks import FromFiles
 @contextmanager
 def retrieving(origin: FromFiles) -> Iterator[FilesReading]:
     """The directory, if its manifest is the one that the job was told of."""
-    directory = origin.place
+    directory = origin.directory
     content = directory.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:
         raise _changed(directory, MANIFEST)
@@ -32,13 +32,13 @@ class FilesReading:
     """See `sluice.vendors.protocol.load.Chunks`."""
 
     def __init__(self, directory: Directory, stored: StoredDump, packing: Packing) -> None:
-        self._place = directory
+        self._directory = directory
         self._stored = stored
         self._packing = packing
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> StoredRows:
         """The rows of a chunk, as they were stored: with the columns that the slave's view had then."""
-        return StoredRows(self._place, self._stored.chunks[chunk.number], self._packing)
+        return StoredRows(self._directory, self._stored.chunks[chunk.number], self._packing)
 
 
 class StoredRows:
@@ -49,7 +49,7 @@ class StoredRows:
     """
 
     def __init__(self, directory: Directory, stored: StoredChunk, packing: Packing) -> None:
-        self._place = directory
+        self._directory = directory
         self._stored = stored
         self._packing = packing
         self.rows = stored.rows
@@ -77,14 +77,14 @@ class StoredRows:
     def _of(self, file: StoredFile) -> Iterator[bytes]:
         with ExitStack() as stack:
             # Nothing is unpacked of bytes that have not been hashed, every one of them.
-            with self._place.reading(file.name) as stream:
+            with self._directory.reading(file.name) as stream:
                 copy = stack.enter_context(copied(stream, file.bytes))
             if (copy.size, copy.sha256) != (file.bytes, file.sha256):
-                raise _changed(self._place, file.name)
+                raise _changed(self._directory, file.name)
             try:
                 yield from self._packing.pieces(copy.file, file.name)
             except (OSError, ValueError, LookupError, pa.ArrowException):
-                raise _changed(self._place, file.name) from None
+                raise _changed(self._directory, file.name) from None
 
 
 def _changed(directory: Directory, name: str) -> SluiceError:

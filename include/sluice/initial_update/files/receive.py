@@ -38,10 +38,10 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
     """
     pair = Pair(source, slave)
     if loaded := transfers.loaded(context.store, pair):
-        return {"url": _place(context, loaded).url, "files": 0, "quiet_s": 0.0}
+        return {"url": _transfer_directory(context, loaded).url, "files": 0, "quiet_s": 0.0}
     awaited = _awaited(context, pair)
     settings = _settings(context, awaited)
-    return {"url": _place(context, awaited).url, "files": awaited.files, "quiet_s": settings.quiet_s}
+    return {"url": _transfer_directory(context, awaited).url, "files": awaited.files, "quiet_s": settings.quiet_s}
 
 
 def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, object]:
@@ -60,7 +60,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     if already := transfers.loaded(context.store, pair):
         return _over(context, already, 0)
     awaited = _awaited(context, pair)
-    directory = _place(context, awaited)
+    directory = _transfer_directory(context, awaited)
     stored = opened(directory, awaited, _settings(context, awaited))
     dumped = _dumped(context, stored, directory, awaited)
     _refuse_changed(context, stored, dumped, pair)
@@ -104,7 +104,7 @@ def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
     Args:
         chunks: that were loaded by now.
     """
-    _clear_away(context, _place(context, loaded), loaded)
+    _clear_away(context, _transfer_directory(context, loaded), loaded)
     counts = {"update": loaded.update, "rows": loaded.rows, "chunks": chunks}
     return {**counts, **approval.question(context, loaded)}
 
@@ -122,7 +122,7 @@ def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfe
     return awaited
 
 
-def _place(context: Context, awaited: Transfer) -> Directory:
+def _transfer_directory(context: Context, awaited: Transfer) -> Directory:
     """Where the slave's side finds what was stored."""
     return Directory(at_home(_settings(context, awaited).location)).within(awaited.name)
 
@@ -130,7 +130,7 @@ def _place(context: Context, awaited: Transfer) -> Directory:
 def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
     """How it arrives: as it is configured, unless nobody has to carry it."""
     if initial_data.holds(context.config, awaited):
-        return IncomingFiles(location=initial_data.place(context.config), quiet_s=0)
+        return IncomingFiles(location=initial_data.location(context.config), quiet_s=0)
     return context.config.slave(awaited.pair.slave).initial_files
 
 

@@ -90,7 +90,7 @@ class StoredTables:
         self.as_text: set[TableName] = slaves[0].as_text
         self.upserted: set[TableName] = set()
         self.overlap: Overlap | None = None
-        self._place = directory
+        self._directory = directory
         self._notes = Journal(directory, packing, first)
         self._sign_with = settings.sign_with
         self._name = name
@@ -122,7 +122,7 @@ class StoredTables:
 
     @cached_property
     def _there(self) -> dict[str, int]:
-        return self._place.files()
+        return self._directory.files()
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """Those into which such rows may come on every slave, as far as it can be asked."""
@@ -193,13 +193,13 @@ class StoredTables:
         )
         kept = {file.name for file in stored.files}
         # What tasks left that were tried again.
-        others = [name for name in self._place.files() if name not in kept and not name.startswith(f"{NOTES}/")]
-        self._place.remove(others)
+        others = [name for name in self._directory.files() if name not in kept and not name.startswith(f"{NOTES}/")]
+        self._directory.remove(others)
         self._files = len(kept) + (2 if self._sign_with else 1)
         written = self._packing.closed(stored.written(), MANIFEST)
         if self._sign_with:
-            self._place.write(SIGNATURE, private_key(self._sign_with).sign(written))
-        self._place.write(MANIFEST, written)
+            self._directory.write(SIGNATURE, private_key(self._sign_with).sign(written))
+        self._directory.write(MANIFEST, written)
         self._notes.remove()
         self._written, self._begins = written, self.begins(position)
 
@@ -210,7 +210,7 @@ class StoredTables:
     def transfer(self, pair: Pair) -> Transfer:
         """What a slave waits for from now on."""
         sha256 = hashlib.sha256(self._written).hexdigest()
-        return Transfer(pair, self._update, self._place.url, self._name, sha256, self._files, self._begins)
+        return Transfer(pair, self._update, self._directory.url, self._name, sha256, self._files, self._begins)
 
     def progress(self) -> dict[int, int]:
         """The chunks that are stored, and how many rows each has."""
@@ -222,11 +222,11 @@ class StoredTables:
             return
         try:
             if self._lasting and (self._left or self._notes.done() or self._notes.taken_over(len(self._chunks))):
-                event("left", directory=self._place.url, why="initial_update goes on with it, with `resume`")
+                event("left", directory=self._directory.url, why="initial_update goes on with it, with `resume`")
             else:
-                self._place.remove_all()
+                self._directory.remove_all()
         except SluiceError as error:
-            event("left behind", directory=self._place.url, why=error.fact)
+            event("left behind", directory=self._directory.url, why=error.fact)
 
     @property
     def _known(self) -> dict[int, int]:

@@ -42,7 +42,7 @@ def keep(
     wrong: dict[str, SluiceError] = {}
     everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
     targets, failed = directories(
-        context, update, everybody, dumped.definitions, initial_data.place(context.config), named
+        context, update, everybody, dumped.definitions, initial_data.location(context.config), named
     )
     try:
         done, wrong = copy(context, source, update, dumped, targets, load, NoResume(every()))
@@ -85,7 +85,9 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
     define = master(context.config.source(pair.source).vendor).definition
     mapper = context.mapper(pair)
     for one in kept_versions.kept(context.store, pair, version):
-        stored = opened(Directory(at_home(initial_data.place(context.config))).within(one.name), one, IncomingFiles())
+        stored = opened(
+            Directory(at_home(initial_data.location(context.config))).within(one.name), one, IncomingFiles()
+        )
         definitions = [define(known) for known in stored.definitions]
         seen = fingerprints(mapper, definitions)
         if seen in stored.slaves.values():

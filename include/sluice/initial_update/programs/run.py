@@ -47,7 +47,7 @@ class ProgramRun:
     settings: Program
     words: Sequence[str]
     environment: Mapping[str, str] = field(repr=False)
-    place: Path
+    directory: Path
 
 
 class Mask:
@@ -217,7 +217,7 @@ class _Running:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if writes else subprocess.STDOUT,
                 env=environment | dict(self._task.environment),
-                cwd=self._task.place,
+                cwd=self._task.directory,
             )
         except (OSError, ValueError) as error:
             raise _absent(self._name, self._masked(str(error))) from None

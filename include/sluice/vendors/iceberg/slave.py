@@ -27,7 +27,7 @@ class IcebergSlave(ParquetSlave):
         # The library takes seconds to load, and tasks that fill and compare files do without it.
         from sluice.vendors.iceberg.tables import IcebergTables
 
-        return IcebergTables(self.place)
+        return IcebergTables(self.directory)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence. What somebody who died has committed and not told is told before."""

@@ -40,7 +40,7 @@ class IcebergTables:
     """What Iceberg has been told by this process, and what it is to be told."""
 
     def __init__(self, directory: ReplicationDirectory) -> None:
-        self._place = directory
+        self._directory = directory
         self._told: dict[TableName, Table] = {}
         self._looked = False
 
@@ -53,7 +53,7 @@ class IcebergTables:
                 self._told[name] = table
         # A directory without versions says nothing of what there was.
         if version.snapshot and not (self._looked and self._told.keys() == version.tables.keys()):
-            for name in set(kept(self._place)) - version.tables.keys():
+            for name in set(kept(self._directory)) - version.tables.keys():
                 told |= self._drop(version, name)
                 self._told.pop(name, None)
             self._looked = True
@@ -66,13 +66,13 @@ class IcebergTables:
         Raises:
             SluiceError: SLC-198, it may not.
         """
-        found = Metadata(self._place, beside).current() if beside else None
-        _shaped(found or Metadata(self._place, name).anew(), [columns])
+        found = Metadata(self._directory, beside).current() if beside else None
+        _shaped(found or Metadata(self._directory, name).anew(), [columns])
 
     def expire(self, oldest: int) -> None:
         """Forget what only versions before that one had."""
-        for name in kept(self._place):
-            metadata = Metadata(self._place, name)
+        for name in kept(self._directory):
+            metadata = Metadata(self._directory, name)
             if name not in self._told:
                 metadata.forget_dropped(oldest)
                 continue
@@ -82,7 +82,7 @@ class IcebergTables:
 
     def _drop(self, version: Version, name: TableName) -> bool:
         """Drop a table that no version has any more; not what somebody else keeps beside, nor a successor of ours."""
-        metadata = Metadata(self._place, name)
+        metadata = Metadata(self._directory, name)
         found = metadata.current()
         if found is None or not 0 < _said(found.current_snapshot(), _EPOCH) <= version.epoch:
             return False
@@ -91,7 +91,7 @@ class IcebergTables:
         return True
 
     def _tell(self, version: Version, table: Table) -> bool:
-        metadata = Metadata(self._place, table.name)
+        metadata = Metadata(self._directory, table.name)
         while True:
             # Whoever is overtaken looks again at what is there.
             with suppress(CommitFailedException):
@@ -110,9 +110,9 @@ class IcebergTables:
             return None
         with metadata.readable():
             listed = {task.file.file_path: task.file for task in found.scan().plan_files()} if found else {}
-        wanted = {uri(self._place.root / file.path): file for file in table.files}
+        wanted = {uri(self._directory.root / file.path): file for file in table.files}
         added = [path for path in wanted if path not in listed]
-        schemas = [pq.read_schema(self._place.path(wanted[path])) for path in added]
+        schemas = [pq.read_schema(self._directory.path(wanted[path])) for path in added]
         schemas = list(dict.fromkeys([*schemas, MODES[version.keeps].schema(table.kept)]))
         change = _shaped(metadata.anew(), schemas)
         had = _columns(found.schema()) if found else {}

@@ -185,7 +185,7 @@ class DataFileWriter:
             self._held.clear()
 
 
-def place_of(info: ConnectionInfo, pair: Pair) -> ReplicationDirectory:
+def replication_directory(info: ConnectionInfo, pair: Pair) -> ReplicationDirectory:
     """The directory that a connection names, and in it that of the replication.
 
     Raises:

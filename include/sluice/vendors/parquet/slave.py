@@ -26,7 +26,7 @@ from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.parquet.directory import place_of, reachable
+from sluice.vendors.parquet.directory import reachable, replication_directory
 from sluice.vendors.parquet.load.tables import LakeTables, admitted
 from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.parquet.write.commit import Commit
@@ -52,8 +52,8 @@ class ParquetSlave:
         self.pair = pair
         self.mapper = mapper
         self.lasting = kind.lasting
-        self.place = place_of(info, pair)
-        self.versions = Versions(self.place, pair)
+        self.directory = replication_directory(info, pair)
+        self.versions = Versions(self.directory, pair)
         self.version = Version()
 
     def capabilities(self) -> Capabilities:
@@ -62,7 +62,7 @@ class ParquetSlave:
 
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
         """Look whether the directory can be written to. Columns are compared when rows come."""
-        directory = self.place.root.parents[1]
+        directory = self.directory.root.parents[1]
         with reachable(f"looking at the directory of {self.pair.slave}"):
             if not (directory.is_dir() and os.access(directory, os.W_OK)):
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
@@ -95,7 +95,7 @@ class ParquetSlave:
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence: from now on the next number of whoever was at work is taken."""
         with reachable(f"taking over {self.pair}"):
-            self.place.make()
+            self.directory.make()
             before = self.versions.current()
             if before.epoch > epoch:
                 raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
@@ -122,7 +122,7 @@ class ParquetSlave:
         if self.version.snapshot is None or self.version.keeps != self.kind.name:
             raise SluiceError(
                 152,
-                f"there is no {self.kind.name} at {self.place.root} that an initial update has made",
+                f"there is no {self.kind.name} at {self.directory.root} that an initial update has made",
                 "mount the directory that had it; if it is lost, make it anew by initial_update",
             )
         tolerated = Tolerated()
@@ -236,7 +236,7 @@ class ParquetSlave:
         self.versions.tidy(oldest)
 
     def _files(self, table: Table) -> TableFiles:
-        return TableFiles(self.place, table.name, self.version.epoch, table.files)
+        return TableFiles(self.directory, table.name, self.version.epoch, table.files)
 
 
 def _too_strict(table: TableName) -> SluiceError:

@@ -120,7 +120,7 @@ class Versions:
     """The chain of versions of one replication."""
 
     def __init__(self, directory: ReplicationDirectory, pair: object) -> None:
-        self._place = directory
+        self._directory = directory
         self._pair = pair
 
     def current(self) -> Version:
@@ -154,7 +154,7 @@ class Versions:
 
     def oldest(self) -> int:
         """The first version that is current, or was not long ago."""
-        since = time.time() - self._place.keep_hours * 3600
+        since = time.time() - self._directory.keep_hours * 3600
         numbers = self._numbers()
         for number, after in itertools.pairwise(numbers):
             if self.path(after).stat().st_mtime > since:
@@ -177,19 +177,19 @@ class Versions:
         """Remove files that no version lists, and none will: those of writers that were fenced out."""
         listed = {file.path for table in current.tables.values() for file in table.files}
         listed.update(path for number in self._numbers() for path in self.read(number).removed)
-        for file in self._place.names():
-            path = str(file.relative_to(self._place.root))
+        for file in self._directory.names():
+            path = str(file.relative_to(self._directory.root))
             if path not in listed and int(file.name.partition("-")[0]) < current.epoch:
                 file.unlink(missing_ok=True)
 
     def _remove(self, paths: Iterable[str]) -> None:
         for path in paths:
-            (self._place.root / path).unlink(missing_ok=True)
+            (self._directory.root / path).unlink(missing_ok=True)
 
     def _numbers(self) -> list[int]:
-        found = self._place.versions.glob("*.json") if self._place.versions.is_dir() else ()
+        found = self._directory.versions.glob("*.json") if self._directory.versions.is_dir() else ()
         return sorted(int(path.stem) for path in found)
 
     def path(self, number: int) -> Path:
         """Where the version of that number is, or will be."""
-        return self._place.versions / f"{number:012d}.json"
+        return self._directory.versions / f"{number:012d}.json"

@@ -39,7 +39,7 @@ class FromFiles:
         key_file: with the key that they are encrypted with, if they are.
     """
 
-    place: Directory
+    directory: Directory
     sha256: str
     key_file: str | None = None
 
@@ -55,7 +55,7 @@ class IntoFiles:
         form, key_file: how pieces stand in them, see `sluice.initial_update.files.encoding.Packing`.
     """
 
-    place: Directory
+    directory: Directory
     begin: str
     max_bytes: int
     form: Form = "zst"

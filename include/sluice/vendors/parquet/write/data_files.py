@@ -41,7 +41,7 @@ class TableFiles:
     def __init__(
         self, directory: ReplicationDirectory, table: TableName, epoch: int, listed: Sequence[DataFile]
     ) -> None:
-        self._place = directory
+        self._directory = directory
         self._table = table
         self._made: set[DataFile] = set()
         self.epoch = epoch
@@ -150,7 +150,7 @@ class TableFiles:
         return []
 
     def _written(self, schema: pa.Schema, parts: Iterable[pa.Table]) -> DataFile:
-        with reachable(f"writing {self._table}"), self._place.writer(self._table, self.epoch, schema) as writer:
+        with reachable(f"writing {self._table}"), self._directory.writer(self._table, self.epoch, schema) as writer:
             for rows in parts:
                 writer.write(rows)
         self._made.add(writer.file)
@@ -160,7 +160,7 @@ class TableFiles:
     def _open(self, file: DataFile) -> Iterator[pq.ParquetFile]:
         with (
             reachable(f"reading {self._table}"),
-            pq.ParquetFile(self._place.path(file), page_checksum_verification=True) as reader,
+            pq.ParquetFile(self._directory.path(file), page_checksum_verification=True) as reader,
         ):
             yield reader
 
@@ -175,7 +175,7 @@ class TableFiles:
 
     def _discard(self, files: Iterable[DataFile]) -> None:
         for file in list(files):
-            (self._place.root / file.path).unlink(missing_ok=True)
+            (self._directory.root / file.path).unlink(missing_ok=True)
             self._made.discard(file)
 
 

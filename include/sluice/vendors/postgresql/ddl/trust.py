@@ -28,12 +28,12 @@ class Expression:
     """An expression of a definition.
 
     Attributes:
-        place: what tells it from others: the number of a column, or a name, and the text.
+        identity: what tells it from others: the number of a column, or a name, and the text.
         told: whose it is, with the text of the definition, for people.
         text: what goes into a statement, in brackets of its own.
     """
 
-    place: tuple[object, ...]
+    identity: tuple[object, ...]
     told: str
     text: str
 
@@ -58,8 +58,8 @@ def doubts(
     Raises:
         SluiceError: SLC-321, SLC-322, it cannot be made, whoever would allow it; see `usertypes.provide`.
     """
-    known = {one.place for one in _expressions(before)} if before else set()
-    new = [] if there else [one for one in _expressions(table) if one.place not in known]
+    known = {one.identity for one in _expressions(before)} if before else set()
+    new = [] if there else [one for one in _expressions(table) if one.identity not in known]
     with connection.transaction(force_rollback=True):
         made = user_types.provide(connection, table.types, names)
         if not (made or new):

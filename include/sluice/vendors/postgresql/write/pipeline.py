@@ -58,7 +58,7 @@ class Pipeline:
         self._pg = connection.pgconn
         self._waiting: deque[tuple[Sent, int] | None] = deque()
         self._bytes = 0
-        self._place = 0
+        self._index = 0
         self._found = Tolerated()
         self.synced = 0
         self.tolerated = Tolerated()
@@ -114,7 +114,7 @@ class Pipeline:
     def _answered(self, result: PGresult) -> None:
         waited = self._waiting.popleft()
         if waited is None:
-            self._place = 0
+            self._index = 0
             if not self.failed:
                 self.synced += 1
                 self.tolerated.update(self._found)
@@ -123,9 +123,9 @@ class Pipeline:
         sent, size = waited
         self._bytes -= size
         if result.status not in _DONE:
-            self.failed = self.failed or (result, self._place)
+            self.failed = self.failed or (result, self._index)
         elif sent.odd and result.command_tuples != sent.wanted:
             self._found[sent.odd] += abs(sent.wanted - (result.command_tuples or 0))
             if sent.change:
                 self.rejected.append((sent.odd[1], sent.change))
-        self._place += 1
+        self._index += 1

@@ -79,7 +79,7 @@ class Backlog:
     Attributes:
         file: what holds the queue; in another one everything lies elsewhere.
         ends: the slices that transactions end in, in order.
-        places: the pieces of the queue that hold keys of a slice.
+        blocks: the ranges of the queue's blocks that have keys of a slice.
     """
 
     snapshot: str
@@ -87,7 +87,7 @@ class Backlog:
     file: int
     ends: tuple[int, ...]
     spanning: tuple[Spanning, ...] = ()
-    places: Mapping[int, list[Blocks]] = field(default_factory=dict)
+    blocks: Mapping[int, list[Blocks]] = field(default_factory=dict)
 
     def next(self) -> Slice | None:
         """The slice to be taken now, with all keys of the transactions that end in it; None if nothing is left."""
@@ -97,7 +97,7 @@ class Backlog:
         low, high = number * self.width, (number + 1) * self.width
         low = min([low, *(one.first for one in self.spanning if low <= one.last < high)])
         later = tuple(one.trans_key for one in self.spanning if one.first < high <= one.last)
-        pieces = (piece for one in range(low // self.width, number + 1) for piece in self.places.get(one, ()))
+        pieces = (piece for one in range(low // self.width, number + 1) for piece in self.blocks.get(one, ()))
         return Slice(low, high, later, self.snapshot, joined(pieces))
 
     def beyond(self, done: Slice) -> Backlog:
