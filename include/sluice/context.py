@@ -67,8 +67,8 @@ class Context:
         source = self.config.source(name)
         resources = self.resources(name)
         for other, settings in self.config.sources.items():
-            there = other != name and settings.connection == source.connection
-            if there and (same := resources.shared(self.resources(other))):
+            same_database = other != name and settings.connection == source.connection
+            if same_database and (same := resources.shared(self.resources(other))):
                 raise ConfigError(
                     6,
                     f"sources {name} and {other} would both have a {resources.schema}.{same}",

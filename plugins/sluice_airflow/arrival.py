@@ -41,12 +41,12 @@ class FilesArrived(BaseTrigger):
         before: frozenset[tuple[Any, ...]] | None = None
         settled = 0.0
         while True:
-            there = await asyncio.to_thread(self._look)
-            if there != before:
-                self.log.info("directory=%s files=%d/%d", self.url, len(there), self.files)
-                before, settled = there, 0.0
-            elif len(there) >= self.files and settled >= self.quiet_s:
-                yield TriggerEvent({"files": len(there)})
+            found = await asyncio.to_thread(self._look)
+            if found != before:
+                self.log.info("directory=%s files=%d/%d", self.url, len(found), self.files)
+                before, settled = found, 0.0
+            elif len(found) >= self.files and settled >= self.quiet_s:
+                yield TriggerEvent({"files": len(found)})
                 return
             await asyncio.sleep(self.poll_s)
             settled += self.poll_s

@@ -93,7 +93,7 @@ def test_no_name_leads_out_of_the_directory(place, way):
 def test_a_directory_that_is_a_link_is_not_entered_and_what_is_removed_ends_at_links(place, tmp_path):
     (tmp_path / "disk" / "a" / "link").symlink_to(tmp_path / "theirs")
     place.remove_all()
-    assert not place.there()
+    assert not place.exists()
     (tmp_path / "disk" / "a").symlink_to(tmp_path / "theirs")
     for done in (place.files, place.make, lambda: place.write("file", b"ours"), lambda: place.remove(["file"])):
         with pytest.raises(SluiceError, match="SLC-331"):

@@ -72,9 +72,9 @@ class AirflowApi:
             except urllib.error.HTTPError as error:
                 if error.code != 409:
                     raise
-            there = self.ask(f"{path}/{quote(name, safe='')}")
-            by = there["triggering_user_name"]
-            if by == self._user() and (there["conf"] or {}) == json.loads(json.dumps(dict(conf))):
+            existing = self.ask(f"{path}/{quote(name, safe='')}")
+            by = existing["triggering_user_name"]
+            if by == self._user() and (existing["conf"] or {}) == json.loads(json.dumps(dict(conf))):
                 return name
             event("another run has this id", run=f"{dag}/{name}", triggered_by=by)
         raise OSError(f"{_MOST_IDS} runs that others triggered have ids like {run}")

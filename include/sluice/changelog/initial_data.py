@@ -40,11 +40,11 @@ def sweep(config: Config, store: Store) -> None:
     dumping = dumping.where(replication.c.status == Status.INITIAL, initial_update.c.state != UpdateState.PUT_OFF)
     try:
         # Before the store is asked: what is made later is nobody's yet.
-        there = Directory(location(config)).directories()
+        existing = Directory(location(config)).directories()
         with store.begin() as connection:
             written = connection.execute(dumping.limit(1)).first()
             named = set(connection.execute(select(transfer.c.name).union(select(kept_version.c.name))).scalars())
-        for name in [] if written else there:
+        for name in [] if written else existing:
             if name not in named:
                 Directory(location(config)).within(name).remove_all()
                 event("swept", directory=name)

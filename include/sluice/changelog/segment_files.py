@@ -47,10 +47,12 @@ def expect_directory(url: str) -> Path:
             f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
             f"{shlex.quote(str(directory.parent))}",
         )
-    there = next(path for path in (directory, *directory.parents) if path.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")
-    return there
+    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        raise SluiceError(
+            65, f"nothing can be written to {existing}", "mend its rights, or mount it; no change is lost"
+        )
+    return existing
 
 
 @dataclass(frozen=True)

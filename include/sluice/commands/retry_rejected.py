@@ -36,11 +36,14 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
     """
     slave = context.slave(pair)
     try:
-        with rejected_changes.chosen(context.store, pair, numbers, "rejected changes carried out") as (named, there):
+        with rejected_changes.chosen(context.store, pair, numbers, "rejected changes carried out") as (
+            named,
+            everything,
+        ):
             # Whoever is interrupted from here on is told by the slave, the next time, what it has already (R3).
             found = slave.carry_out(
                 [one.id for one in named],
-                [one.id for one in there],
+                [one.id for one in everything],
                 lambda left: _steps(context, pair, [one for one in named if one.id in left]),
                 partial(statement_results.answered, context.store, pair),
             )

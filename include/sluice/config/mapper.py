@@ -81,15 +81,15 @@ class Mapper:
         """
         called = self.entry(name).as_
         schema, table = split_name(called) if called else (None, name.table)
-        there = TableName(schema or self.schema(name.schema), table)
-        if self.ours(there) and not self.excludes(name):
+        mapped = TableName(schema or self.schema(name.schema), table)
+        if self.ours(mapped) and not self.excludes(name):
             raise SluiceError(
                 370,
-                f"the table {name} of the master would be {there} on the slave, and that is a table of Sluice itself",
+                f"the table {name} of the master would be {mapped} on the slave, and that is a table of Sluice itself",
                 "nothing was changed; see who called it so on the master, and why. To go on, give it another name on "
                 f"the slave, or leave it out: an entry for {name} in its `tables`, with `as` or `exclude: true`",
             )
-        return there
+        return mapped
 
     def whole(self, name: TableName) -> bool:
         """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
@@ -133,7 +133,7 @@ class Mapper:
             ConfigError: SLC-007, two would be called alike, or none is left.
         """
         entry = self.entry(table)
-        found = {column: there for column in columns if (there := self._called(entry, column)) is not None}
+        found = {column: slave_name for column in columns if (slave_name := self._called(entry, column)) is not None}
         names = list(found.values())
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise _impossible(f"two columns of {table} would both be {', '.join(twice)}")

@@ -31,13 +31,16 @@ class _Feed:
     patterns: Collection[Pattern]
     mapper: Mapper
 
-    def bringing(self, there: TableName) -> Iterator[tuple[TableName, Pattern]]:
+    def bringing(self, slave_table: TableName) -> Iterator[tuple[TableName, Pattern]]:
         """The tables of its master that arrive as this one, should the master have them, and why they are watched."""
-        schemas = {there.schema, *(ours for ours, theirs in self.mapper.schemas.items() if theirs == there.schema)}
-        names = {TableName(schema, there.table) for schema in schemas}
-        names |= {name for name, called in self.mapper.moved.items() if called == there}
+        schemas = {
+            slave_table.schema,
+            *(ours for ours, theirs in self.mapper.schemas.items() if theirs == slave_table.schema),
+        }
+        names = {TableName(schema, slave_table.table) for schema in schemas}
+        names |= {name for name, called in self.mapper.moved.items() if called == slave_table}
         for name in sorted(names):
-            if self.mapper.excludes(name) or self.mapper.table(name) != there:
+            if self.mapper.excludes(name) or self.mapper.table(name) != slave_table:
                 continue
             if found := chosen(self.patterns, name):
                 yield name, found
@@ -49,14 +52,14 @@ class _Feed:
         return schema in whole | {name.schema for name in named}
 
 
-def others(context: Context, pair: Pair, there: TableName, known: Known | None = None) -> list[str]:
+def others(context: Context, pair: Pair, slave_table: TableName, known: Known | None = None) -> list[str]:
     """The tables of other masters, or by other replications, whose rows are in a slave's table that this one fills.
 
     Rows that this replication brings as well, because its master has them from the other one (both directions), are
     no others.
 
     Args:
-        there: as the slave calls it.
+        slave_table: as the slave calls it.
         known: which tables a source has, if not by what is recorded.
     """
     if not vendor(context.config.slave(pair.slave).vendor).master:
@@ -69,8 +72,9 @@ def others(context: Context, pair: Pair, there: TableName, known: Known | None =
         f"{name} of {other.pair.source}"
         for other in feeds
         if other.pair != pair and other.ends == ours.ends
-        for name, by in other.bringing(there)
-        if not (by.wildcard and name not in has(other.pair.source)) and not _covered(feeds, ours, there, other, name)
+        for name, by in other.bringing(slave_table)
+        if not (by.wildcard and name not in has(other.pair.source))
+        and not _covered(feeds, ours, slave_table, other, name)
     ]
 
 
@@ -88,9 +92,9 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
     kept: list[str] = []
     known = cache(known or partial(recorded, context.store))
     for name in (one for one in tables if not mapper.excludes(one)):
-        if found := others(context, pair, there := mapper.table(name), known):
+        if found := others(context, pair, slave_table := mapper.table(name), known):
             stays = mapper.filled(name) is Filled.MERGE
-            (kept if stays else lost).append(f"{there} ({', '.join(found)})")
+            (kept if stays else lost).append(f"{slave_table} ({', '.join(found)})")
     if wiped and wiped.tables:
         ends = context.database_id(context.config.slave(pair.slave).connection)
         fed = (one for one in _feeds(context) if one.ends == ends and one.pair != pair)
@@ -114,9 +118,9 @@ def _feeds(context: Context) -> Iterator[_Feed]:
         yield _Feed(Pair(one.source, one.slave), *ends, source.patterns, slave.mapper)
 
 
-def _covered(feeds: Iterable[_Feed], ours: _Feed, there: TableName, other: _Feed, name: TableName) -> bool:
+def _covered(feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, other: _Feed, name: TableName) -> bool:
     """Whether a replication brings what another one brings of a table, since its master has all of that, too."""
-    for own, _ in ours.bringing(there):
+    for own, _ in ours.bringing(slave_table):
         same = other.begins == ours.begins and own == name
         sent = any(
             one.begins == other.begins

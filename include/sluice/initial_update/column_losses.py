@@ -156,12 +156,12 @@ def _castable(pair: Pair, losses: Sequence[Loss]) -> list[Loss]:
 
 
 def _forget(store: Store, pair: Pair, losses: Sequence[Loss]) -> None:
-    there = {(one.table, one.column): one.cast for one in losses}
+    current = {(one.table, one.column): one.cast for one in losses}
     gone = [
         (table, column)
         for table, casts in allowed(store, pair).items()
         for column, cast in casts.items()
-        if there.get((table, column)) != cast
+        if current.get((table, column)) != cast
     ]
     columns = allowed_loss.c
     with store.begin() as connection:

@@ -84,13 +84,13 @@ def dump(
             return ended(how, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_asked(context.store, update, asked.choices)
-        there, held = start_stream.apart(context, update, held)
+        already_loaded, held = start_stream.apart(context, update, held)
         if not held:
             return ended(whole, _Filled({}))
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
         unreachable = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
-            return ended(whole if there else UpdateEvent.PUT_OFF, _Filled({}), unreachable=unreachable)
+            return ended(whole if already_loaded else UpdateEvent.PUT_OFF, _Filled({}), unreachable=unreachable)
         if ranges:
             failed = unfit(context, here)
             if fit := [one for one in here if one[0].slave not in failed]:
@@ -101,7 +101,7 @@ def dump(
             return ended(how, _Filled(failed, choices=asked.choices), again, unreachable)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
-    return ended(whole if filled.well or there else UpdateEvent.FAIL, filled, choices, unreachable)
+    return ended(whole if filled.well or already_loaded else UpdateEvent.FAIL, filled, choices, unreachable)
 
 
 @dataclass(frozen=True)
@@ -234,9 +234,9 @@ def _copied(
     loaded, wrong = copy(context, source, update, dumped, targets, bring, before, once) if targets else ([], {})
     count = len(before.chunks())
     if files:
-        there = _resumption(asked, snapshot, dumped, None)
-        stored, others = copy(context, source, update, dumped, files, load, there, partial(unread, again=kept))
-        loaded, wrong, count = loaded + stored, wrong | others, len(there.chunks())
+        resumption = _resumption(asked, snapshot, dumped, None)
+        stored, others = copy(context, source, update, dumped, files, load, resumption, partial(unread, again=kept))
+        loaded, wrong, count = loaded + stored, wrong | others, len(resumption.chunks())
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)
     held = dict((*here, *away))

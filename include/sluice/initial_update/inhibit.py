@@ -78,8 +78,8 @@ def inhibit(
     older = kept_versions.asked(context.config.source(source), version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = None if cascade.strip() == cascades.NONE else context.config.parsed(cascade)
-    number, there = _current(context, pairs)
-    wanted = [pair for pair in pairs if pair not in there]
+    number, begun = _current(context, pairs)
+    wanted = [pair for pair in pairs if pair not in begun]
     for pair in wanted:
         if not force:
             _refuse_under_way(context, pair)

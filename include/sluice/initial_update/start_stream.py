@@ -54,10 +54,10 @@ def apart(context: Context, update: int, held: Sequence[Leased]) -> tuple[set[st
         # That it cannot be known what a slave is to see is told for this one alone, later.
         with suppress(ConfigError):
             wanted[one.pair.slave] = _what(context, one.pair, one.position)
-    there = loaded_slaves.still(context.store, update, wanted)
-    for slave in sorted(there):
+    loaded = loaded_slaves.still(context.store, update, wanted)
+    for slave in sorted(loaded):
         event("filled already", slave=slave, update=update)
-    return there, [one for one in held if one[0].slave not in there]
+    return loaded, [one for one in held if one[0].slave not in loaded]
 
 
 def _what(context: Context, pair: Pair, begins: Position) -> str:

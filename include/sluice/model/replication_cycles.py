@@ -39,9 +39,9 @@ class Link:
 
     def brings(self, tables: Iterable[Pattern]) -> frozenset[Pattern]:
         """As what these tables of the first database arrive in the second; none if they are not replicated."""
-        return frozenset(other for one in _both(tables, self.patterns) for other in self._there(one))
+        return frozenset(other for one in _both(tables, self.patterns) for other in self._arriving(one))
 
-    def _there(self, one: Pattern) -> Iterator[Pattern]:
+    def _arriving(self, one: Pattern) -> Iterator[Pattern]:
         """As what one of them arrives; of a wildcard, each table that has a name of its own as well."""
         named = TableName(one.schema, one.table)
         moved = filter(one.takes, self.moved) if one.wildcard else [named] if named in self.moved else []

@@ -58,9 +58,9 @@ def moved(own: SequenceState, master: SequenceValue) -> int | None:
     Never back, whichever way it counts, and in steps of its own: a slave that counts the even numbers goes on with an
     even one. Only a sequence that begins again at its end is put where the master's is.
     """
-    here = own.last if own.called else own.last - own.increment
+    current = own.last if own.called else own.last - own.increment
     if master.cycle:
-        there = min(max(master.last, own.low), own.high)
-        return None if own.called and there == here else there
-    steps = -((here - master.last) // own.increment)
-    return min(max(here + steps * own.increment, own.low), own.high) if steps > 0 else None
+        target = min(max(master.last, own.low), own.high)
+        return None if own.called and target == current else target
+    steps = -((current - master.last) // own.increment)
+    return min(max(current + steps * own.increment, own.low), own.high) if steps > 0 else None

@@ -155,9 +155,9 @@ def _peer(host: str, port: int) -> str:
 def _change_log(url: str) -> str:
     if "://" in url:
         return f"{url}, looked at by the first job"
-    directory, there = Path(url), expect_directory(url)
-    free = shutil.disk_usage(there).free / 1e9
-    said = f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
+    directory, existing = Path(url), expect_directory(url)
+    free = shutil.disk_usage(existing).free / 1e9
+    said = f"{directory} {'is there' if existing == directory else 'will be made'}, {free:.1f} GB free"
     left = directories(directory)
     return f"{said}; left alone, since these are directories: {', '.join(left)}" if left else said
 

@@ -47,8 +47,8 @@ def java_home(directory: Path) -> Path:
 def _of_machine() -> list[Path]:
     home = os.environ.get("JAVA_HOME")
     candidates = [found] if home and (found := Path(home) / "bin" / "java").exists() else []
-    if there := shutil.which("java"):
-        candidates.append(Path(there))
+    if command := shutil.which("java"):
+        candidates.append(Path(command))
     return candidates
 
 

@@ -108,7 +108,7 @@ class Directory:
             sizes = self._tree.files()
         return {name: sizes[name] for name in sorted(sizes)}
 
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is such a directory."""
         with self.reachable("looked at"):
             return self._tree.has()

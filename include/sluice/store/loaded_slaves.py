@@ -30,7 +30,7 @@ def still(store: Store, number: int, wanted: Mapping[str, str]) -> set[str]:
     this = initial_update.c.id == number
     with store.begin() as connection:
         found = connection.execute(select(initial_update.c.joined).where(this).with_for_update()).scalar() or {}
-        there = {slave: what for slave, what in found.items() if wanted.get(slave) == what}
-        if there != found:
-            connection.execute(initial_update.update().where(this).values(joined=there))
-    return set(there)
+        still_loaded = {slave: what for slave, what in found.items() if wanted.get(slave) == what}
+        if still_loaded != found:
+            connection.execute(initial_update.update().where(this).values(joined=still_loaded))
+    return set(still_loaded)

@@ -87,15 +87,15 @@ def chosen(
     """Those that are named, and all that are kept; the former are forgotten when the block ends well. Who else wants to
     deal with them waits for it."""
     with store.begin() as connection:
-        there = _kept(connection, select(rejected).with_for_update(), pair)
-        if unknown := set(numbers) - {one.id for one in there}:
+        everything = _kept(connection, select(rejected).with_for_update(), pair)
+        if unknown := set(numbers) - {one.id for one in everything}:
             raise SluiceError(
                 122,
                 f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
                 f"name those that `{shell.rejected(pair)}` lists; nothing was changed",
             )
-        named = [one for one in there if one.id in numbers or not numbers]
-        yield named, there
+        named = [one for one in everything if one.id in numbers or not numbers]
+        yield named, everything
         connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in named])))
         replications.note(connection, pair, done, ", ".join(str(one.id) for one in named))
 

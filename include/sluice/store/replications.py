@@ -282,9 +282,11 @@ def _held_by(connection: Connection, pair: Pair, update_id: int) -> None:
     _current(pair, row.update_id if row.status in UNDER_WAY else None, update_id)
 
 
-def _current(pair: Pair, there: int | None, update_id: int) -> None:
-    if there != update_id:
-        raise SluiceError(21, f"{pair}: update {update_id} is no longer the current one ({there or 'none'} is)", _OVER)
+def _current(pair: Pair, recorded: int | None, update_id: int) -> None:
+    if recorded != update_id:
+        raise SluiceError(
+            21, f"{pair}: update {update_id} is no longer the current one ({recorded or 'none'} is)", _OVER
+        )
 
 
 def _shut(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:

@@ -63,11 +63,11 @@ def begin(store: Store, waiting: Transfer) -> None:
         "since": func.clock_timestamp(),
         "rows": None,
     }
-    there = {"source": waiting.pair.source, "slave": waiting.pair.slave}
+    key = {"source": waiting.pair.source, "slave": waiting.pair.slave}
     with store.begin() as connection:
-        wanted = insert(transfer).values({**there, **values})
+        wanted = insert(transfer).values({**key, **values})
         known = transfer.c.update_id <= waiting.update
-        connection.execute(wanted.on_conflict_do_update(index_elements=list(there), set_=values, where=known))
+        connection.execute(wanted.on_conflict_do_update(index_elements=list(key), set_=values, where=known))
 
 
 def awaited(store: Store, pair: Pair) -> Transfer | None:

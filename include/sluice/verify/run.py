@@ -214,8 +214,8 @@ def _compare(
         differences = _differences(_giving_way(context, compare_all, settings.yields_after_s), jobs, late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in differences:
-        there = difference.with_rows_of_its_own() if job.own_rows else difference
-        results[job.slave][str(job.view.master.name)] = there
+        outcome = difference.with_rows_of_its_own() if job.own_rows else difference
+        results[job.slave][str(job.view.master.name)] = outcome
     _record(context, request.source, point.id, results)
     return results
 

@@ -127,13 +127,13 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     columns = tuple(replace(layout.columns[index], name=names[layout.columns[index].name]) for index in picked)
     whole = all(index in picked for index in layout.key)
     key = tuple(picked.index(index) for index in layout.key) if whole else ()
-    there = replace(layout, columns=columns, key=key)
+    seen = replace(layout, columns=columns, key=key)
     entry, style = mapper.entry(layout.name), mapper.style(layout.name)
     if entry.shapes or style:
-        there, _ = shaped(entry, style, layout, names, b"")
+        seen, _ = shaped(entry, style, layout, names, b"")
     searched = tuple(sorted(names.get(column, column) for column in entry.searchable))
-    there = replace(there, name=mapper.table(layout.name), searched=searched)
-    found = TableView(layout, there, picked, entry, style)
+    seen = replace(seen, name=mapper.table(layout.name), searched=searched)
+    found = TableView(layout, seen, picked, entry, style)
     found.choice()
     return found
 
@@ -211,11 +211,11 @@ def _expect_old(changes: pa.Table, sights: Mapping[int, BoundView]) -> None:
 
 def _picked(rows: pa.ListArray, indices: Sequence[int], width: int) -> pa.ListArray:
     """The rows with these of their values; no row stays none."""
-    there = rows.is_valid().to_numpy(zero_copy_only=False)
-    starts = np.arange(np.count_nonzero(there)) * width
+    present = rows.is_valid().to_numpy(zero_copy_only=False)
+    starts = np.arange(np.count_nonzero(present)) * width
     values = rows.flatten().take(pa.array((starts[:, None] + np.array(indices)).ravel()))
-    offsets = np.concatenate(([0], np.cumsum(there))) * len(indices)
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(~there))
+    offsets = np.concatenate(([0], np.cumsum(present))) * len(indices)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(~present))
 
 
 def shaped_lines(view: TableView, shape: RowTransform, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:

@@ -28,11 +28,11 @@ def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]
     key = layout.key or [index for index, column in enumerate(layout.columns) if not column.generated]
     sides, moments, buckets = [], [], []
     for number, (side, other, action) in enumerate((("old", "new", Action.DELETE), ("new", "old", Action.INSERT))):
-        there = changes[side].is_valid()
-        some = changes.filter(there)
+        present = changes[side].is_valid()
+        some = changes.filter(present)
         keys = keys_of(some[side], key)
         buckets.append(np.fromiter((hash(one) % count for one in keys), np.int64, len(some)))
-        moments.append(2 * np.flatnonzero(there.to_numpy()) + number)
+        moments.append(2 * np.flatnonzero(present.to_numpy()) + number)
         alone = pc.and_(pc.equal(some["action"], Action.UPDATE), some[other].is_null())
         some = _set(some, "action", pc.if_else(alone, some["action"], pa.scalar(action.value)))
         sides.append(_set(some, other, pa.nulls(len(some), changes.schema.field(other).type)))

@@ -45,14 +45,14 @@ def shaped(
         shapes.append(_chosen(entry.where, layout))
     columned, key = _columned(entry, layout, names, salt)
     shapes.append(columned)
-    there = replace(layout, columns=columned.columns, key=key)
+    seen = replace(layout, columns=columned.columns, key=key)
     if style is not None:
-        shapes.append(own := styled(style, there))
-        there = own.layout
+        shapes.append(own := styled(style, seen))
+        seen = own.layout
     if entry.plugin is not None:
-        shapes.append(own := plugged(entry.plugin, there))
-        there = own.layout
-    return there, TransformChain(tuple(shapes))
+        shapes.append(own := plugged(entry.plugin, seen))
+        seen = own.layout
+    return seen, TransformChain(tuple(shapes))
 
 
 def _chosen(where: str, layout: Layout) -> RowFilter:
@@ -74,18 +74,18 @@ def _columned(
     made: list[tuple[Column, Texts]] = []
     kept: dict[int, int] = {}
     for index, column in enumerate(layout.columns):
-        there = names.get(column.name)
-        if there is None:
+        slave_name = names.get(column.name)
+        if slave_name is None:
             continue
-        if there in entry.compute:
-            made.append(_computed(entry.compute[there], there, layout))
+        if slave_name in entry.compute:
+            made.append(_computed(entry.compute[slave_name], slave_name, layout))
         elif column.name in entry.mask:
-            made.append(_masked(layout, index, there, entry.mask[column.name], salt))
+            made.append(_masked(layout, index, slave_name, entry.mask[column.name], salt))
             if entry.mask[column.name] == HASH:
                 kept[index] = len(made) - 1
         else:
             kept[index] = len(made)
-            made.append((replace(column, name=there), copied(index)))
+            made.append((replace(column, name=slave_name), copied(index)))
     known = {column.name for column, _ in made}
     made += [_computed(text, name, layout) for name, text in entry.compute.items() if name not in known]
     key = tuple(kept[index] for index in layout.key) if kept.keys() >= set(layout.key) else ()

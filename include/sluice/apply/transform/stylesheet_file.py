@@ -26,8 +26,8 @@ def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> St
     directory = Path(wanted.directory)
     names = [wanted.name] if wanted.name else list(_names(wanted, pair.slave, prefix, version))
     try:
-        there = {one.name for one in directory.iterdir()}
-        if found := next((name for name in names if wanted.name or name in there), None):
+        existing = {one.name for one in directory.iterdir()}
+        if found := next((name for name in names if wanted.name or name in existing), None):
             return Stylesheet(found, (directory / found).read_bytes())
     except OSError as error:
         raise ConfigError(

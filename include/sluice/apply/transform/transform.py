@@ -109,15 +109,15 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows])
     old, went = _made(pc.if_else(unknown, news, olds) if unknown.true_count else olds, made)
     count = len(changes)
     single = (np.bincount(came, minlength=count) == 1) & (np.bincount(went, minlength=count) == 1)
-    gone, there = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
+    deleted, inserted = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
     both = np.flatnonzero(single)
     known = np.where(unknown.to_numpy(zero_copy_only=False)[both], -1, np.flatnonzero(single[went]))
     emptied = np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())
     # The changes, and the places of their new and of their old rows.
     parts = [
         (Action.TRUNCATE, emptied, np.full(len(emptied), -1), np.full(len(emptied), -1)),
-        (Action.DELETE, went[gone], np.full(len(gone), -1), gone),
-        (Action.INSERT, came[there], there, np.full(len(there), -1)),
+        (Action.DELETE, went[deleted], np.full(len(deleted), -1), deleted),
+        (Action.INSERT, came[inserted], inserted, np.full(len(inserted), -1)),
         (Action.UPDATE, both, np.flatnonzero(single[came]), known),
     ]
     of = np.concatenate([indices for _, indices, _, _ in parts])

@@ -43,9 +43,9 @@ class RemainingEstimate:
         self._left |= {one.number: told for one, told in zip(moved, found, strict=False)}
         self._left |= {number: Foreseen() for number in self._left.keys() - wanted}
         if self._first is None and wanted <= self._left.keys():
-            there = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)
-            self._planned = there + self._bytes()
-            self._first = Done(there, *_counted(ranges))
+            bytes_left = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)
+            self._planned = bytes_left + self._bytes()
+            self._first = Done(bytes_left, *_counted(ranges))
 
     def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> LoadProgress:
         """How far they were when they were looked at."""

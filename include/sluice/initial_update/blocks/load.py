@@ -115,7 +115,7 @@ class _Loading:
         self.away: TransientError | None = None
         self.left = self._ours()
         if self.left:
-            self._there = stack.enter_context(closing(ranges_of(context, pair)))
+            self._ranges = stack.enter_context(closing(ranges_of(context, pair)))
             self._look()
 
     @property
@@ -170,7 +170,7 @@ class _Loading:
         if not self.ranges or self.error or not self._ours():
             return
         try:
-            self._there.finish(self.update, self._skipped.keys())
+            self._ranges.finish(self.update, self._skipped.keys())
         except TransientError:
             raise
         except SluiceError as error:
@@ -223,7 +223,7 @@ class _Loading:
         """See how far it is; a table that it does not get, or is not given any more, is left out."""
         self._skipped = blocked.left_out(self._context.store, self.pair)
         try:
-            self.ranges, self.away = self._there.found(self.update), None
+            self.ranges, self.away = self._ranges.found(self.update), None
         except TransientError as error:
             self.away = error
             return

@@ -80,8 +80,8 @@ class BlockPlan:
         mapper = self._context.config.slave(pair.slave).mapper
         tables = {name for name in self.tables if not mapper.excludes(name)}
         shared_tables.expect_kept(self._context, pair, self.tables)
-        with closing(ranges_of(self._context, pair)) as there:
-            unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
+        with closing(ranges_of(self._context, pair)) as ranges:
+            unfit = ranges.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
         if self._context.wanted(pair.source).drained_into:
             unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
         for name in (name for name in sorted(tables) if self._orders[name] is None):
@@ -112,8 +112,8 @@ class BlockPlan:
         """Write down on a slave what an update is to load."""
         (pair,) = target.pairs
         seen = self._seen(pair)
-        with closing(ranges_of(self._context, pair)) as there:
-            there.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
+        with closing(ranges_of(self._context, pair)) as ranges:
+            ranges.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
 
     def apart(
         self, targets: Sequence[LoadTarget], update: int, failed: dict[str, SluiceError], *, resume: bool
@@ -139,14 +139,14 @@ class BlockPlan:
         (pair,) = target.pairs
         target.tables.begin()
         seen = self._seen(pair)
-        with closing(ranges_of(self._context, pair)) as there:
-            earlier, ranges, position = there.left()
+        with closing(ranges_of(self._context, pair)) as opened:
+            earlier, ranges, position = opened.left()
             wanted = {(name, order, seen) for name, order in self._orders.items()}
             if {(one.table, one.order, one.seen) for one in ranges} != wanted:
                 return False
             if not self._followed(pair, earlier, position):
                 return False
-            there.adopt(target.plan.epoch, update)
+            opened.adopt(target.plan.epoch, update)
         updates.go_on(self._context.store, update, earlier)
         event(
             "resumed", slave=pair.slave, rows=sum(one.rows for one in ranges), ranges=sum(one.ended for one in ranges)

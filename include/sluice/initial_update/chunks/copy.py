@@ -158,8 +158,8 @@ def copy(
     )
     _begun(context.store, update, dumped)
     # Without chunks nobody but who loads knows how far it is.
-    there = [one.tables for one in ready]
-    with of_chunks(context.store, update, there, chunks, unread) if chunks else nullcontext():
+    slave_tables = [one.tables for one in ready]
+    with of_chunks(context.store, update, slave_tables, chunks, unread) if chunks else nullcontext():
         for done in load(job) if ready else []:
             if done.error:
                 failed.setdefault(done.slave, done.error)

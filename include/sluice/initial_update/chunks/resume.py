@@ -195,10 +195,10 @@ class Resumption:
         """What is as it would be read now, but for the time, in tables that can have rows of several snapshots."""
         shaped = self._shapes[target.name]
         known = [(ChunkId.from_json(one.part), one.rows) for one in found if one.part]
-        there = [
+        existing = [
             (self._table_of[piece.relation], piece, rows) for piece, rows in known if piece.relation in self._table_of
         ]
-        ours = [(table, piece, rows) for table, piece, rows in there if shaped[table] == piece.shape]
+        ours = [(table, piece, rows) for table, piece, rows in existing if shaped[table] == piece.shape]
         if not (begun := {table for table, _, rows in ours if rows is not None}):
             return LoadedTables()
         tables, definitions = target.tables, [one for one in self._definitions if one.name in begun]

@@ -166,12 +166,12 @@ def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles) -> 
         SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
             dump; SLC-242, nobody signed it who is to have; SLC-192, it was encrypted with another key.
     """
-    if MANIFEST not in (there := directory.files()):
+    if MANIFEST not in (files := directory.files()):
         raise incomplete(directory, [MANIFEST], awaited)
     content = directory.read(MANIFEST)
     whole = hashlib.sha256(content).hexdigest() == awaited.sha256
     if whole and settings.signed_by:
-        signature = directory.read(SIGNATURE) if SIGNATURE in there else None
+        signature = directory.read(SIGNATURE) if SIGNATURE in files else None
         expect_signed(content, signature, settings.signed_by, directory.url)
     try:
         stored = StoredDump.model_validate_json(Packing(key_file=settings.key_file).opened(content, MANIFEST))

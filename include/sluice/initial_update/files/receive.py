@@ -175,7 +175,7 @@ def _clear_away(context: Context, directory: Directory, loaded: Transfer) -> Non
     if _settings(context, loaded).keep or transfers.others(context.store, loaded):
         return
     try:
-        if directory.there():
+        if directory.exists():
             directory.remove_all()
     except SluiceError as error:
         event("left behind", directory=directory.url, why=error.fact)

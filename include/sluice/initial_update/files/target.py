@@ -114,14 +114,14 @@ class StoredTables:
         stored = self._left.notes.stored(note) if self._left and note else None
         if stored is None or note is None or (stored.binary and stored.table in self.as_text):
             return None
-        if any(self._there.get(file.name) != file.bytes for file in stored.files):
+        if any(self._stored_files.get(file.name) != file.bytes for file in stored.files):
             return None
         self._whole[ChunkId.from_json(part).begins] = note, part
         self._stored[note] = stored
         return stored.rows
 
     @cached_property
-    def _there(self) -> dict[str, int]:
+    def _stored_files(self) -> dict[str, int]:
         return self._directory.files()
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:

@@ -20,18 +20,18 @@ def check(directory: Directory, stored: StoredDump, awaited: Transfer, tasks: in
     Raises:
         SluiceError: SLC-182, some are missing; SLC-185, some are there that nobody stored; SLC-183, some are altered.
     """
-    there = directory.files()
+    files = directory.files()
     wanted = {file.name: file for file in stored.files}
-    if missing := wanted.keys() - there.keys():
+    if missing := wanted.keys() - files.keys():
         raise incomplete(directory, missing, awaited)
-    if strange := there.keys() - wanted.keys() - {MANIFEST, SIGNATURE}:
+    if strange := files.keys() - wanted.keys() - {MANIFEST, SIGNATURE}:
         raise SluiceError(
             185,
             f"{directory.url} has {len(strange)} files that nobody stored there, {min(strange)} among them",
             f"the slave keeps what it has; copy {awaited.url} to an empty directory of its name, then run this again",
         )
     with ThreadPoolExecutor(tasks) as pool:
-        found = pool.map(lambda file: _fault(directory, file, there[file.name]), wanted.values())
+        found = pool.map(lambda file: _fault(directory, file, files[file.name]), wanted.values())
         if faults := [fault for fault in found if fault]:
             raise altered(directory, faults, awaited)
 

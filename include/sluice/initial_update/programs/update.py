@@ -155,9 +155,9 @@ class ProgramUpdate(NoResume):
             SluiceError: SLC-206, a program left nothing; SLC-084, nobody publishes; see `bring`.
         """
         mapper = target.tables.mapper
-        there = target.tables.imported(given(mapper, self._definitions))
+        imported = target.tables.imported(given(mapper, self._definitions))
         rows = {name for name in self._rows if mapper.complete(name)}
-        empty = rows - there
+        empty = rows - imported
         # Of a table that is read at another time all rows may have gone, and others come.
         if empty and (self._at_once or empty == rows):
             raise SluiceError(

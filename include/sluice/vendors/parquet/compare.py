@@ -57,14 +57,14 @@ class _Compared:
 
 def compare_table(job: Comparison) -> Difference:
     """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
-    table, there = _replica(job)
+    table, replica = _replica(job)
     names = [column.name for column in table.kept]
     compared = _Compared(job.view.layout.key_names, names, job.percent)
     connections = open_sealed(job.sealed)
     salt = salt_of(connections, job.salt)
     sides: tuple[Callable[[], Rows], ...] = (
         lambda: _master(connections[job.master.connection], job, salt, table),
-        there,
+        replica,
     )
     sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
     for side, sign in zip(sides, (1, -1), strict=True):

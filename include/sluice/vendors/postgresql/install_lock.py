@@ -33,10 +33,10 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
     try:
         with connection.transaction():
-            if table not in relations.there(connection, [table]):
+            if table not in relations.existing(connection, [table]):
                 connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [name])
             # Others may have made it meanwhile.
-            if table in relations.there(connection, [table]):
+            if table in relations.existing(connection, [table]):
                 connection.execute(composed("ownership/alone", table=identifier(table)))
     except psycopg.errors.LockNotAvailable:
         held = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})

@@ -56,8 +56,8 @@ def version(connection: Connection, resources: Resources, parts: Mapping[str, sq
         ConfigError: SLC-059 if a newer Sluice made it.
     """
     state = regclass(TableName(resources.schema, resources.name("state")))
-    (there,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [state]).fetchone() or (False,)
-    if not there:
+    (exists,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [state]).fetchone() or (False,)
+    if not exists:
         return None
     (found,) = connection.execute(composed("capture/registry/version", **parts)).fetchone() or (0,)
     return _known(int(found), _SOURCE, f"the DbResources {resources.name('')}")

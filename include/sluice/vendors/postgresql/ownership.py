@@ -86,7 +86,7 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
         )
 
 
-def there(connection: Connection, schema: str, names: Collection[str]) -> list[str]:
+def existing(connection: Connection, schema: str, names: Collection[str]) -> list[str]:
     """Those of these tables, views and sequences that are there."""
     query = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(%s)) AND relname = ANY (%s)"
     return [name for (name,) in connection.execute(query, [schema, list(names)])]
@@ -160,7 +160,7 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
         shared_name=sql.Literal(SHARED),
         state_name=sql.Literal(resources.name("state")),
     )
-    there, here, shared = connection.execute(query).fetchone() or (False, False, False)
+    schema_exists, here, shared = connection.execute(query).fetchone() or (False, False, False)
     if resources.is_home and shared and not here:
         raise ConfigError(
             290,
@@ -171,7 +171,7 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
             f"`{shell.sluice('cleanup', 'SOURCE')}`, take the line out again, type "
             f"`{shell.trigger('bootstrap', source='SOURCE', rebase=True)}`, and fill the slaves by initial_update",
         )
-    return bool(there) or not resources.is_home
+    return bool(schema_exists) or not resources.is_home
 
 
 def _strange(

@@ -54,8 +54,8 @@ def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValu
     for number, schema, name, *_ in found:
         sequence = TableName(schema, name)
         own = standings[sequence]
-        if (there := moved(own, values[number])) is not None:
-            standings[sequence] = replace(own, last=there, called=True)
+        if (last := moved(own, values[number])) is not None:
+            standings[sequence] = replace(own, last=last, called=True)
             went.add(sequence)
     for sequence in sorted(went):
         connection.execute("SELECT setval(%s::regclass, %s)", [regclass(sequence), standings[sequence].last])

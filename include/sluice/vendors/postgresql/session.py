@@ -138,8 +138,8 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
     address, mark = f"{info.host}:{info.port or 5432}/{info.database}", uuid4().hex
     try:
         connection = psycopg.connect(autocommit=True, **how)
-        there = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
-        begun = [*(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in there), _marked(mark)]
+        settings = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
+        begun = [*(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in settings), _marked(mark)]
         connection.execute(sql.SQL("; ").join(begun))
         has = dict(connection.execute(_SETTINGS, [[*PINNED, _MARK]]).fetchall())
         connection.autocommit = autocommit

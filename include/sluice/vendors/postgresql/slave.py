@@ -88,9 +88,9 @@ class PostgresSlave:
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():
                 layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
-                if there := fitting(self._open(), layout, names):
+                if existing := fitting(self._open(), layout, names):
                     found.warnings.extend(warnings.of_slave(self._open(), layout))
-                if other_types(layout, there, names):
+                if other_types(layout, existing, names):
                     found.as_text.add(name)
         return found
 
@@ -125,8 +125,8 @@ class PostgresSlave:
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""
         with translated("looking at the slave's tables"):
-            there = {name: relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)}
-            return [f"{one.name} on {name}" for name, found in there.items() for one in found if one.fires]
+            effects = {name: relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)}
+            return [f"{one.name} on {name}" for name, found in effects.items() for one in found if one.fires]
 
     def expect_unguarded(self, tables: Sequence[TableName]) -> None:
         """See that nothing acts on what is written to these tables, or that the role may silence it."""
@@ -142,8 +142,8 @@ class PostgresSlave:
         with translated("dropping foreign keys"), session.transaction():
             fence.hold(session, self.parts["position"], self.pair, self._epoch)
             echoes = LoopFilter(session, self.masters)
-            there = [self.mapper.table(name) for name in tables]
-            echoes.record(sorted(WaitingForeignKeys(session, self.parts).put_off(there, all_=False)))
+            slave_tables = [self.mapper.table(name) for name in tables]
+            echoes.record(sorted(WaitingForeignKeys(session, self.parts).put_off(slave_tables, all_=False)))
             echoes.remove()
 
     def install(self) -> None:
@@ -151,7 +151,7 @@ class PostgresSlave:
         session = self._open()
         with translated("installing the position's tables"), session.transaction():
             position = TableName(self.schema, "sluice_position")
-            known = ownership.there(session, self.schema, migrations.IN_SLAVE)
+            known = ownership.existing(session, self.schema, migrations.IN_SLAVE)
             if migrations.install_in_slave(session, self.pair.slave, position, self.parts):
                 ownership.keep_to_ourselves(session, self.schema, migrations.IN_SLAVE, known)
                 # Where others may make things, one of a name of ours could have come in between.
@@ -301,12 +301,12 @@ class PostgresSlave:
             session = self._open()
             names = names_of(session, self.mapper)
             views = [view(self.mapper, Layout(0, name, tuple(columns))) for name, columns in tables.items()]
-            there = relations.there(session, [seen.layout.name for seen in views])
+            existing = relations.existing(session, [seen.layout.name for seen in views])
             found: list[Loss] = []
             for seen in views:
                 name = seen.layout.name
                 goes = wiped and wiped.tables and wiped.schema_ == name.schema
-                if name in there and not (goes or is_unfinished(session, name)):
+                if name in existing and not (goes or is_unfinished(session, name)):
                     found.extend(losses(session, seen, names))
         return found
 
@@ -331,8 +331,8 @@ class PostgresSlave:
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Set where the slave's new data stands in the stream, and what it saw."""
         with translated("setting the position"), self._open().transaction():
-            there = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
-            begun = {**self._names(), "epoch": self._epoch, **there}
+            point = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
+            begun = {**self._names(), "epoch": self._epoch, **point}
             moved = self._open().execute(composed("position/begin_update", **self.parts), begun)
             if moved.rowcount != 1:
                 raise fence.fenced(self.pair, self._epoch)
@@ -378,8 +378,8 @@ class PostgresSlave:
         return self._session
 
     def _advance(self, session: Connection, end: Position) -> None:
-        there = {"segment": end.segment, "ordinal": end.ordinal}
-        values = {**self._names(), "epoch": self._epoch, "from": self._ordinal, **there}
+        point = {"segment": end.segment, "ordinal": end.ordinal}
+        values = {**self._names(), "epoch": self._epoch, "from": self._ordinal, **point}
         if session.execute(composed("position/advance", **self.parts), values).rowcount != 1:
             raise fence.fenced(self.pair, self._epoch)
 

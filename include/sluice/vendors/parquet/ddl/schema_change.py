@@ -49,22 +49,22 @@ class Alteration:
             yield self._of(rows.slice(begin, most))
 
     def _of(self, rows: pa.Table) -> pa.Table:
-        there: dict[str, str] = {}
+        old_names: dict[str, str] = {}
         anew: dict[Column, pa.Array] = {}
         for column in self.columns:
             name = self.names.get(column.name)
             if name is None or name not in rows.column_names:
                 anew[column] = pa.repeat(pa.scalar(self.filled.get(column.name), pa.string()), len(rows))
             elif _alike(rows[name].type, kept_as(column.type)):
-                there[column.name] = name
+                old_names[column.name] = name
             else:
                 anew[column] = texts(rows, name)
         made = typed(list(anew), list(anew.values())) if anew else rows.select([])
         values = [
-            rows[there[one.name]].cast(kept_as(one.type)) if one.name in there else made[one.name]
+            rows[old_names[one.name]].cast(kept_as(one.type)) if one.name in old_names else made[one.name]
             for one in self.columns
         ]
-        beside = _beside(rows[TEXT], {name: new for new, name in there.items()}, made[TEXT] if anew else None)
+        beside = _beside(rows[TEXT], {name: new for new, name in old_names.items()}, made[TEXT] if anew else None)
         return pa.Table.from_arrays([*values, beside], schema=schema_of(self.columns))
 
 

@@ -84,8 +84,8 @@ class TableFiles:
         images = tokens(wanted, names)
         found: Counter[bytes] = Counter()
         for rows in self.read():
-            there = tokens(rows, names)
-            found.update(there.filter(pc.is_in(there, value_set=images)).to_pylist())
+            images_here = tokens(rows, names)
+            found.update(images_here.filter(pc.is_in(images_here, value_set=images)).to_pylist())
         return found
 
     def read(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -97,10 +97,10 @@ class TableFiles:
         images = pa.array(list(quota), pa.binary())
 
         def going(file: pq.ParquetFile, group: int) -> Flags | None:
-            there = tokens(file.read_row_group(group), names)
-            flags = _flags(there, images)
+            images_here = tokens(file.read_row_group(group), names)
+            flags = _flags(images_here, images)
             for index in np.flatnonzero(flags).tolist():
-                image = there[index].as_py()
+                image = images_here[index].as_py()
                 flags[index] = quota[image] > 0
                 quota[image] -= 1
             return flags
@@ -179,9 +179,9 @@ class TableFiles:
             self._made.discard(file)
 
 
-def _flags(there: pa.Array, wanted: pa.Array) -> Flags:
+def _flags(given: pa.Array, wanted: pa.Array) -> Flags:
     """Which of these are wanted."""
-    return np.array(pc.is_in(there, value_set=wanted), np.bool_)
+    return np.array(pc.is_in(given, value_set=wanted), np.bool_)
 
 
 def _staying(reader: pq.ParquetFile, going: Mapping[int, Flags | None]) -> Iterator[pa.Table]:

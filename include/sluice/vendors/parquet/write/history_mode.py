@@ -124,17 +124,17 @@ def _altered(rows: pa.Table, since: Sequence[Alteration]) -> Iterable[pa.Table]:
 
 def _under(row: pa.Schema, rows: pa.Table) -> pa.Table:
     """Rows of an earlier layout: a column that was added later is NULL in them."""
-    there = set(rows.column_names)
-    columns = [rows[one.name] if one.name in there else pa.nulls(len(rows), one.type) for one in row]
+    known = set(rows.column_names)
+    columns = [rows[one.name] if one.name in known else pa.nulls(len(rows), one.type) for one in row]
     return pa.Table.from_arrays(columns, names=row.names)
 
 
 def _side(layout: Layout, rows: pa.ChunkedArray) -> pa.Table:
     """The images of one side, with a row of nothing where there is none."""
-    there = np.flatnonzero(pc.is_valid(rows).to_numpy())
-    found = images(layout, rows, there.tolist())
+    present = np.flatnonzero(pc.is_valid(rows).to_numpy())
+    found = images(layout, rows, present.tolist())
     indices = np.full(len(rows), -1)
-    indices[there] = np.arange(len(there))
+    indices[present] = np.arange(len(present))
     return found.take(pa.array(indices, mask=indices < 0))
 
 

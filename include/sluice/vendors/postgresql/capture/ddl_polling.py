@@ -172,7 +172,7 @@ def _told(
     with connection.transaction(), event_triggers.unheard(connection, parts):
         if name:
             triggers.lock(connection, [name], mode, tries)
-            if relations.there(connection, [name]).get(name, (None,))[0] != relation:
+            if relations.existing(connection, [name]).get(name, (None,))[0] != relation:
                 return False
         connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
         connection.execute(sql.SQL("SELECT ") + function, [relation])

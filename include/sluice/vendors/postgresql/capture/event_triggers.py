@@ -83,8 +83,8 @@ def is_outdated(connection: Connection, resources: Resources, parts: Mapping[str
 
 def is_blind(connection: Connection, resources: Resources) -> bool:
     """Whether event triggers that the role may make are missing or do not fire: somebody dropped or disabled them."""
-    there = [made for made in _made(connection, resources).values() if made.enabled == "A"]
-    return len(there) < len(_EVENTS) and may_watch_ddl(connection)
+    enabled = [made for made in _made(connection, resources).values() if made.enabled == "A"]
+    return len(enabled) < len(_EVENTS) and may_watch_ddl(connection)
 
 
 def deafen(connection: Connection, resources: Resources) -> None:
@@ -139,10 +139,10 @@ def watch_ddl(connection: Connection, resources: Resources, parts: Mapping[str, 
     """Make the event triggers, or make them again if they fire for other statements."""
     if not may_watch_ddl(connection):
         return
-    there = _made(connection, resources)
+    existing = _made(connection, resources)
     for function, (_, tags) in _EVENTS.items():
         connection.execute(composed(f"capture/events/{function}", **parts))
-        if made := there.get(function):
+        if made := existing.get(function):
             if (made.name, set(made.tags), made.enabled) == (resources.everywhere(function), set(tags), "A"):
                 continue
             connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(made.name)))
@@ -160,7 +160,7 @@ def for_another(
     the rights of that role, and which that role is no member of.
     """
     state = TableName(resources.schema, resources.name("state"))
-    if may_watch_ddl(connection) or not relations.there(connection, [state]):
+    if may_watch_ddl(connection) or not relations.existing(connection, [state]):
         return []
     keeper = login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
     names = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper)}

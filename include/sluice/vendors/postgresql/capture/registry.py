@@ -140,7 +140,7 @@ def oids(
     wanted = list(names)
     if gone := unwatched.missing(connection, parts, wanted):
         raise unwatched.changing(", ".join(map(str, gone)))
-    found = relations.there(connection, wanted)
+    found = relations.existing(connection, wanted)
     return {name: found[name][0] for name in wanted}
 
 

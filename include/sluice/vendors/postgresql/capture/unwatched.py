@@ -25,7 +25,7 @@ def missing(
     Args:
         parts: None where the DbResources are not installed.
     """
-    found = relations.there(connection, names)
+    found = relations.existing(connection, names)
     absent = [name for name in names if name not in found or found[name][1] not in _TABLES]
     return {name: called_now(connection, parts, name) if parts else None for name in absent}
 

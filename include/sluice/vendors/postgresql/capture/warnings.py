@@ -40,15 +40,15 @@ def warnings(
     Raises:
         ConfigError: SLC-130, one of them cannot be watched.
     """
-    known = relations.there(connection, tables)
-    there = [name for name in tables if name in known]
-    registry.refuse_foreign(connection, there)
+    known = relations.existing(connection, tables)
+    existing = [name for name in tables if name in known]
+    registry.refuse_foreign(connection, existing)
     ours = sql.Literal(triggers.made(resources))
     told = []
     for query, remark in _REMARKS.items():
-        if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(there)))]:
+        if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(existing)))]:
             told.append(remark.format(", ".join(found)))
-    if whole := _stored_whole(connection, resources, parts, [name for name in there if _by_key(tables[name])]):
+    if whole := _stored_whole(connection, resources, parts, [name for name in existing if _by_key(tables[name])]):
         said = ", ".join(f"{name}, {why}" for name, why in whole.items())
         told.append(f"old images are stored whole of {said}")
     return [*told, *_elevated(connection), *ownership.remarks(connection, resources), *tls.remarks(connection)]
@@ -78,10 +78,10 @@ def without_old(
     tables: Mapping[TableName, Watch],
 ) -> list[Layout]:
     """Those of these tables whose updates say nothing of what a row was if its key stayed."""
-    known = relations.there(connection, tables)
-    there = [name for name, watch in tables.items() if name in known and _by_key(watch) and "U" in watch.actions]
-    whole = _stored_whole(connection, resources, parts, there)
-    return [_keyed(connection, name) for name in there if name not in whole]
+    known = relations.existing(connection, tables)
+    existing = [name for name, watch in tables.items() if name in known and _by_key(watch) and "U" in watch.actions]
+    whole = _stored_whole(connection, resources, parts, existing)
+    return [_keyed(connection, name) for name in existing if name not in whole]
 
 
 def _by_key(watch: Watch) -> bool:

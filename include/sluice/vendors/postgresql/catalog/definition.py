@@ -224,14 +224,14 @@ def references(table: PostgresTable, mapper: Mapper, among: set[TableName], *, s
         silent: the drain can keep the keys' actions from acting a second time; else they get none, and are deferred.
     """
     for key in table.foreign_keys:
-        columns = _there(mapper, table.name, key.columns)
-        parent_columns = _there(mapper, key.parent, key.parent_columns)
+        columns = _slave_columns(mapper, table.name, key.columns)
+        parent_columns = _slave_columns(mapper, key.parent, key.parent_columns)
         if key.lenience not in _LENIENCE:
             raise definition_text.unprinted(key.lenience)
         complete = mapper.complete(table.name) and mapper.complete(key.parent)
         if key.parent not in among or not (columns and parent_columns and complete):
             continue
-        cleared = sql.SQL(" ({})").format(listed(_there(mapper, table.name, key.cleared)))
+        cleared = sql.SQL(" ({})").format(listed(_slave_columns(mapper, table.name, key.cleared)))
         child, parent = mapper.table(table.name), mapper.table(key.parent)
         text = sql.SQL("FOREIGN KEY ({}) REFERENCES {} ({}){} ON UPDATE {} ON DELETE {}{}{} {}").format(
             _compared(key, columns),
@@ -310,7 +310,7 @@ def _constraint(name: TableName, constraint: str, definition: sql.Composable) ->
     return add.format(identifier(name), sql.Identifier(constraint), definition)
 
 
-def _there(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str]:
+def _slave_columns(mapper: Mapper, table: TableName, columns: Sequence[str]) -> list[str]:
     """What a slave calls these columns; none if it lacks one of them."""
     found = [mapper.column(table, column) for column in columns]
     return [] if None in found else [name for name in found if name is not None]

@@ -94,7 +94,7 @@ def among(names: Iterable[TableName]) -> dict[str, list[str]]:
     return {"schemas": [name.schema for name in wanted], "tables": [name.table for name in wanted]}
 
 
-def there(connection: Connection, names: Iterable[TableName]) -> dict[TableName, tuple[int, str]]:
+def existing(connection: Connection, names: Iterable[TableName]) -> dict[TableName, tuple[int, str]]:
     """Those of these tables that there are, each with its number and its kind, as in pg_class."""
     rows = connection.execute(composed("catalog/there"), among(names))
     return {TableName(schema, table): (number, kind) for schema, table, number, kind in rows}

@@ -47,9 +47,9 @@ def lacking(
     """What the slave lacks and can be made, by the slave's names; nothing is changed. Raises as `provide`."""
     for one in types:
         name = names.of(one.name)
-        there = _there(connection, name)
-        if there is not None:
-            _compare(one, there, names)
+        existing = _existing(connection, name)
+        if existing is not None:
+            _compare(one, existing, names)
         elif one.definition is None or one.extension:
             belongs = f" of the extension {one.extension}" if one.extension else ""
             by_hand = f"CREATE EXTENSION {one.extension}" if one.extension else f"make it ({name})"
@@ -130,7 +130,7 @@ def ordered(types: Iterable[UserType]) -> tuple[UserType, ...]:
     return tuple(found[oid] for oid in order.static_order())
 
 
-def _there(connection: Connection, name: TableName) -> UserType | None:
+def _existing(connection: Connection, name: TableName) -> UserType | None:
     text = sql.Identifier(name.schema, name.table).as_string()
     row = connection.execute("SELECT to_regtype(%s)::oid", [text]).fetchone()
     if row is None or row[0] is None:

@@ -87,10 +87,10 @@ def doubts(connection: Connection, change: TableChange, mapper: Mapper, existing
     names = names_of(connection, mapper)
     before = for_slave(carried(change.before), names) if change.before else None
     after = for_slave(understood(connection, carried(change.after)), names)
-    there = before is None and existing is not Existing.RECREATE
-    there = there and bool(relations.columns(connection, mapper.table(after.name)))
+    exists = before is None and existing is not Existing.RECREATE
+    exists = exists and bool(relations.columns(connection, mapper.table(after.name)))
     with _failing(change):
-        return trust.doubts(connection, after, names, TypeNames(connection), before=before, there=there)
+        return trust.doubts(connection, after, names, TypeNames(connection), before=before, exists=exists)
 
 
 @contextmanager
@@ -144,8 +144,8 @@ class _Defining:
     def alter(self, before: DefinedTable, after: DefinedTable) -> None:
         """Bring it from one definition to the other."""
         old, new = self._mapper.table(before.name), self._mapper.table(after.name)
-        if old != new and self._there(old):
-            if self._there(new):
+        if old != new and self._exists(old):
+            if self._exists(new):
                 raise name_taken(
                     old,
                     new,
@@ -154,7 +154,7 @@ class _Defining:
                 )
             schemas.provide(self._connection, new.schema)
             self._run(alter.moved(old, new))
-        elif not self._there(new):
+        elif not self._exists(new):
             raise missing(f"the slave has no table {new} to be altered")
         elif old != new:
             raise _not_the_one(old, new)
@@ -177,11 +177,11 @@ class _Defining:
         if statements := list(alter.columns(was, becomes, definition.read(self._connection, new), self._types)):
             self._make_ordinary(new)
         self._run(statements)
-        there = definition.read(self._connection, new)
+        existing = definition.read(self._connection, new)
         kept = {key.name for key in after.foreign_keys}
         self._references.forget(new, [key.name for key in before.foreign_keys if key.name not in kept])
-        self._run(alter.constraints(was, becomes, there))
-        self._refer(alter.references(carried(before), carried(after), there))
+        self._run(alter.constraints(was, becomes, existing))
+        self._refer(alter.references(carried(before), carried(after), existing))
 
     def drop(self, table: DefinedTable) -> None:
         """It is gone. What depends on it on the slave alone keeps it there: an error."""
@@ -226,12 +226,12 @@ class _Defining:
             self._run([sql.SQL("ALTER TABLE {} NOT OF").format(identifier(name))])
 
     def _refer(self, table: definition.PostgresTable) -> None:
-        parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
+        parents = {key.parent for key in table.foreign_keys if self._exists(self._mapper.table(key.parent))}
         known = understood(self._connection, table)
         for reference in definition.references(known, self._mapper, parents, silent=self._silent):
             self._references.add(reference)
 
-    def _there(self, name: TableName) -> bool:
+    def _exists(self, name: TableName) -> bool:
         return bool(relations.columns(self._connection, name))
 
     def _run(self, statements: Iterable[sql.Composed]) -> None:

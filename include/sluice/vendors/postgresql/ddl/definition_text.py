@@ -172,12 +172,12 @@ def _is_option(some: Sequence[Piece]) -> bool:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    index, before = 0, ""
-    while index < len(text):
-        match = _TOKEN.match(text, index)
+    offset, before = 0, ""
+    while offset < len(text):
+        match = _TOKEN.match(text, offset)
         if match is None or match.lastgroup is None:
             raise unprinted(text)
-        kind, token, index = match.lastgroup, match[0], match.end()
+        kind, token, offset = match.lastgroup, match[0], match.end()
         if kind == "space":
             continue
         # A comment begins within what is otherwise an operator; a value goes on behind a line's end.

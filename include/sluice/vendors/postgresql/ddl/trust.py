@@ -45,7 +45,7 @@ def doubts(
     types: TypeNames,
     *,
     before: PostgresTable | None = None,
-    there: bool = False,
+    exists: bool = False,
 ) -> tuple[str, ...]:
     """What of a table, and of the types that it needs, the slave does not make by itself, each with why; nothing is
     changed.
@@ -53,13 +53,13 @@ def doubts(
     Args:
         table: in the slave's words.
         before: what it was; what it had then is not asked about again.
-        there: the slave has it, so that its types alone are made.
+        exists: the slave has it, so that its types alone are made.
 
     Raises:
         SluiceError: SLC-321, SLC-322, it cannot be made, whoever would allow it; see `usertypes.provide`.
     """
     known = {one.identity for one in _expressions(before)} if before else set()
-    new = [] if there else [one for one in _expressions(table) if one.identity not in known]
+    new = [] if exists else [one for one in _expressions(table) if one.identity not in known]
     with connection.transaction(force_rollback=True):
         made = user_types.provide(connection, table.types, names)
         if not (made or new):
@@ -81,14 +81,14 @@ def doubts(
 
 
 def expect_trusted(
-    connection: Connection, table: PostgresTable, names: SlaveNames, types: TypeNames, *, there: bool
+    connection: Connection, table: PostgresTable, names: SlaveNames, types: TypeNames, *, exists: bool
 ) -> None:
     """See that a slave makes a table by itself; nothing is changed.
 
     Raises:
         SluiceError: SLC-320, it does not; see `doubts`.
     """
-    if found := doubts(connection, table, names, types, there=there):
+    if found := doubts(connection, table, names, types, exists=exists):
         raise SluiceError(
             320,
             f"the slave does not make {table.name} by itself, since what it calls may execute a text or reach outside: "

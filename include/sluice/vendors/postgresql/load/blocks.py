@@ -129,9 +129,9 @@ class PostgresRanges:
                 .fetchone()
             )
             position = composed("position/position", position=self._parts["position"])
-            there = self._open().execute(position, self._names()).fetchone()
-        place = Position(there[0], there[1]) if there else Position(0, 0)
-        return (int(row[0]), self.found(int(row[0])), place) if row else (0, [], place)
+            found = self._open().execute(position, self._names()).fetchone()
+        last = Position(found[0], found[1]) if found else Position(0, 0)
+        return (int(row[0]), self.found(int(row[0])), last) if row else (0, [], last)
 
     def adopt(self, epoch: int, update: int) -> None:
         """Let another update load what is left."""
@@ -164,28 +164,28 @@ class PostgresRanges:
             self._session.close()
 
     def _unfit(self, table: PostgresTable) -> str:
-        there = view(self._mapper, table.layout).layout
-        if not there.key:
+        seen = view(self._mapper, table.layout).layout
+        if not seen.key:
             return "the slave does not get all columns of its primary key"
-        if there.searched or self._mapper.manner(table.name).strict:
+        if seen.searched or self._mapper.manner(table.name).strict:
             return "`searchable`, `on_missing` and `on_duplicate` expect rows that are not in yet"
-        if not relations.columns(self._open(), there.name) or is_unfinished(self._open(), there.name):
+        if not relations.columns(self._open(), seen.name) or is_unfinished(self._open(), seen.name):
             return ""
-        if not relations.enforced(self._open(), there.name, there.key_names):
+        if not relations.enforced(self._open(), seen.name, seen.key_names):
             return "no index of the slave's table tells rows apart by that key at once"
-        for one in relations.side_effects(self._open(), there.name):
+        for one in relations.side_effects(self._open(), seen.name):
             if one.kind == "rule" or (one.kind == "key" and one.fires):
                 return f"{one.name} on the slave's table would meet rows that come before others"
         return ""
 
     def _kept_whole(self, seen: TableView, sorting: Sequence[str | None]) -> str:
         """Why rows between two keys of the master's cannot be replaced by his."""
-        there, ours = seen.layout, seen.master
-        columns = relations.target_columns(self._open(), there.name)
+        layout, ours = seen.layout, seen.master
+        columns = relations.target_columns(self._open(), layout.name)
         if not columns:
             return "the slave has no such table"
         names = [self._mapper.column(ours.name, name) for name in ours.key_names]
-        here = relations.sorting(self._open(), there.name, [name for name in names if name])
+        here = relations.sorting(self._open(), layout.name, [name for name in names if name])
         if None in names or None in here or here != list(sorting):
             return "its keys are not known to be sorted on the slave as on the master"
         if any(one.numbered for name, one in columns.items() if name not in names):
@@ -228,9 +228,9 @@ class PostgresBlocks:
         self._within = within
         if seen is None:
             return
-        there = seen.layout
+        layout = seen.layout
         parts: dict[str, sql.Composable] = {
-            "table": identifier(there.name),
+            "table": identifier(layout.name),
             "columns": listed(seen.written),
         }
         # Rows of the slave's own are not the master's of any time.
@@ -239,9 +239,9 @@ class PostgresBlocks:
         self._merge = merge(seen, upserted=own or within.replaces)
         with translated(f"loading {self._job.slave.slave}"):
             self._copying.close()
-            if not fitting(self._session, there, names_of(self._session, self._job.mapper)):
-                raise missing(f"the slave has no table {there.name}")
-            side_effects.expect_none(self._session, [there.name], silent=side_effects.is_silent(self._session))
+            if not fitting(self._session, layout, names_of(self._session, self._job.mapper)):
+                raise missing(f"the slave has no table {layout.name}")
+            side_effects.expect_none(self._session, [layout.name], silent=side_effects.is_silent(self._session))
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
             self._session.execute(composed("load/stage", **parts, kept=sql.SQL("PRESERVE ROWS")))
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
@@ -292,13 +292,13 @@ class PostgresBlocks:
 
     def _gone(self, reached_: Key | None) -> sql.Composed:
         """Rows that the slave has of the block, and the master has not."""
-        there = self._seen.layout
+        layout = self._seen.layout
         return composed(
             "load/blocks/gone",
-            rows=relations.rows_of(self._session, there.name),
-            within=between(there.key_names, self._within, reached_),
-            key=listed(there.key_names),
-            its=sql.SQL(", ").join(sql.Identifier("there", name) for name in there.key_names),
+            rows=relations.rows_of(self._session, layout.name),
+            within=between(layout.key_names, self._within, reached_),
+            key=listed(layout.key_names),
+            its=sql.SQL(", ").join(sql.Identifier("there", name) for name in layout.key_names),
         )
 
     def _arrived(self, look: str) -> bool:

@@ -61,7 +61,7 @@ def loadable(
         expect_wipeable(session, wiped, ours)
     emptied: list[TableName] = []
     made: set[str] = set()
-    present = set(relations.there(session, [mapper.table(table.name) for table in tables]))
+    present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
     side_effects.expect_none(session, sorted(present), silent=silent)
@@ -78,8 +78,8 @@ def loadable(
             expect_makeable(session, table, mapper)
             made.add(name.schema)
             continue
-        there = fitting(session, layout, names)
-        if other_types(layout, there, names):
+        existing = fitting(session, layout, names)
+        if other_types(layout, existing, names):
             found.as_text.add(table.name)
         found.warnings.extend(warnings.of_slave(session, layout))
         policy = mapper.filled(table.name)
@@ -103,13 +103,13 @@ def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[Postgre
         SluiceError: SLC-320, SLC-321, SLC-322.
     """
     names, types = names_of(session, mapper), TypeNames(session)
-    present = set(relations.there(session, [mapper.table(table.name) for table in tables]))
+    present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
     for table in tables:
         name = mapper.table(table.name)
         stays = name in present and not is_unfinished(session, name)
-        trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, there=stays)
+        trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, exists=stays)
 
 
 def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> None:

@@ -107,12 +107,12 @@ def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master
     """
     shape = job.view.shape(salt_of(connections, job.salt))
     names = [column.name for column in job.view.layout.columns]
-    there = listed(names)
+    column_list = listed(names)
     with connect(connections[job.replica.connection], "verify", autocommit=True) as session:
-        parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": there}
+        parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": column_list}
         session.execute("SET work_mem = '64MB'")
         session.execute(composed("read/compare/expected", **parts))
-        into = composed("load/copy_in", table=identifier(_EXPECTED), columns=there, format=sql.SQL("text"))
+        into = composed("load/copy_in", table=identifier(_EXPECTED), columns=column_list, format=sql.SQL("text"))
         columns = listed(job.view.read)
         out = composed("read/compare/unsorted", columns=columns, rows=relations.rows_of(master, job.view.master.name))
         with session.cursor().copy(into) as copy:

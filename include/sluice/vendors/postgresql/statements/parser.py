@@ -241,25 +241,25 @@ def _spots(tree: exp.Expr, mapper: Mapper, schema: str) -> Iterator[tuple[int, t
         if of is None and _folded(table) in within:
             continue
         name = TableName(_folded(of) if of else schema, _folded(table))
-        there = mapper.table(name)
+        mapped = mapper.table(name)
         if not mapper.whole(name):
             raise _unmapped(f"the slave does not have {name} as it is")
-        if there != TableName(mapper.schema(name.schema), name.table) and tree.find(exp.AlterRename):
-            raise _unmapped(f"a table that the slave calls {there} is renamed")
+        if mapped != TableName(mapper.schema(name.schema), name.table) and tree.find(exp.AlterRename):
+            raise _unmapped(f"a table that the slave calls {mapped} is renamed")
         if of is not None:
-            yield _spot(of, there.schema)
-            yield _spot(table, there.table)
+            yield _spot(of, mapped.schema)
+            yield _spot(table, mapped.table)
         else:
-            moved = there.schema != mapper.schema(schema)
-            yield _spot(table, there.table, there.schema if moved else None)
+            moved = mapped.schema != mapper.schema(schema)
+            yield _spot(table, mapped.table, mapped.schema if moved else None)
             if not node.alias:
-                bare[name.table] = there
+                bare[name.table] = mapped
     for column in tree.find_all(exp.Column):
         of, table = column.args.get("db"), column.args.get("table")
         if of is not None and table is not None:
-            there = mapper.table(TableName(_folded(of), _folded(table)))
-            yield _spot(of, there.schema)
-            yield _spot(table, there.table)
+            mapped = mapper.table(TableName(_folded(of), _folded(table)))
+            yield _spot(of, mapped.schema)
+            yield _spot(table, mapped.table)
         elif table is not None and _folded(table) in bare:
             yield _spot(table, bare[_folded(table)].table)
 

@@ -136,8 +136,8 @@ class PreparedStatements:
             other = self._by_key(map(_parameter, count(1)), "one")
             self._made(connection, "alone", composed("write/replay_alone", **parts, same=by_key, same_one=other))
         if self.target.key and self.target.ruled:
-            there = self._by_key(values[index] for index in self.target.key)
-            self._made(connection, "put_back", composed("write/replay_put_back", **parts, same=there))
+            same_key = self._by_key(values[index] for index in self.target.key)
+            self._made(connection, "put_back", composed("write/replay_put_back", **parts, same=same_key))
         if self._manner.duplicate in _REJECTING:
             self._made(connection, "new", composed("write/replay_new", **parts))
         for kind, indices in (("update", self._others), ("move", written if self._moves else ())):

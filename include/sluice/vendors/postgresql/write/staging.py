@@ -118,8 +118,8 @@ class Stages:
         fitting(self._connection, layout, self._names)
         acting = relations.side_effects(self._connection, name)
         side_effects.refuse(self._connection, {name: acting}, silent=side_effects.is_silent(self._connection))
-        there = relations.target_columns(self._connection, name)
-        columns = tuple(there[column.name] for column in layout.columns)
+        existing = relations.target_columns(self._connection, name)
+        columns = tuple(existing[column.name] for column in layout.columns)
         written = tuple(index for index, column in enumerate(columns) if not column.generated)
         beside = [index for index in written if index not in layout.key]
         parts = {

@@ -124,8 +124,8 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
     Raises:
         TransientError: SLC-036 if every try was in vain.
     """
-    there = relations.there(connection, names)
-    tables = [identifier(name) for name in names if name in there]
+    existing = relations.existing(connection, names)
+    tables = [identifier(name) for name in names if name in existing]
     if not tables:
         return
     statement = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(tables), sql.SQL(mode))
