@@ -134,8 +134,8 @@ class Context:
             pattern: Watch(entry.actions, entry.trigger, entry.sequence, entry.debug, entry.old_images)
             for pattern, entry in settings.patterns.items()
         }
-        said = settings.messages
-        appearance = Appearance(said.db_id, said.version, settings.char_width, settings.char_width_small)
+        messages = settings.messages
+        appearance = Appearance(messages.db_id, messages.version, settings.char_width, settings.char_width_small)
         here = self.database_id(settings.connection)
         drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.database_id))
         return Wanted(

@@ -56,7 +56,7 @@ def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     except (AttributeError, OSError):
         return _by_words(str(error))
     try:
-        said = _said(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
+        output = _notices(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
     except psycopg.NotSupportedError:
         return _by_words(str(error))
     except psycopg.Error:
@@ -64,7 +64,7 @@ def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     finally:
         os.close(notes)
     # The last one: libpq may have asked again without TLS.
-    found = _REFUSED.findall(said)
+    found = _REFUSED.findall(output)
     return found[-1].decode() if found else None
 
 
@@ -75,7 +75,7 @@ def _by_words(message: str) -> str | None:
     return "3D000" if re.search(r"database .* does not exist", message) else None
 
 
-def _said(notes: int, conninfo: str) -> bytes:
+def _notices(notes: int, conninfo: str) -> bytes:
     """What passes between libpq and a server while it connects, as `PQtrace` writes it.
 
     For nobody's eyes: a server may ask for a password in clear.

@@ -97,8 +97,8 @@ def is_far(address: str) -> bool:
 
 def remarks(session: psycopg.Connection[Any]) -> list[str]:
     """What is unsafe about how a session travels. Raises psycopg.Error."""
-    told = Transport.of_session(session).remark
-    return [told] if told else []
+    remark = Transport.of_session(session).remark
+    return [remark] if remark else []
 
 
 def trouble(error: BaseException | None, where: str) -> SluiceError | None:
@@ -109,8 +109,8 @@ def trouble(error: BaseException | None, where: str) -> SluiceError | None:
     """
     if not isinstance(error, psycopg.Error) or error.sqlstate:
         return None
-    said = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
+    reason = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
     for words, hint in _TROUBLES.items():
-        if re.search(words, said):
-            return SluiceError(311, f"no TLS with {where} as its connection asks for it: {said}", hint)
+        if re.search(words, reason):
+            return SluiceError(311, f"no TLS with {where} as its connection asks for it: {reason}", hint)
     return None

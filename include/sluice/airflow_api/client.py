@@ -26,10 +26,10 @@ def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
 def detail(error: urllib.error.HTTPError) -> str:
     """What Airflow says of a call that it refused."""
     try:
-        said = json.load(error)["detail"]
+        text = json.load(error)["detail"]
     except (ValueError, KeyError, TypeError):
         return ""
-    return f": {said if isinstance(said, str) else json.dumps(said)}"
+    return f": {text if isinstance(text, str) else json.dumps(text)}"
 
 
 class AirflowApi:

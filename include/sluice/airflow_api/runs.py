@@ -48,8 +48,8 @@ class Runs:
         if self._api is None:
             return None
         try:
-            told = self._api.ask(f"/api/v2/dags/{self._dag_id(*names)}")
-            return datetime.fromisoformat(told["next_dagrun_run_after"])
+            dag = self._api.ask(f"/api/v2/dags/{self._dag_id(*names)}")
+            return datetime.fromisoformat(dag["next_dagrun_run_after"])
         except (OSError, KeyError, TypeError, ValueError):
             return None
 

@@ -87,8 +87,8 @@ def _foreign_code(context: Context, source: str) -> list[ForeignCode]:
     return code
 
 
-def _notice(said: str) -> None:
-    event("the source says", text=said)
+def _notice(text: str) -> None:
+    event("the source says", text=text)
 
 
 def heal(context: Context, source: str, database: SourceDatabase) -> list[TableName]:
@@ -125,14 +125,14 @@ def make_inconsistent(context: Context, source: str, why: str, among: set[Status
 def _rebase(context: Context, source: str) -> None:
     among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
     make_inconsistent(context, source, "the source was restored or failed over", among)
-    held = leases.acquire(context.store, f"publish {source}", force=True)
+    lease = leases.acquire(context.store, f"publish {source}", force=True)
     database = context.source(source)
     try:
-        database.take_over(held.epoch)
+        database.take_over(lease.epoch)
         manifest = context.manifest(source)
         tail = manifest.tail()
         number, sha256 = (tail.number, tail.written.sha256) if tail else (0, "")
-        manifest.rebase(database.accept(held.epoch, number, sha256))
+        manifest.rebase(database.accept(lease.epoch, number, sha256))
         # No slave goes on from here, so nobody needs what is left of the old log, or what is missing of it.
         if kept := manifest.kept():
             manifest.mark_trimmed(kept)
@@ -140,4 +140,4 @@ def _rebase(context: Context, source: str) -> None:
                 context.files().remove(segment.written.name)
     finally:
         database.close()
-        leases.release(context.store, held)
+        leases.release(context.store, lease)

@@ -103,7 +103,7 @@ class Manifest:
             )
             if answered:
                 answer(connection, *answered, new.end)
-            notify.tell(connection, self._source)
+            notify.send(connection, self._source)
 
     def answer_at(self, request: int, snapshot_id: str, at: Position) -> None:
         """Answer a request for a point when nothing was queued: the point is where the log ends already."""

@@ -75,10 +75,10 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
     dags = context.dags()
     for pair in pairs:
         dag = dags.switch("drain", source, pair.slave, paused=paused)
-        print(_said(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
+        print(_pause_message(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
     if publish:
         dag = dags.switch("publish", source, paused=paused)
-        print(_said(dag, paused, "changes wait in ITEMS, which grows", shell.unpause_publish(source)))
+        print(_pause_message(dag, paused, "changes wait in ITEMS, which grows", shell.unpause_publish(source)))
     return 0
 
 
@@ -125,7 +125,7 @@ def connect(conn_id: str, address: str | None, password_variable: str | None) ->
     return _try(_context(), entry)
 
 
-def _said(dag: str, paused: bool, meanwhile: str, again: str) -> str:
+def _pause_message(dag: str, paused: bool, meanwhile: str, again: str) -> str:
     return f"paused: {dag}; {meanwhile}. To go on, type: {again}" if paused else f"unpaused: {dag}"
 
 

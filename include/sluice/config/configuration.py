@@ -39,7 +39,7 @@ from sluice.config.models import (
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
-from sluice.model.replication_cycles import Link, echoing
+from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import Pattern, chosen, distinct, split_pattern
 from sluice.paths import PROJECT, at_home
 
@@ -222,7 +222,7 @@ class Config(Part):
 
     @model_validator(mode="after")
     def _nothing_comes_back(self) -> Config:
-        for arrow in echoing(self.arrows()):
+        for arrow in unblocked_loops(self.arrows()):
             raise ValueError(arrow.fault)
         return self
 
@@ -258,18 +258,18 @@ class Config(Part):
             meant(slave, slaves, "add it under `replications`"),
         )
 
-    def parsed(self, said: str) -> Pair | None:
+    def parsed(self, text: str) -> Pair | None:
         """A replication that is named as `source/slave`; none for a blank.
 
         Raises:
             ConfigError: SLC-003 or SLC-209, there is no such one.
         """
-        said = said.strip()
-        if not said:
+        text = text.strip()
+        if not text:
             return None
-        source, slash, slave = said.partition("/")
+        source, slash, slave = text.partition("/")
         if not slash:
-            raise ConfigError(209, f"{said!r} names no replication", "write `source/slave`; nothing was changed")
+            raise ConfigError(209, f"{text!r} names no replication", "write `source/slave`; nothing was changed")
         self.replication(source, slave)
         return Pair(source, slave)
 
@@ -319,12 +319,12 @@ def valid(raw: object, file: Path) -> Config:
     except ValidationError as error:
         keys = _all_keys()
         found = error.errors(include_url=False, include_input=False)
-        told = (
+        invalid = (
             f"  {strict_yaml.dotted(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
             for fault in found[:_TOLD]
         )
         more = [f"  and {len(found) - _TOLD} more"] if len(found) > _TOLD else []
-        faults = "\n".join([*dict.fromkeys(told), *more])
+        faults = "\n".join([*dict.fromkeys(invalid), *more])
         raise ConfigError(2, f"{file} is not valid:\n{faults}", f"mend these and run `{shell.check()}`") from None
 
 

@@ -103,8 +103,8 @@ class Mapper:
 
     def same_rows(self, one: TableName, other: TableName) -> bool:
         """Whether the same is said of which rows of these tables there are, and what they are made of."""
-        said, also = self.entry(one), self.entry(other)
-        return all(getattr(said, key) == getattr(also, key) for key in _CHOOSING)
+        entry, also = self.entry(one), self.entry(other)
+        return all(getattr(entry, key) == getattr(also, key) for key in _CHOOSING)
 
     def column(self, table: TableName, column: str) -> str | None:
         """What the slave calls a column that holds there what it holds on the master; None if there is no such one."""
@@ -121,7 +121,7 @@ class Mapper:
         """What an initial update does about rows that the slave has of this table."""
         return self.entry(table).on_existing_rows or self.on_existing_rows
 
-    def manner(self, table: TableName) -> WritePolicy:
+    def write_policy(self, table: TableName) -> WritePolicy:
         """How changes of this table of the master are carried out."""
         entry = self.entry(table)
         return WritePolicy(entry.on_missing, entry.on_duplicate, entry.before, entry.after)

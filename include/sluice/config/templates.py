@@ -22,8 +22,10 @@ def each_by_itself(raw: Any) -> Any:
     for entry, name in _slaves(raw):
         if name in found:
             raise ValueError(f"two entries of `slaves` are about {name}, {entry} is one of them")
-        told = raw["slaves"][entry]
-        found[name] = _named({key: told[key] for key in told if key != "names"}, name) if _names(told) else told
+        settings = raw["slaves"][entry]
+        found[name] = (
+            _named({key: settings[key] for key in settings if key != "names"}, name) if _names(settings) else settings
+        )
     return {**raw, "slaves": found, "replications": [pair for _, pair in _replications(raw)]}
 
 
@@ -55,13 +57,13 @@ def _names(entry: Any) -> list[str]:
 
 def _slaves(raw: Any) -> Iterator[tuple[str, str]]:
     """Each entry, with each slave that it is for."""
-    for entry, told in raw["slaves"].items():
-        yield from ((entry, name) for name in _names(told) or [entry])
+    for entry, settings in raw["slaves"].items():
+        yield from ((entry, name) for name in _names(settings) or [entry])
 
 
 def _replications(raw: Any) -> Iterator[tuple[int, Any]]:
     """Each replication, with its number in the file; one that names a slave itself goes before that of its kind."""
-    kinds = {entry: _names(told) for entry, told in raw["slaves"].items()}
+    kinds = {entry: _names(settings) for entry, settings in raw["slaves"].items()}
     pairs = raw["replications"]
     alone = {_pair(one) for one in pairs if isinstance(one, Mapping)}
     for number, one in enumerate(pairs):

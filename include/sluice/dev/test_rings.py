@@ -168,8 +168,8 @@ def read_report(report: Path, fallback: str) -> dict[str, Count]:
             count.failed += 1
         elif "skipped" in outcome:
             reason = case.find("skipped")
-            said = reason.get("message", "") if reason is not None else ""
-            count.skipped.append(f"{case.get('classname')}::{case.get('name')}: {said}")
+            message = reason.get("message", "") if reason is not None else ""
+            count.skipped.append(f"{case.get('classname')}::{case.get('name')}: {message}")
         else:
             count.passed += 1
     return counts

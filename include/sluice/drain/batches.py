@@ -104,7 +104,7 @@ def batches(
 
 def _parts(records: Iterator[pa.RecordBatch], size: int, whole: int, most_bytes: int) -> Iterator[_Part]:
     """A piece of the log as batches: each transaction of more than `whole` changes is one, in parts of `size`."""
-    held: list[pa.RecordBatch] = []
+    pending: list[pa.RecordBatch] = []
     own: list[pa.RecordBatch] = []
     coming = chain.from_iterable(map(partial(_with_large_at_end, whole), records))
     while (record := next(coming, None)) is not None:
@@ -112,19 +112,19 @@ def _parts(records: Iterator[pa.RecordBatch], size: int, whole: int, most_bytes:
         last = ordinals[-1]
         begin = int(np.searchsorted(ordinals, last, side="left"))
         if begin or (own and own[-1].column("ordinal")[0].as_py() != last):
-            held += [*own, *([record.slice(0, begin)] if begin else [])]
+            pending += [*own, *([record.slice(0, begin)] if begin else [])]
             own = []
         own.append(record.slice(begin))
         if sum(map(len, own)) > whole or sum(one.nbytes for one in own) > most_bytes:
-            if held:
-                yield held, True
+            if pending:
+                yield pending, True
             behind: list[pa.RecordBatch] = []
-            held = []
+            pending = []
             del record
             yield from _some_at_a_time(_until(last, chain(_given_away(own), coming), behind), size, most_bytes)
             coming = chain(behind, coming)
-    if held or own:
-        yield [*held, *own], True
+    if pending or own:
+        yield [*pending, *own], True
 
 
 def _with_large_at_end(size: int, record: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -147,17 +147,17 @@ def _until(ordinal: int, records: Iterator[pa.RecordBatch], behind: list[pa.Reco
 
 
 def _some_at_a_time(records: Iterable[pa.RecordBatch], size: int, most_bytes: int) -> Iterator[_Part]:
-    held: list[pa.RecordBatch] = []
+    pending: list[pa.RecordBatch] = []
     room = size
     for record in records:
         while len(record):
-            if not room or sum(one.nbytes for one in held) >= most_bytes:
-                yield held, False
-                held, room = [], size
-            held.append(record.slice(0, room))
+            if not room or sum(one.nbytes for one in pending) >= most_bytes:
+                yield pending, False
+                pending, room = [], size
+            pending.append(record.slice(0, room))
             record = record.slice(room)
-            room -= len(held[-1])
-    yield held, True
+            room -= len(pending[-1])
+    yield pending, True
 
 
 def _given_away(records: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -36,14 +36,14 @@ class Deferred:
     def __init__(self, looked_through: Callable[[Layout], bool], *, all_wait: bool = False) -> None:
         self._looked_through = looked_through
         self._all_wait = all_wait
-        self._held = DeferredChanges()
+        self._deferred = DeferredChanges()
         self._gathered: list[pa.Table] = []
         self._gathering: set[TableName] = set()
 
     def steps(self, changes: pa.Table, layouts: Mapping[int, Layout], *, last: bool) -> Iterator[Step]:
         """The steps of a batch, or of a part of one, without what waits; with what need not any more, since it is the
         last part, or has a command, in front of which nothing may be left. Columns as in `CHANGES`."""
-        if last and not (self._held or self._gathered or self._all_wait):
+        if last and not (self._deferred or self._gathered or self._all_wait):
             yield from steps(changes, layouts)
             return
         late = [number for number, one in layouts.items() if self._all_wait or (one.key and one.deferrable)]
@@ -72,14 +72,14 @@ class Deferred:
         if not pc.any(waits).as_py():
             return changes
         most = {number: MOST_BYTES for number in late if self._looked_through(layouts[number])}
-        self._held.add(changes.filter(waits), layouts, most)
+        self._deferred.add(changes.filter(waits), layouts, most)
         return changes.filter(pc.invert(waits))
 
     def _released(self) -> list[Run]:
-        found = self._held.runs()
+        found = self._deferred.runs()
         if not self._all_wait:
             # These are read while others are put aside.
-            self._held = DeferredChanges()
+            self._deferred = DeferredChanges()
         return found
 
     def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:

@@ -66,16 +66,16 @@ class DeferredEffect:
 
     def _together(self, parts: Spill, number: int) -> pa.Table:
         """A part of the keys; of a key that changed very often only what says what becomes of it."""
-        held: list[pa.Table] = []
+        pending: list[pa.Table] = []
         weight, limit = 0, 2 * self.most
         for some in parts.read(number):
-            held.append(some)
+            pending.append(some)
             weight += some.nbytes
             if weight > limit:
-                held = [essential(self.layout, pa.concat_tables(held))]
-                weight = held[0].nbytes
+                pending = [essential(self.layout, pa.concat_tables(pending))]
+                weight = pending[0].nbytes
                 limit = max(limit, 2 * weight)
-        return pa.concat_tables(held) if held else pa.table([])
+        return pa.concat_tables(pending) if pending else pa.table([])
 
 
 class DeferredChanges:

@@ -27,7 +27,7 @@ def reach(
     Raises:
         SluiceError: what stops a drain; SLC-091, it does not come there; SLC-092, it is beyond.
     """
-    slave, odd = context.slave(pair), Tolerated()
+    slave, tolerated = context.slave(pair), Tolerated()
     drain = drain_of(context, pair, slave, left_out=left_out)
     try:
         drain.begin(epoch)
@@ -35,11 +35,11 @@ def reach(
         while not waiting.over(drain.position.ordinal):
             if delivered := drain.deliver():
                 waiting = PointWait(pair, point, patience_s)
-                odd += delivered.tolerated
+                tolerated += delivered.tolerated
             else:
                 # Somebody else compares it on its way.
                 time.sleep(_LOOK_S)
-        replications.delivered(context.store, pair, drain.make_durable(), odd)
+        replications.delivered(context.store, pair, drain.make_durable(), tolerated)
     finally:
         drain.close()
         slave.close()

@@ -43,4 +43,4 @@ def _as_drop(text: str, gives: Callable[[TableName], bool]) -> str:
         return ""
     if before is None or not gives(before.name):
         return ""
-    return json.dumps({name: said for name, said in json.loads(text).items() if name != "after"})
+    return json.dumps({name: value for name, value in json.loads(text).items() if name != "after"})

@@ -32,13 +32,13 @@ class Gate:
     def shut(self) -> str:
         """Why the gate is shut, or nothing if it is open."""
         paused = self._switch.paused()
-        held = replications.holds(self._store, self._pair)
-        if paused and Hold.ADMIN not in held and Hold.EXCEPTION not in held:
+        holds = replications.holds(self._store, self._pair)
+        if paused and Hold.ADMIN not in holds and Hold.EXCEPTION not in holds:
             who = paused.actor or "somebody"
             replications.shut(self._store, self._pair, Hold.ADMIN, "the drain DAG was paused", who)
         if paused:
             return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
-        for note in held.values():
+        for note in holds.values():
             return f"{note.kind}: {note.reason}"
         status = replications.get(self._store, self._pair).status
         return "" if status in DELIVERING else f"the replication is {status}"

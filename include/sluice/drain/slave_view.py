@@ -58,7 +58,7 @@ class SlaveViews:
             self._excluded |= {number for number, layout in layouts.items() if self._mapper.excludes(layout.name)}
             given = unknown - self._excluded
             more = {number: view(self._mapper, layouts[number]) for number in given}
-            self.tables |= {one.layout.name: self._mapper.manner(one.master.name) for one in more.values()}
+            self.tables |= {one.layout.name: self._mapper.write_policy(one.master.name) for one in more.values()}
             self._sights |= {number: BoundView(one, self._salt, lasting=self._lasting) for number, one in more.items()}
         if excluded := numbers & self._excluded:
             changes = declined(changes, excluded, self._gives)

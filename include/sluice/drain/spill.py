@@ -26,7 +26,7 @@ class Spill:
 
     def __init__(self) -> None:
         self.weights: Counter[Hashable] = Counter()
-        self._held: defaultdict[Hashable, list[pa.Table]] = defaultdict(list)
+        self._in_memory: defaultdict[Hashable, list[pa.Table]] = defaultdict(list)
         self._bytes = 0
         self._extents: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
         self._file: IO[bytes] | None = None
@@ -36,7 +36,7 @@ class Spill:
         """Put some aside, behind what is there. Raises TransientError SLC-239 if there is no room for them."""
         if not len(changes):
             return
-        self._held[label].append(changes)
+        self._in_memory[label].append(changes)
         self.weights[label] += changes.nbytes
         self._bytes += changes.nbytes
         if self._bytes > MOST_BYTES:
@@ -58,14 +58,14 @@ class Spill:
             self._file.seek(offset)
             record = pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size)), CHANGES)
             yield pa.Table.from_batches([record])
-        yield from self._held[label]
+        yield from self._in_memory[label]
 
     def _write(self) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is gone with this object
         self._file.seek(self._end)
-        while self._held:
-            label, tables = self._held.popitem()
+        while self._in_memory:
+            label, tables = self._in_memory.popitem()
             for record in pa.concat_tables(tables).combine_chunks().to_batches():
                 written = record.serialize()
                 self._file.write(written)

@@ -68,11 +68,11 @@ def coerced(one: Bound, kind: TypeFamily, where: str, name: str = "") -> Bound:
 
 
 def converted(one: Bound, to: Type) -> Bound:
-    way = casts.caster(one.kind, to.kind, to.name)
-    if way is None:
+    cast = casts.caster(one.kind, to.kind, to.name)
+    if cast is None:
         raise Fault(f"{one.type.name} cannot be cast to {to.name}")
     run = one.run
-    return Bound(to, lambda rows: way(run(rows)), risky=one.risky or to.kind is not TypeFamily.TEXT)
+    return Bound(to, lambda rows: cast(run(rows)), risky=one.risky or to.kind is not TypeFamily.TEXT)
 
 
 def cast(one: Bound, to: str) -> Bound:

@@ -107,11 +107,11 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
             f"what {pair.slave} would lose is not what {who} was shown",
             f"nothing was allowed; let people look again: {_trigger(pair)}",
         )
-    told = {"source": pair.source, "slave": pair.slave, "actor": who}
+    note = {"source": pair.source, "slave": pair.slave, "actor": who}
     with context.store.begin() as connection:
         connection.execute(allowed_loss.delete().where(for_pair(allowed_loss, pair)))
         rows = [
-            {**told, "schema": one.table.schema, "table": one.table.table, "column": one.column, "cast": one.cast}
+            {**note, "schema": one.table.schema, "table": one.table.table, "column": one.column, "cast": one.cast}
             for one in losses
         ]
         connection.execute(insert(allowed_loss).values(rows))

@@ -25,7 +25,7 @@ from sluice.initial_update.chunks.resume import Resumption, began
 from sluice.initial_update.chunks.some_tables import HeldPoint, SomeTables
 from sluice.initial_update.files.versions import hand_out, keep
 from sluice.initial_update.options import EXTERNAL, ONLINE, SNAPSHOT, expect_together
-from sluice.initial_update.participants import Leased, apart, hold, unfit
+from sluice.initial_update.participants import Leased, acquire_leases, apart, unfit
 from sluice.initial_update.preflight import UpdateChoices
 from sluice.initial_update.programs.update import ProgramUpdate
 from sluice.initial_update.targets import directories, slave_target
@@ -69,7 +69,7 @@ def dump(
     """
     whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == ONLINE else UpdateEvent.LOADED
     with ExitStack() as stack:
-        update, held = hold(context, source, slaves)
+        update, held = acquire_leases(context, source, slaves)
         ended = partial(_ended, context, source, update, dict(held))
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
@@ -282,15 +282,15 @@ def _ended(
     """
     failed = filled.failed
     for slave, error in failed.items():
-        event("failed", slave=slave, error=error.said)
+        event("failed", slave=slave, error=error.message)
         pair = Pair(source, slave)
         still = partial(leases.expect_held, held=held[pair])
         # It may belong to another update by now.
-        if replications.happened(context.store, pair, Event.FAIL, error.said, update_id=update, also=still):
+        if replications.happened(context.store, pair, Event.FAIL, error.message, update_id=update, also=still):
             loss_approval.ask(context, pair, update, error, filled.choices)
     updates.finish(context.store, update, how)
     if how is UpdateEvent.FAIL:
-        facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())
+        facts = "; ".join(f"{slave}: {error.message}" for slave, error in failed.items())
         causes = "; ".join(f"{slave}: {hints.of_update(error)}" for slave, error in failed.items())
         raise SluiceError(
             80,
@@ -298,6 +298,6 @@ def _ended(
             f"mend each ({causes}), then type: {shell.update(source, list(failed), **again)}",
         )
     ways_out = {slave: hints.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
-    told = {slave: f"{error.said}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}
+    reasons = {slave: f"{error.message}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}
     counts = {"rows": filled.rows, "chunks": filled.chunks}
-    return {"update": update, **counts, "failed": told, "unreachable": list(unreachable)}
+    return {"update": update, **counts, "failed": reasons, "unreachable": list(unreachable)}

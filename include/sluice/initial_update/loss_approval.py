@@ -44,10 +44,10 @@ def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
     Args:
         update: the one that was refused, if they are asked because of that.
     """
-    told = column_losses.shown(context, pair, partly=_partly(context, update))
+    losses = column_losses.shown(context, pair, partly=_partly(context, update))
     if update and _waits(context, pair, update):
-        told["body"] = f"{told['body']}\n\nIf you approve, the initial update that was refused runs again at once."
-    return told
+        losses["body"] = f"{losses['body']}\n\nIf you approve, the initial update that was refused runs again at once."
+    return losses
 
 
 def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -> dict[str, object]:

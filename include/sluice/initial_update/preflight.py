@@ -65,8 +65,8 @@ class UpdateChoices:
     def as_asked(self) -> dict[str, object]:
         """What of this is a choice of the form, which another run is asked for with, beside tables and keys."""
         mode = "" if self.mode == SNAPSHOT else self.mode
-        said = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
-        return {name: choice for name, choice in said.items() if choice}
+        choices = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
+        return {name: choice for name, choice in choices.items() if choice}
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class UpdateRefused(SluiceError):
     def __init__(self, why: Mapping[Pair, SluiceError]) -> None:
         (pair, error), *others = why.items()
         facts = [error.fact if f"slave {pair.slave}" in error.fact else f"slave {pair.slave}: {error.fact}"]
-        facts += [f"slave {other.slave}: {also.said}" for other, also in others]
+        facts += [f"slave {other.slave}: {also.message}" for other, also in others]
         super().__init__(error.code, "; ".join(facts), _unchanged(error.hint))
         self.why = why
 

@@ -127,9 +127,9 @@ def of_chunks(
         lacking[index] = sizes.keys() - done.keys()
         return Done(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
 
-    def tell() -> None:
+    def report() -> None:
         left = set().union(*lacking)
         unread({chunk.leaf.table for chunk in chunks if chunk.number in left})
 
     looks = [partial(far, place) for place in range(len(slaves))]
-    return ProgressReporter(store, update, Done(sum(sizes.values()), len(chunks)), looks, tell)
+    return ProgressReporter(store, update, Done(sum(sizes.values()), len(chunks)), looks, report)

@@ -23,7 +23,7 @@ from sluice.vendors.protocol.load import TableDefinition
 from sluice.vendors.protocol.tasks import SlaveLoad
 
 
-def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None = None) -> LoadTarget:
+def slave_target(context: Context, pair: Pair, lease: Lease, earlier: int | None = None) -> LoadTarget:
     """A slave under the fence of a lease.
 
     Args:
@@ -31,7 +31,7 @@ def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None 
     """
     wanted = context.wiped(pair)
     return LoadTarget(
-        (pair,), context.slave(pair).loading(held.epoch, earlier, wanted), plan_of(context, pair, held.epoch)
+        (pair,), context.slave(pair).loading(lease.epoch, earlier, wanted), plan_of(context, pair, lease.epoch)
     )
 
 

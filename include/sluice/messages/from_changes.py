@@ -78,18 +78,18 @@ class Describing:
         action = Action(change["action"])
         if action is Action.COMMIT:
             return
-        said = dict(change["description"] or ())
+        attributes = dict(change["description"] or ())
         if action in COMMANDS:
             self._open = None
             if action is Action.CREATE:
                 self._created = change["ordinal"]
-            yield self._command(action, change, said)
+            yield self._command(action, change, attributes)
             return
         hand = self._open
         full = self._labels.on_create if self._created == change["ordinal"] else None
-        if hand is None or hand.ends(change["ordinal"], said, self._labels.collected, full):
-            hand = self._open = _Open(said)
-            yield Description(REPLICATION, change["trans_key"], attributes=said)
+        if hand is None or hand.ends(change["ordinal"], attributes, self._labels.collected, full):
+            hand = self._open = _Open(attributes)
+            yield Description(REPLICATION, change["trans_key"], attributes=attributes)
         hand.ordinal = change["ordinal"]
         hand.rows += 1
         yield self._row(action, change)
@@ -103,9 +103,9 @@ class Describing:
             return Row(new or (), attributes, old)
         return Row(new or old or (), attributes)
 
-    def _command(self, action: Action, change: Mapping[str, Any], said: Mapping[str, str | None]) -> Description:
+    def _command(self, action: Action, change: Mapping[str, Any], attributes: Mapping[str, str | None]) -> Description:
         (text,) = change["new"]
-        attributes = {**self._attributes(action, change), **dict(change["attributes"] or ()), **said}
+        attributes = {**self._attributes(action, change), **dict(change["attributes"] or ()), **attributes}
         if action is Action.STATEMENT:
             return Description(action.name, change["trans_key"], attributes={**attributes, **_issued(text)})
         done = TableChange.from_json(text)
@@ -138,15 +138,15 @@ class Describing:
 class _Open:
     """The message that rows go into."""
 
-    said: Mapping[str, str | None]
+    attributes: Mapping[str, str | None]
     ordinal: int = 0
     rows: int = 0
 
-    def ends(self, ordinal: int, said: Mapping[str, str | None], collected: int, full: int | None) -> bool:
+    def ends(self, ordinal: int, attributes: Mapping[str, str | None], collected: int, full: int | None) -> bool:
         """Whether a change begins another one: where a transaction begins (R4), or what a new table holds fills it."""
         if ordinal == self.ordinal:
             return full is not None and self.rows >= full
-        return self.rows >= collected or said != self.said
+        return self.rows >= collected or attributes != self.attributes
 
 
 class _Table:
@@ -180,12 +180,12 @@ def column_names(done: TableChange, table: DefinedTable) -> Iterator[ColumnName]
     earlier = {column.number: column.name for column in done.before.columns} if done.before and done.after else {}
     for position, column in enumerate(table.columns, start=1):
         before = earlier.get(column.number, column.name)
-        said = {"oldName": before} if before != column.name else {}
-        yield ColumnName(column.name, {**_said_of(column, position, table), **said})
+        renamed = {"oldName": before} if before != column.name else {}
+        yield ColumnName(column.name, {**_column_attributes(column, position, table), **renamed})
 
 
-def _said_of(column: DefinedColumn, position: int, table: DefinedTable) -> dict[str, str]:
-    said = {
+def _column_attributes(column: DefinedColumn, position: int, table: DefinedTable) -> dict[str, str]:
+    attributes = {
         "table": table.name.table,
         "schema": table.name.schema,
         "pos": str(position),
@@ -196,11 +196,11 @@ def _said_of(column: DefinedColumn, position: int, table: DefinedTable) -> dict[
         "pk": str(column.name in table.key).lower(),
     }
     if sized := _SIZED.match(column.type):
-        said |= {"colSize": sized["size"], "precision": sized["size"], "scale": sized["scale"] or "0"}
+        attributes |= {"colSize": sized["size"], "precision": sized["size"], "scale": sized["scale"] or "0"}
     more = {
         "default": column.default,
         "generated": column.generated,
         "identity": column.identity,
         "collation": column.collation,
     }
-    return said | {name: value for name, value in more.items() if value is not None}
+    return attributes | {name: value for name, value in more.items() if value is not None}

@@ -26,8 +26,8 @@ class DdlQuestion:
 
     def __str__(self) -> str:
         lost = "; ".join(self.lost) or "nothing that the slave has"
-        told = f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
-        return f"{told}. Not made by itself: {'; '.join(self.doubts)}" if self.doubts else told
+        text = f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
+        return f"{text}. Not made by itself: {'; '.join(self.doubts)}" if self.doubts else text
 
     @property
     def statement(self) -> str:

@@ -38,15 +38,15 @@ class LoadProgress:
         return {"mb": f"{self.bytes / 1e6:.1f}/{self.bytes_planned / 1e6:.1f}", "seconds_left": left}
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """For people: all of it but the chunks."""
-        told = [f"{self.rows:,} rows"] if self.chunks else []
+        parts = [f"{self.rows:,} rows"] if self.chunks else []
         if self.bytes is not None and self.bytes_planned is not None:
-            told.append(f"{self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB")
+            parts.append(f"{self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB")
         if self.rows_per_s is not None:
-            told.append(f"{self.rows_per_s:,} rows/s")
+            parts.append(f"{self.rows_per_s:,} rows/s")
         if self.seconds_left:
-            told.append(f"{timedelta(seconds=self.seconds_left)} left")
+            parts.append(f"{timedelta(seconds=self.seconds_left)} left")
         if self.waits:
-            told.append(f"waits: {self.waits}")
-        return ", ".join(told)
+            parts.append(f"waits: {self.waits}")
+        return ", ".join(parts)

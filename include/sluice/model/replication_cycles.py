@@ -52,7 +52,7 @@ class Link:
                 yield Pattern(self.moved[name].schema, self.moved[name].table)
 
 
-def echoing(arrows: Sequence[Link]) -> list[Link]:
+def unblocked_loops(arrows: Sequence[Link]) -> list[Link]:
     """Those whose changes come back to tables that they were taken from, if nothing keeps them from it."""
     return [
         arrow

@@ -21,10 +21,10 @@ class RowConflict(StrEnum):
 Tolerated = Counter[tuple[TableName, RowConflict]]
 
 
-def oddities(table: TableName, missing: int = 0, duplicate: int = 0) -> Tolerated:
+def conflict_counts(table: TableName, missing: int = 0, duplicate: int = 0) -> Tolerated:
     """The count of one table; fewer than none missing are so many too many."""
     found = {RowConflict.MISSING: max(missing, 0), RowConflict.DUPLICATE: duplicate + max(-missing, 0)}
-    return Counter({(table, oddity): rows for oddity, rows in found.items() if rows})
+    return Counter({(table, conflict): rows for conflict, rows in found.items() if rows})
 
 
 class ConflictAction(StrEnum):
@@ -51,7 +51,7 @@ class RejectedChange:
     """
 
     layout: Layout | None
-    oddity: RowConflict | None
+    conflict: RowConflict | None
     action: str
     ordinal: int
     repl_key: int

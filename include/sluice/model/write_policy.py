@@ -26,9 +26,9 @@ class WritePolicy:
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
-    def way(self, oddity: RowConflict) -> ConflictAction:
+    def action_for(self, conflict: RowConflict) -> ConflictAction:
         """What is done about one of them."""
-        return self.missing if oddity is RowConflict.MISSING else self.duplicate
+        return self.missing if conflict is RowConflict.MISSING else self.duplicate
 
     @property
     def strict(self) -> bool:
@@ -53,14 +53,18 @@ class WritePolicies:
     tables: Mapping[TableName, WritePolicy] = field(default_factory=dict)
     rejected: Callable[[Sequence[RejectedChange]], None] = lambda _: None
 
-    def of(self, table: TableName) -> WritePolicy:
+    def for_table(self, table: TableName) -> WritePolicy:
         """How changes of a table are carried out."""
         return self.tables.get(table, WritePolicy())
 
     def counted(self, found: Tolerated) -> Tolerated:
         """Those of them that are worth a warning."""
         return Counter(
-            {key: rows for key, rows in found.items() if self.of(key[0]).way(key[1]) is not ConflictAction.UPSERT}
+            {
+                key: rows
+                for key, rows in found.items()
+                if self.for_table(key[0]).action_for(key[1]) is not ConflictAction.UPSERT
+            }
         )
 
 

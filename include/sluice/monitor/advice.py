@@ -26,7 +26,7 @@ from sluice.store.tables import audit, initial_update, lease
 from sluice.store.transfers import Transfer
 
 _BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
-_ODD = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
+_CONFLICTS = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
 # So long after a run should have begun nobody needs to know that none did.
 _SILENCE = timedelta(minutes=2)
@@ -61,13 +61,13 @@ def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) 
         awaited: what is stored for it in the change log; None if its update is still to begin.
         choices: of the form of that.
     """
-    said, by = "it could not be reached when it was to be filled; nothing was read for it yet", INITIAL_UPDATE
+    reason, by = "it could not be reached when it was to be filled; nothing was read for it yet", INITIAL_UPDATE
     anew = shell.update(pair.source, [pair.slave], **choices)
     if awaited:
-        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVE_INITIAL_FILES
+        reason, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVE_INITIAL_FILES
         anew = _receive(pair)
     return (
-        f"{said}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
+        f"{reason}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
         f"right? If that run failed, type: {anew}"
     )
 
@@ -141,11 +141,11 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     # Who gets the same files goes on together.
     slaves = updates.given_up(store, number) if stored else [pair.slave]
     resumed = shell.update(pair.source, slaves, **choices, resume=True)
-    said = f"\nHINT: or go on where the initial update broke off: {resumed}"
+    hint = f"\nHINT: or go on where the initial update broke off: {resumed}"
     if not stored:
-        return said
+        return hint
     anew = shell.update(pair.source, slaves, **choices)
-    return f"{said}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
+    return f"{hint}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
 
 
 def of_rest(context: Context, pair: Pair, holdback: int) -> str:
@@ -163,12 +163,14 @@ def of_rest(context: Context, pair: Pair, holdback: int) -> str:
     return f"{waiting} for the next run of its drain: {when}"
 
 
-def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:
+def of_rows(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
     """Which tables had rows that were not as expected, and were put right."""
-    if odd:
-        told = ", ".join(f"{table} {rows:,} {_ODD[oddity]}" for (table, oddity), rows in sorted(odd.items()))
+    if conflicts:
+        text = ", ".join(
+            f"{table} {rows:,} {_CONFLICTS[conflict]}" for (table, conflict), rows in sorted(conflicts.items())
+        )
         yield (
-            f"rows were not as expected, and were put right: {told}.\n"
+            f"rows were not as expected, and were put right: {text}.\n"
             f"HINT: find out who else writes to {pair.slave}; run verify to see whether anything else differs"
         )
 
@@ -224,12 +226,12 @@ def of_source(context: Context, source: str) -> SourceNotes:
             f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
     loses = any(one.reason.loses for one in found)
-    told = [unwatched.note(context, source, one) for one in found]
-    told += [
+    notes = [unwatched.note(context, source, one) for one in found]
+    notes += [
         f"{one}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for one in locked
     ]
-    told += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
-    return SourceNotes(publishing, tuple(told), loses or bool(code), outdated)
+    notes += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
+    return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated)
 
 
 def outdated_events(source: str) -> str:

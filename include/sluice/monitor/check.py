@@ -23,7 +23,7 @@ from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
 from sluice.model.names import Pair
-from sluice.model.replication_cycles import echoing
+from sluice.model.replication_cycles import unblocked_loops
 from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.publish.transformer import load
@@ -157,9 +157,9 @@ def _change_log(url: str) -> str:
         return f"{url}, looked at by the first job"
     directory, existing = Path(url), expect_directory(url)
     free = shutil.disk_usage(existing).free / 1e9
-    said = f"{directory} {'is there' if existing == directory else 'will be made'}, {free:.1f} GB free"
+    text = f"{directory} {'is there' if existing == directory else 'will be made'}, {free:.1f} GB free"
     left = directories(directory)
-    return f"{said}; left alone, since these are directories: {', '.join(left)}" if left else said
+    return f"{text}; left alone, since these are directories: {', '.join(left)}" if left else text
 
 
 def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:
@@ -206,7 +206,7 @@ def _place(settings: OutgoingFiles) -> str:
 
 
 def _circles(context: Context) -> str:
-    if back := echoing(context.config.arrows(context.database_id)):
+    if back := unblocked_loops(context.config.arrows(context.database_id)):
         raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "mend it, see include/docs/both_directions.md")
     return "none brings a change back to where it was taken from"
 

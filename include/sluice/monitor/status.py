@@ -37,7 +37,7 @@ class ReplicationStatus:
         unwatched: tables that its source is to watch and does not, each with its reason and what to type.
         outdated: that event triggers of another version are there, and what to type.
         complete: none of these has rows that no slave gets.
-        odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
+        odd: numbers of row conflicts since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
         loading: how far it is in being filled, if it is.
         stuck: the transaction that it stands in front of: ordinal, trans_key, first_key, last_key, touched tables.
@@ -121,25 +121,25 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     ]
     widths = [max(len(line[index]) for line in (head, *body)) for index in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
-    said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
-    said |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
-    said |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
-    said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
-    said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
-    said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
-    return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
+    notes = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
+    notes |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
+    notes |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
+    notes |= {f"slave {row.slave} of {row.source}: {row.loading.summary}": None for row in rows if row.loading}
+    notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
+    notes |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
+    return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
 
 
 def _standing(
     context: Context, pair: Pair, source: advice.SourceNotes, absent: TransientError | None
 ) -> ReplicationStatus:
     known = replications.get(context.store, pair)
-    held = replications.holds(context.store, pair)
-    odd = replications.odd(context.store, pair)
+    holds = replications.holds(context.store, pair)
+    odd = replications.conflicts(context.store, pair)
     carried = transfers.pending(context.store, pair)
     awaited = carried if carried and not carried.is_in else None
     skipped = blocked.left_out(context.store, pair)
-    kinds = frozenset(held)
+    kinds = frozenset(holds)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
     holdback, lag_s = behind(context.store, pair)
@@ -157,7 +157,7 @@ def _standing(
             [
                 *advice.of_absence(absent, known.status),
                 *advice.of_status(context.store, pair, known.status, different, stored),
-                *advice.of_gate(pair, held, paused, _awaited(context, known, carried)),
+                *advice.of_gate(pair, holds, paused, _awaited(context, known, carried)),
                 *advice.of_rows(pair, odd),
                 *advice.of_tables(pair, skipped),
             ]
@@ -195,8 +195,8 @@ def _awaited(context: Context, known: ReplicationState, carried: Transfer | None
 
 def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
-    for (table, oddity), rows in sorted(odd.items()):
-        found.setdefault(str(table), {})[oddity] = rows
+    for (table, conflict), rows in sorted(odd.items()):
+        found.setdefault(str(table), {})[conflict] = rows
     return found
 
 

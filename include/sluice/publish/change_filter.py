@@ -42,13 +42,15 @@ class PublishFilter:
             SluiceError: SLC-054, the transformer failed; nothing of what it was asked about is published.
         """
         keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_unchanged(batch)
-        said = [pa.nulls(len(batch), ATTRIBUTES)] * 2
+        given_columns = [pa.nulls(len(batch), ATTRIBUTES)] * 2
         if self.transformer is not None:
             verdict = _asked(self.transformer, batch, layouts)
             if verdict.keep is not None:
                 keep &= verdict.keep.to_numpy(zero_copy_only=False)
-            said = [given if given is not None else said[0] for given in (verdict.attributes, verdict.description)]
-        return pa.RecordBatch.from_arrays([*_marked(batch, keep), *said], schema=SENT)
+            given_columns = [
+                given if given is not None else given_columns[0] for given in (verdict.attributes, verdict.description)
+            ]
+        return pa.RecordBatch.from_arrays([*_marked(batch, keep), *given_columns], schema=SENT)
 
 
 EVERYTHING = PublishFilter()

@@ -37,8 +37,8 @@ class QueueGuard:
         """Look at a batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
         action = batch.column("action")
         # An update of a row whose key tells it apart may do without.
-        told = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
-        may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), told))
+        keyed = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
+        may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), keyed))
         with_old = pc.and_not(are(action, _UPDATES_AND_DELETES), may_lack)
         faults = {
             "its action is none of ours": pc.invert(are(action, set(Action))),

@@ -28,8 +28,8 @@ def java_home(directory: Path) -> Path:
     """
     for java in _of_machine():
         expect_guarded(java)
-        said = _run(java, "-XshowSettings:properties", "-version")
-        version, home = re.search(r'version "(\d+)', said), re.search(r"java\.home = (.+)", said)
+        output = _run(java, "-XshowSettings:properties", "-version")
+        version, home = re.search(r'version "(\d+)', output), re.search(r"java\.home = (.+)", output)
         if version and home and int(version[1]) >= OLDEST:
             complete = f"{VECTOR_MODULE}@" in _run(java, "--list-modules")
             return Path(home[1].strip()) if complete else _wrapped(directory, java)

@@ -147,14 +147,14 @@ class HadoopDirectory:
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """The batches, some together, of about `PART_BYTES`."""
-    held: list[pa.RecordBatch] = []
+    pending: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if sum(one.nbytes for one in held) >= PART_BYTES:
-            yield pa.Table.from_batches(held, schema=LOGGED)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held, schema=LOGGED)
+        pending.append(batch)
+        if sum(one.nbytes for one in pending) >= PART_BYTES:
+            yield pa.Table.from_batches(pending, schema=LOGGED)
+            pending = []
+    if pending:
+        yield pa.Table.from_batches(pending, schema=LOGGED)
 
 
 def _rows(content: bytes, after: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -35,7 +35,9 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
                 done: list[dict[str, object]]
                 try:
                     loaded = load_chunks(job, Share(number, tasks))
-                    done = [{"slave": one.slave, "rows": one.rows, "failure": _said(one.error)} for one in loaded]
+                    done = [
+                        {"slave": one.slave, "rows": one.rows, "failure": _failure_text(one.error)} for one in loaded
+                    ]
                 except SluiceError as error:
                     done = [{"failure": as_text(error)}]
                 yield pa.RecordBatch.from_pylist(done, schema=_SCHEMA)
@@ -52,8 +54,8 @@ def load_blocks(job: BlockJob) -> list[BlockLoaded]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 done = load_block(job, number)
-                told = {"number": number, "rows": done.rows, "failure": _said(done.error)}
-                yield pa.RecordBatch.from_pylist([told], schema=_BLOCK)
+                row = {"number": number, "rows": done.rows, "failure": _failure_text(done.error)}
+                yield pa.RecordBatch.from_pylist([row], schema=_BLOCK)
 
     count = len(job.ranges)
     rows = spark().range(0, count, 1, count).mapInArrow(task, "number long, rows long, failure string").collect()
@@ -61,7 +63,7 @@ def load_blocks(job: BlockJob) -> list[BlockLoaded]:
     return [done[number] for number in range(count)]
 
 
-def _said(error: SluiceError | None) -> str | None:
+def _failure_text(error: SluiceError | None) -> str | None:
     return as_text(error) if error else None
 
 

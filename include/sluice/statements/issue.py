@@ -87,7 +87,7 @@ class _Attempt:
         fate = TransactionOutcome.ROLLED_BACK if self._done is None else self._found_out(error)
         # Without the control store it is the next one who asks that settles it.
         with suppress(TransientError):
-            statement_results.settle(self._context.store, self._number, fate, error.fact)
+            statement_results.resolve(self._context.store, self._number, fate, error.fact)
         if fate is TransactionOutcome.ROLLED_BACK:
             raise (
                 error if isinstance(error, RolledBack) else statement_results.rolled_back(self._number, error.fact)
@@ -124,13 +124,13 @@ class _Attempt:
         )
 
 
-def settle(context: Context, source: str) -> None:
+def resolve(context: Context, source: str) -> None:
     """Find out what became of statements whose issuers were lost, or lost the master, while they were committed."""
-    if open_ := statement_results.unsettled(context.store, source):
+    if open_ := statement_results.unresolved(context.store, source):
         database = context.source(source)
         for traced in open_:
             fate = database.fate(traced)
-            statement_results.settle(context.store, traced.id, fate)
+            statement_results.resolve(context.store, traced.id, fate)
             event("statement settled", source=source, id=traced.id, fate=fate)
 
 
@@ -147,7 +147,7 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
             f"there is no statement {number} of {source}",
             "give the number that was printed when it was issued; in the control store: SELECT id, sql FROM statement",
         )
-    settle(context, source)
+    resolve(context, source)
     return awaited(context, number, patience_s)
 
 

@@ -135,18 +135,18 @@ def _step(here: int, name: str) -> int:
         raise
 
 
-def _found(here: int, way: str) -> Iterator[tuple[str, int]]:
+def _found(here: int, path: str) -> Iterator[tuple[str, int]]:
     with os.scandir(here) as entries:
         for one in entries:
             about = one.stat(follow_symlinks=False)
             if stat.S_ISDIR(about.st_mode):
                 inner = _step(here, one.name)
                 try:
-                    yield from _found(inner, f"{way}{one.name}/")
+                    yield from _found(inner, f"{path}{one.name}/")
                 finally:
                     os.close(inner)
             # What a file manager hides is passed over.
             elif not one.name.startswith("."):
                 if not stat.S_ISREG(about.st_mode):
-                    raise IrregularFile(f"{way}{one.name}")
-                yield f"{way}{one.name}", about.st_size
+                    raise IrregularFile(f"{path}{one.name}")
+                yield f"{path}{one.name}", about.st_size

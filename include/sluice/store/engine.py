@@ -98,8 +98,8 @@ class Store:
         """A login that is wrong stays so; a server that is down does not."""
         if insecure := trouble(error.orig, "the control store"):
             return insecure
-        said = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
-        fact = f"the control store does not answer: {said}"
+        reason = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
+        fact = f"the control store does not answer: {reason}"
         state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         if (state or "").startswith(_REFUSED):
             return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")

@@ -17,7 +17,7 @@ _CHANNEL = "sluice_segment"
 _AGAIN_S = 1.0
 
 
-def tell(connection: Connection, source: str) -> None:
+def send(connection: Connection, source: str) -> None:
     """Tell all who wait for a segment of this source, at the commit of this transaction."""
     connection.execute(select(func.pg_notify(_CHANNEL, source)))
 
@@ -40,8 +40,8 @@ class SegmentListener:
                 # Nobody told of what was listed since the last look.
                 return
             while (left := end - time.monotonic()) > 0:
-                for told in self._session.notifies(timeout=left, stop_after=1):
-                    if told.payload == self._source:
+                for notification in self._session.notifies(timeout=left, stop_after=1):
+                    if notification.payload == self._source:
                         return
         except psycopg.Error:
             self.close()

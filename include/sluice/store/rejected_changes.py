@@ -59,7 +59,7 @@ def keep_in(connection: Connection, pair: Pair, changes: Iterable[RejectedChange
             "ordinal": one.ordinal,
             "repl_key": one.repl_key,
             "part": part,
-            "reason": one.oddity or (_UNSEEN if one.unseen else _REMOVED),
+            "reason": one.conflict or (_UNSEEN if one.unseen else _REMOVED),
             "layout": one.layout and one.layout.to_json(),
             "action": one.action,
             "new": null() if one.new is None else one.new,

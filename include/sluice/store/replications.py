@@ -16,7 +16,7 @@ from sluice.model.action import Action
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import APPROVE_LOSSES, Pair, TableName
 from sluice.model.position import Position
-from sluice.model.row_conflict import Tolerated, oddities
+from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
@@ -178,11 +178,11 @@ def asked(row: Row[tuple[object, ...]]) -> DdlQuestion:
     return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text, tuple(row.doubts))
 
 
-def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:
+def delivered(store: Store, pair: Pair, position: Position, found: Tolerated | None = None) -> None:
     """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back.
 
     Args:
-        odd: rows that were not as expected since the last time.
+        found: rows that were not as expected since the last time.
     """
     with store.begin() as connection:
         connection.execute(
@@ -196,20 +196,20 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
         )
         for behind in (stuck, question):
             connection.execute(behind.delete().where(for_pair(behind, pair), behind.c.ordinal <= position.ordinal))
-        for (table, oddity), rows in (odd or Tolerated()).items():
+        for (table, conflict), rows in (found or Tolerated()).items():
             key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
-            counted = insert(tolerated).values({**key, oddity: rows})
-            more = {oddity: tolerated.c[oddity] + rows}
+            counted = insert(tolerated).values({**key, conflict: rows})
+            more = {conflict: tolerated.c[conflict] + rows}
             connection.execute(counted.on_conflict_do_update(index_elements=list(key), set_=more))
 
 
-def odd(store: Store, pair: Pair) -> Tolerated:
+def conflicts(store: Store, pair: Pair) -> Tolerated:
     """Rows of the slave that were not as expected, since it was filled."""
     with store.begin() as connection:
         rows = connection.execute(select(tolerated).where(for_pair(tolerated, pair))).all()
     found = Tolerated()
     for row in rows:
-        found += oddities(TableName(row.schema, row.table), row.missing, row.duplicate)
+        found += conflict_counts(TableName(row.schema, row.table), row.missing, row.duplicate)
     return found
 
 

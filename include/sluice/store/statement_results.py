@@ -92,7 +92,7 @@ def rolled_back(number: int, why: str) -> RolledBack:
     )
 
 
-def settle(
+def resolve(
     store: Store, number: int, fate: TransactionOutcome, why: str = "its session was lost before its commit"
 ) -> None:
     """It was found out what became of it on the master."""
@@ -110,7 +110,7 @@ def settle(
             connection.execute(open_.values(status=StatementStatus.FAILED, detail=detail, at=func.clock_timestamp()))
 
 
-def unsettled(store: Store, source: str) -> list[TransactionRef]:
+def unresolved(store: Store, source: str) -> list[TransactionRef]:
     """Statements of which nobody knows yet whether the master has executed them."""
     columns = (statement.c.id, statement.c.trans_key, statement.c.incarnation)
     waiting = (answer.c.slave == MASTER, answer.c.status == StatementStatus.WAITING)

@@ -174,10 +174,10 @@ def asked(store: Store, number: int | None) -> dict[str, object]:
     """What was chosen for an update that is to be asked for again, as the form has it, beside source and slaves."""
     with store.begin() as connection:
         known = select(initial_update.c.asked).where(initial_update.c.id == number)
-        said = dict(connection.execute(known).scalar() or {})
+        choices = dict(connection.execute(known).scalar() or {})
     if ranges := keys(store, number):
-        return {**said, "key_ranges": ranges}
-    return {**said, "tables": sorted(map(str, only))} if (only := tables(store, number)) else said
+        return {**choices, "key_ranges": ranges}
+    return {**choices, "tables": sorted(map(str, only))} if (only := tables(store, number)) else choices
 
 
 def is_put_off(store: Store, known: ReplicationState) -> bool:

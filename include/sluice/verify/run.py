@@ -247,8 +247,8 @@ def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None
                 snapshot_id = jobs[0].master.snapshot_id
                 sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
                 for name, connection in sides:
-                    if way := vendor(name).giving_way:
-                        stack.enter_context(way(context.connection(connection), snapshot_id, after_s))
+                    if give_way := vendor(name).giving_way:
+                        stack.enter_context(give_way(context.connection(connection), snapshot_id, after_s))
             return compare_all(jobs)
 
     return compared

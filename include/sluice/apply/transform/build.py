@@ -105,10 +105,10 @@ def _masked(layout: Layout, index: int, name: str, mask: str | None, salt: bytes
         return replace(column, name=name, type="text", generated=False), lambda rows: hashed(given(rows), salt)
     column = replace(column, name=name, not_null=False, generated=False)
     if mask == REDACT:
-        said = _fitting(_REDACTED, column.type) if is_text(column.type) else None
-        return column, lambda rows: pc.if_else(given(rows).is_valid(), pa.scalar(said, pa.string()), None)
-    said = None if mask is None else sound(layout.name, f"mask.{column.name}", lambda: constant(mask, column.type))
-    return column, lambda rows: pa.array([said] * len(rows), pa.string())
+        text = _fitting(_REDACTED, column.type) if is_text(column.type) else None
+        return column, lambda rows: pc.if_else(given(rows).is_valid(), pa.scalar(text, pa.string()), None)
+    text = None if mask is None else sound(layout.name, f"mask.{column.name}", lambda: constant(mask, column.type))
+    return column, lambda rows: pa.array([text] * len(rows), pa.string())
 
 
 def hashed(texts: pa.StringArray, salt: bytes) -> pa.StringArray:

@@ -57,8 +57,8 @@ class RowFilter:
     condition: Condition
 
     def made(self, rows: pa.ListArray) -> TransformedRows:
-        held = self.condition.holds(rows)
-        return TransformedRows(rows.filter(held), np.flatnonzero(held.to_numpy(zero_copy_only=False)))
+        met = self.condition.holds(rows)
+        return TransformedRows(rows.filter(met), np.flatnonzero(met.to_numpy(zero_copy_only=False)))
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class RemainingEstimate:
         except SluiceError:
             found = []
         self._asked |= {one.number: one.reached for one, _ in zip(moved, found, strict=False)}
-        self._left |= {one.number: told for one, told in zip(moved, found, strict=False)}
+        self._left |= {one.number: range_left for one, range_left in zip(moved, found, strict=False)}
         self._left |= {number: Foreseen() for number in self._left.keys() - wanted}
         if self._first is None and wanted <= self._left.keys():
             bytes_left = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)

@@ -93,14 +93,14 @@ class _Loading:
         pair: Pair,
         load: LoadBlocks,
         courtesy: Throttle,
-        tell: Callable[[], None],
+        report: Callable[[], None],
         stack: ExitStack,
     ) -> None:
         self._context = context
         self.pair = pair
         self._load = load
         self._courtesy = courtesy
-        self._tell = tell
+        self._report = report
         self._waits = ""
         self._settings = context.config.source(pair.source).blocks
         self._excludes = context.config.slave(pair.slave).mapper.excludes
@@ -201,7 +201,7 @@ class _Loading:
             if bool(why) != bool(self._waits):
                 event("waits" if why else "goes on", slave=self.pair.slave, **({"why": why} if why else {}))
             self._waits = why
-            self._tell()
+            self._report()
         return bool(why)
 
     def _waits_for(self) -> str:
@@ -250,5 +250,5 @@ class _Loading:
 
     def _given_up(self, error: SluiceError) -> None:
         self.left, self.error = False, error
-        event("failed", slave=self.pair.slave, error=error.said)
-        replications.happened(self._context.store, self.pair, Event.FAIL, error.said, update_id=self.update)
+        event("failed", slave=self.pair.slave, error=error.message)
+        replications.happened(self._context.store, self.pair, Event.FAIL, error.message, update_id=self.update)

@@ -178,8 +178,8 @@ def seen(context: Context, pair: Pair, keys: Sequence[KeyInterval] = ()) -> str:
     )
     style = mapper.stylesheet.text.hex() if mapper.stylesheet else None
     allowed = sorted((str(name), casts) for name, casts in mapper.allowed.items())
-    said = json.dumps([source, slave, style, allowed, list(map(repr, keys))], sort_keys=True, default=_plain)
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = json.dumps([source, slave, style, allowed, list(map(repr, keys))], sort_keys=True, default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def replace_keys(

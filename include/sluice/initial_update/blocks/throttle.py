@@ -40,9 +40,9 @@ class Throttle:
         try:
             found = active(self._context, self._source) or 0
             busy = self._most is not None and found > self._most
-            told = f"active sessions of others on the master: {found}, more than {self._most} (`max_active`)"
-            self._why = told if busy else ""
+            reason = f"active sessions of others on the master: {found}, more than {self._most} (`max_active`)"
+            self._why = reason if busy else ""
         except SluiceError as error:
-            self._why = error.said
+            self._why = error.message
         self._until = time.monotonic() + _REST_S if self._why else 0.0
         return self._why

@@ -25,20 +25,20 @@ _LOOKED_AT = 10_000
 _ALL = frozenset("IUD")
 
 
-def told(
+def with_complete_log(
     context: Context,
     source: str,
     mapper: Mapper,
     tables: Sequence[TableDefinition],
     merging: Callable[[Sequence[TableDefinition]], set[TableName]],
 ) -> set[TableName]:
-    """The tables that can have rows of several snapshots, since the log says all that happens to them and a key alone
-    tells their rows apart.
+    """The names of tables that can have rows of several snapshots: the log has all their changes, and a key alone
+    distinguishes their rows.
 
     Args:
-        merging: asks the slave for those of which the latter is true.
+        merging: asks the slave which of the tables have such a key.
     """
-    # What is not captured, or does not reach the slave, the log does not say.
+    # The log lacks changes that are not captured, or that do not reach the slave.
     if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
         return set()
     watched, meant, entry = context.watched(source), context.present(source), mapper.entry
@@ -66,7 +66,7 @@ def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
     event("caught up", slave=pair.slave, changes=count)
 
 
-def expect_told(context: Context, source: str, overlap: Overlap) -> Overlap:
+def expect_replayable(context: Context, source: str, overlap: Overlap) -> Overlap:
     """See that the log, which has all of it, can be carried out later, where the rows are brought to; with where it
     ends.
 

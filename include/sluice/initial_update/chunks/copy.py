@@ -153,7 +153,7 @@ def copy(
         sealed=sealed_text(),
         chunks=tuple(chunks),
         binary={one.name: _binary(one, ready) for one in dumped.definitions},
-        slaves=tuple(_told(target, dumped, before.staying(target)) for target in ready),
+        slaves=tuple(_plan_for(target, dumped, before.staying(target)) for target in ready),
         tasks=context.config.bulk_tasks,
     )
     _begun(context.store, update, dumped)
@@ -187,7 +187,7 @@ def _expected(target: LoadTarget, before: ResumeStrategy) -> list[Expected]:
     return [Expected(None, 0) if excludes(chunk.leaf.table) else one for chunk, one in found]
 
 
-def _told(target: LoadTarget, dumped: DumpSource, merged: Collection[TableName]) -> SlaveLoad:
+def _plan_for(target: LoadTarget, dumped: DumpSource, merged: Collection[TableName]) -> SlaveLoad:
     mapper = target.tables.mapper
     views = {one.name: view(mapper, one.layout) for one in given(mapper, dumped.definitions)}
     if isinstance(dumped.origin, FromFiles):

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.catch_up import await_published, bring, expect_told, told
+from sluice.initial_update.chunks.catch_up import await_published, bring, expect_replayable, with_complete_log
 from sluice.initial_update.chunks.chunk_id import ChunkId
 from sluice.initial_update.chunks.copy import LoadTarget
 from sluice.initial_update.chunks.plan import chunks
@@ -118,7 +118,7 @@ class Resumption:
         self._shapes[target.name] = self._shaped(target)
         found = target.tables.begin()
         stay = self._found(target, found) if self._wanted else LoadedTables()
-        if stay.pieces and self._told(stay):
+        if stay.pieces and self._log_is_complete(stay):
             # From here on the log has to be kept.
             restart(self._context.store, target.pairs, stay.oldest.position, self._update)
             event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
@@ -174,7 +174,7 @@ class Resumption:
         await_published(self._source, self.shown)
         overlap = Overlap(stay.tables, stay.oldest.position, stay.oldest.snapshot, self.shown.snapshot)
         if isinstance(target.tables, StoredTables):
-            target.tables.overlap = expect_told(self._context, self._source, overlap)
+            target.tables.overlap = expect_replayable(self._context, self._source, overlap)
         else:
             bring(self._context, target, overlap)
 
@@ -187,8 +187,8 @@ class Resumption:
         seen, found = fingerprints(target.tables.mapper, self._definitions), {}
         for table in self._definitions:
             files = [(leaf.relation, leaf.written_as) for leaf in self._leaves if leaf.table == table.name]
-            said = repr((table, files, seen[str(table.name)], target.plan.salt))
-            found[table.name] = hashlib.sha256(said.encode()).hexdigest()
+            text = repr((table, files, seen[str(table.name)], target.plan.salt))
+            found[table.name] = hashlib.sha256(text.encode()).hexdigest()
         return found
 
     def _found(self, target: LoadTarget, found: Sequence[Expected]) -> LoadedTables:
@@ -202,15 +202,15 @@ class Resumption:
         if not (begun := {table for table, _, rows in ours if rows is not None}):
             return LoadedTables()
         tables, definitions = target.tables, [one for one in self._definitions if one.name in begun]
-        names = told(self._context, self._source, tables.mapper, definitions, tables.merging)
+        names = with_complete_log(self._context, self._source, tables.mapper, definitions, tables.merging)
         return LoadedTables(
             frozenset(names),
             tuple((piece, rows) for table, piece, rows in ours if table in names and rows is not None),
             tuple(piece for table, piece, _ in ours if table in names),
         )
 
-    def _told(self, stay: LoadedTables) -> bool:
-        """Whether the log says all that happened since."""
+    def _log_is_complete(self, stay: LoadedTables) -> bool:
+        """Whether the log has everything that happened since the oldest snapshot of these rows."""
         updates = {piece.update for piece, _ in stay.pieces}
         known = select(initial_update.c.id).where(
             initial_update.c.id.in_(updates), initial_update.c.snapshot.is_not(None)

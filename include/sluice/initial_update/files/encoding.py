@@ -63,15 +63,15 @@ class Packing:
         """How many bytes of a piece become at most so many of a file, before it is compressed."""
         return max_bytes if self.form == "zst" else max(1, max_bytes * 2 // 3)
 
-    def sink(self, file: Writable, name: str, said: Description) -> Sink:
+    def sink(self, file: Writable, name: str, description: Description) -> Sink:
         """Where a piece is to be written, so that it stands in a file of that name.
 
         Args:
-            said: of a message what stands before the piece.
+            description: of a message what stands before the piece.
         """
         if self.form == "zst" and self.key_file is None:
             return pa.CompressedOutputStream(pa.PythonFile(file, "w"), "zstd")  # type: ignore[no-any-return]
-        return _Whole(self, file, name, said)
+        return _Whole(self, file, name, description)
 
     def pieces(self, file: Readable, name: str) -> Iterator[bytes]:
         """The piece that stands in a file, in parts.
@@ -129,11 +129,11 @@ class Packing:
 class _Whole:
     """A file that is made as a whole."""
 
-    def __init__(self, packing: Packing, file: Writable, name: str, said: Description) -> None:
+    def __init__(self, packing: Packing, file: Writable, name: str, description: Description) -> None:
         self._packing = packing
         self._file = file
         self._name = name
-        self._said = said
+        self._description = description
         self._piece = BytesIO()
 
     def write(self, data: memoryview, /) -> object:
@@ -144,7 +144,7 @@ class _Whole:
         """Make it."""
         content = self._piece.getvalue()
         if self._packing.form == "xml":
-            content = render(Message(self._said, (Row(((_COLUMN, content),)),))).encode()
+            content = render(Message(self._description, (Row(((_COLUMN, content),)),))).encode()
         else:
             content = pa.Codec("zstd").compress(content, asbytes=True)
         return self._file.write(self._packing.closed(content, self._name))
@@ -153,8 +153,8 @@ class _Whole:
 def message(table: TableName, chunk: int, piece: int, *, binary: bool) -> Description:
     """What a message says of the piece that is in it."""
     form = "binary" if binary else "text"
-    said = {"schema": table.schema, "tableName": table.table, "piece": str(piece), "format": form}
-    return Description(DUMP, str(chunk), attributes=said)
+    attributes = {"schema": table.schema, "tableName": table.table, "piece": str(piece), "format": form}
+    return Description(DUMP, str(chunk), attributes=attributes)
 
 
 def _all(file: Readable) -> bytes:

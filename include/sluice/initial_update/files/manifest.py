@@ -153,10 +153,10 @@ def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str,
 
 def _hash(seen: TableView) -> str:
     """Of what decides about the rows, and nothing that another version of Sluice would write otherwise."""
-    said = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
+    settings = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
     style = seen.style.text.hex() if seen.style else None
-    told = json.dumps([str(seen.layout.name), seen.read, seen.written, said, style], sort_keys=True, default=sorted)
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = json.dumps([str(seen.layout.name), seen.read, seen.written, settings, style], sort_keys=True, default=sorted)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles) -> StoredDump:

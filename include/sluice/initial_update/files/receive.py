@@ -69,12 +69,12 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     check(directory, stored, awaited, context.config.bulk_tasks)
     event("checked", directory=directory.url, chunks=len(stored.chunks), files=awaited.files)
     with ExitStack() as stack:
-        held = leases.acquire(context.store, f"drain {pair}", force=True)
-        stack.callback(leases.release, context.store, held)
+        lease = leases.acquire(context.store, f"drain {pair}", force=True)
+        stack.callback(leases.release, context.store, lease)
         # Whoever gives its update up from here on has a later epoch.
         awaited = _awaited(context, pair, awaited.update)
-        transfers.loading(context.store, awaited, held.epoch)
-        target = slave_target(context, pair, held, awaited.epoch)
+        transfers.loading(context.store, awaited, lease.epoch)
+        target = slave_target(context, pair, lease, awaited.epoch)
         stack.callback(target.tables.close)
         before = (
             MergedSnapshots(context, stored.plan, dumped.definitions, between) if between else NoResume(stored.plan)
@@ -84,7 +84,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
             wrong = failed[target.name]
             raise TransientError(
                 188,
-                f"not all of {directory.url} is in: {wrong.said}",
+                f"not all of {directory.url} is in: {wrong.message}",
                 f"{wrong.hint}. What is in stays, and receive_initial_files, triggered again, loads the rest",
             )
         rows = sum(target.tables.progress().values())

@@ -81,8 +81,8 @@ class FilesReceiver:
         self._notes.fence(self._chunks)
         number, chunk, form = len(self._files), self._into.first + self._chunk, self._into.form
         name = f"{self._into.begin}-{chunk:08}-{number:08}-{self._attempt}.{form}"
-        said = message(self._table, chunk, number, binary=self._binary)
-        return _File(self._directory, name, self._into.max_bytes, self._packing, said)
+        description = message(self._table, chunk, number, binary=self._binary)
+        return _File(self._directory, name, self._into.max_bytes, self._packing, description)
 
     def _end_file(self) -> None:
         if self._file is not None:
@@ -97,13 +97,15 @@ class _File:
         room: how many bytes may still come.
     """
 
-    def __init__(self, directory: Directory, name: str, max_bytes: int, packing: Packing, said: Description) -> None:
+    def __init__(
+        self, directory: Directory, name: str, max_bytes: int, packing: Packing, description: Description
+    ) -> None:
         self.room = max_bytes
         self._directory = directory
         self._name = name
         self._open = ExitStack()
         self._hashing = self._open.enter_context(directory.writing(name))
-        self._sink = packing.sink(self._hashing, name, said)
+        self._sink = packing.sink(self._hashing, name, description)
 
     def write(self, rest: memoryview) -> memoryview:
         """Write what there is room for; returns what is left."""

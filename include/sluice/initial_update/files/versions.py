@@ -58,7 +58,7 @@ def keep(
         for target in targets:
             target.tables.close()
     for slave, why in (failed | wrong).items():
-        event("version not kept", source=source, version=version, slave=slave, why=why.said)
+        event("version not kept", source=source, version=version, slave=slave, why=why.message)
 
 
 def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str) -> dict[str, SluiceError]:

@@ -221,8 +221,8 @@ class _Running:
             )
         except (OSError, ValueError) as error:
             raise _absent(self._name, self._masked(str(error))) from None
-        said = self._child.stderr if writes else self._child.stdout
-        self._listener = threading.Thread(target=self._listen, args=(said,), daemon=True)
+        output = self._child.stderr if writes else self._child.stdout
+        self._listener = threading.Thread(target=self._listen, args=(output,), daemon=True)
         self._listener.start()
 
     def _failure(self, success: Collection[int]) -> SluiceError | None:
@@ -247,9 +247,9 @@ class _Running:
             "all that it said is in the log of this task; mend that, then trigger initial_update again",
         )
 
-    def _listen(self, said: IO[bytes]) -> None:
+    def _listen(self, output: IO[bytes]) -> None:
         begins = True
-        for line in iter(lambda: said.readline(_LINE_BYTES), b""):
+        for line in iter(lambda: output.readline(_LINE_BYTES), b""):
             text = self._masked(line.decode(errors="replace")).strip()[:_TOLD] if begins else ""
             begins = line.endswith(b"\n")
             self._expected = self._expected or str(self._task.settings.expect) in text

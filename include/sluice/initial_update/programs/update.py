@@ -16,7 +16,7 @@ from sluice.config.models import Program
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.catch_up import await_published, bring, told
+from sluice.initial_update.chunks.catch_up import await_published, bring, with_complete_log
 from sluice.initial_update.chunks.copy import LoadTarget, NoResume, given
 from sluice.initial_update.programs.run import Mask, ProgramRun, expect_there, filled, poured
 from sluice.initial_update.progress import Done, ProgressReporter
@@ -48,7 +48,7 @@ def expect_importable(
     """See that the rows of a slave can come by a program; nothing is changed on it.
 
     Args:
-        merging: see `sluice.initial_update.chunks.catch_up.told`.
+        merging: see `sluice.initial_update.chunks.catch_up.with_complete_log`.
 
     Raises:
         SluiceError: SLC-200, SLC-204, SLC-205.
@@ -66,7 +66,7 @@ def expect_importable(
     if bent and not command:
         raise _refused(pair.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
     if not _reads_snapshot(expect_exportable(context, pair.source)):
-        exact = told(context, pair.source, mapper, definitions, merging)
+        exact = with_complete_log(context, pair.source, mapper, definitions, merging)
         if others := [str(name) for name in names if name not in exact]:
             raise SluiceError(
                 205,

@@ -33,7 +33,7 @@ class IcebergSlave(ParquetSlave):
         """Raise the fence. What somebody who died has committed and not told is told before."""
         with reachable(f"taking over {self.pair}"):
             late = self.versions.current()
-            if self._tables.tell(late):
+            if self._tables.commit(late):
                 self.versions.renew(late)
         return super().take_over(epoch, blocks=blocks)
 
@@ -50,7 +50,7 @@ class IcebergSlave(ParquetSlave):
     def _become(self, after: Version) -> None:
         super()._become(after)
         with reachable(f"telling Iceberg of version {self.version.number}"):
-            self._tables.tell(self.version)
+            self._tables.commit(self.version)
 
     def _tidy(self, oldest: int) -> None:
         self._tables.expire(oldest)

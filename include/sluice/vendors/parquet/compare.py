@@ -109,10 +109,10 @@ def _master(info: ConnectionInfo, job: Comparison, salt: bytes, table: Table) ->
 
 
 def _digest(key: bytes, image: bytes) -> int:
-    said = blake2b(key, digest_size=16)
-    said.update(b"\n")
-    said.update(image)
-    return int.from_bytes(said.digest(), "big")
+    digest = blake2b(key, digest_size=16)
+    digest.update(b"\n")
+    digest.update(image)
+    return int.from_bytes(digest.digest(), "big")
 
 
 def _groups(buckets: list[int], rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[set[int]]:
@@ -134,11 +134,11 @@ def _note(found: Difference, left: Counter[tuple[bytes, bytes]]) -> None:
         both = by_key.setdefault(key, [0, 0])
         both[count < 0] += abs(count)
     for key, (missing, extra) in sorted(by_key.items()):
-        said = b"(" + key.replace(b"\t", b",") + b")"
+        text = b"(" + key.replace(b"\t", b",") + b")"
         for kind, times in (
             ("changed", min(missing, extra)),
             ("missing", missing - min(missing, extra)),
             ("extra", extra - min(missing, extra)),
         ):
             for _ in range(times):
-                found.note(kind, said)
+                found.note(kind, text)

@@ -133,7 +133,7 @@ class DataFileWriter:
         self._root = root
         self._path = path
         self._rows = 0
-        self._held: list[pa.Table] = []
+        self._buffered: list[pa.Table] = []
         self._disk = private_files.created(path, mode=READABLE_FILE)
         # Of a byte that changed on the disk zstd may make another value.
         self._writer = pq.ParquetWriter(
@@ -155,8 +155,8 @@ class DataFileWriter:
         """Add rows."""
         most = max(1, min(GROUP_ROWS, GROUP_BYTES * len(rows) // max(rows.nbytes, 1)))
         for begin in range(0, len(rows), most):
-            self._held.append(rows.slice(begin, most))
-            if sum(map(len, self._held)) >= GROUP_ROWS or sum(one.nbytes for one in self._held) >= GROUP_BYTES:
+            self._buffered.append(rows.slice(begin, most))
+            if sum(map(len, self._buffered)) >= GROUP_ROWS or sum(one.nbytes for one in self._buffered) >= GROUP_BYTES:
                 self._group()
 
     def close(self) -> None:
@@ -178,11 +178,11 @@ class DataFileWriter:
         self._path.unlink(missing_ok=True)
 
     def _group(self) -> None:
-        if self._held:
-            rows = pa.concat_tables(self._held)
+        if self._buffered:
+            rows = pa.concat_tables(self._buffered)
             self._writer.write_table(rows, row_group_size=len(rows))
             self._rows += len(rows)
-            self._held.clear()
+            self._buffered.clear()
 
 
 def replication_directory(info: ConnectionInfo, pair: Pair) -> ReplicationDirectory:

@@ -110,7 +110,7 @@ class ParquetSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: WritePolicies = DEFAULT_POLICIES,
+        policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One version: the steps in order, the position. Returns which rows were not as expected.
 
@@ -136,7 +136,7 @@ class ParquetSlave:
                         raise _no_statements(self.pair)
                     continue
                 for effect in step:
-                    if manners.of(effect.layout.name).by_row or effect.layout.searched:
+                    if policies.for_table(effect.layout.name).by_row or effect.layout.searched:
                         raise _too_strict(effect.layout.name)
                     tolerated += commit.write(effect)
             reached(CrashPoint.STAGED)
@@ -153,7 +153,9 @@ class ParquetSlave:
         """Nothing: these files have columns and types, and evaluate no expression."""
         return ()
 
-    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
+    def carry_out(
+        self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
+    ) -> Tolerated:
         """Nothing is: these files do not say what of it they have."""
         raise SluiceError(
             173,

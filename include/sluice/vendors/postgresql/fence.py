@@ -55,7 +55,7 @@ def raised(
     return row
 
 
-def hold(session: Connection, position: sql.Composable, pair: Pair, epoch: int) -> None:
+def lock_fence(session: Connection, position: sql.Composable, pair: Pair, epoch: int) -> None:
     """Hold the fence of a slave until the transaction ends: whoever takes over waits for that, or ends us.
 
     Raises:
@@ -118,7 +118,7 @@ class Sessions:
     @contextmanager
     def _fenced(self, session: Connection) -> Iterator[Connection]:
         with session.transaction():
-            hold(session, self._position, self._pair, self._epoch)
+            lock_fence(session, self._position, self._pair, self._epoch)
             yield session
 
     def _open(self) -> Connection:

@@ -39,12 +39,12 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
             if table in relations.existing(connection, [table]):
                 connection.execute(composed("ownership/alone", table=identifier(table)))
     except psycopg.errors.LockNotAvailable:
-        held = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})
-        raise _held(table, held.fetchall()) from None
+        holders = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})
+        raise _lock_timeout(table, holders.fetchall()) from None
     connection.execute("SET LOCAL lock_timeout = 0")
 
 
-def _held(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:
+def _lock_timeout(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:
     who = ", ".join(f"process {pid} of {user} ({application})" for pid, user, application in holders)
     return TransientError(
         374,

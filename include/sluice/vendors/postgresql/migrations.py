@@ -119,8 +119,8 @@ def _remarked(connection: Connection, position: TableName, what: str) -> int:
     kept = [regclass(TableName(position.schema, name)) for name in IN_SLAVE]
     asked = {"position": regclass(position), "kept": kept}
     remark, complete = connection.execute(composed("position/version"), asked).fetchone() or (None, False)
-    said = re.fullmatch(r"version (\d+)", remark or "")
-    found = _known(int(said[1]) if said else 0, _SLAVE, what)
+    match = re.fullmatch(r"version (\d+)", remark or "")
+    found = _known(int(match[1]) if match else 0, _SLAVE, what)
     return found if complete else 0
 
 

@@ -40,10 +40,10 @@ def found(connection: Connection, names: Sequence[TableName], trusted: Collectio
     schemas, tables = (sql.Literal([getattr(name, part) for name in names]) for part in ("schema", "table"))
     asked = composed("catalog/planned_code_of_tables", schemas=schemas, tables=tables, planned_code=code)
     rows = connection.execute(asked)
-    return [ForeignCode(names[number - 1], *said) for number, *said in rows]
+    return [ForeignCode(names[number - 1], *fields) for number, *fields in rows]
 
 
-def hold(session: Connection, name: TableName) -> None:
+def lock_table(session: Connection, name: TableName) -> None:
     """Wait for a table before it is asked whose code it runs: who kept us waiting could give it some, meanwhile."""
     session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(name)))
 

@@ -140,11 +140,11 @@ class PostgresSlave:
             return
         session = self._open()
         with translated("dropping foreign keys"), session.transaction():
-            fence.hold(session, self.parts["position"], self.pair, self._epoch)
-            echoes = LoopFilter(session, self.masters)
+            fence.lock_fence(session, self.parts["position"], self.pair, self._epoch)
+            loop_filter = LoopFilter(session, self.masters)
             slave_tables = [self.mapper.table(name) for name in tables]
-            echoes.record(sorted(WaitingForeignKeys(session, self.parts).put_off(slave_tables, all_=False)))
-            echoes.remove()
+            loop_filter.record(sorted(WaitingForeignKeys(session, self.parts).put_off(slave_tables, all_=False)))
+            loop_filter.remove()
 
     def install(self) -> None:
         """Create the position's tables if they are missing, bring those of an older version up to this one."""
@@ -178,7 +178,7 @@ class PostgresSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: WritePolicies = DEFAULT_POLICIES,
+        policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
@@ -189,8 +189,8 @@ class PostgresSlave:
         session = self._open()
         assert self._writer is not None
         with writing(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
-            fence.hold(session, self.parts["position"], self.pair, self._epoch)
-            tolerated = self._written(session, steps, sequences, answered, manners)
+            fence.lock_fence(session, self.parts["position"], self.pair, self._epoch)
+            tolerated = self._written(session, steps, sequences, answered, policies)
             reached(CrashPoint.MERGED)
             self._advance(session, end)
         self._ordinal = end.ordinal
@@ -208,7 +208,9 @@ class PostgresSlave:
         with translated("looking at a definition"):
             return apply.doubts(self._open(), change, self.mapper, command.existing)
 
-    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
+    def carry_out(
+        self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
+    ) -> Tolerated:
         """Changes of earlier, each once, in one transaction that is on the disk when this returns."""
         self.install()
         session = self._open()
@@ -219,7 +221,7 @@ class PostgresSlave:
             session.execute("SET LOCAL synchronous_commit = on")
             session.execute(composed("write/forget_carried_out", **self.parts), named)
             left = session.execute(composed("write/carried_out", **self.parts), named).fetchall()
-            return self._written(session, steps([number for (number,) in left]), answered=told)
+            return self._written(session, steps([number for (number,) in left]), answered=answered)
 
     def _written(
         self,
@@ -227,29 +229,29 @@ class PostgresSlave:
         steps: Iterable[Step],
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: WritePolicies = DEFAULT_POLICIES,
+        policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         assert self._writer is not None
         tolerated = Tolerated()
         if not self._silent:
             session.execute("SET CONSTRAINTS ALL DEFERRED")
-        echoes, references = LoopFilter(session, self.masters), self._references(session)
+        loop_filter, references = LoopFilter(session, self.masters), self._references(session)
         first = True
         for step in steps:
             if isinstance(step, Command):
-                if commands.execute(session, step, self.mapper, echoes, references, answered, silent=self._silent):
+                if commands.execute(session, step, self.mapper, loop_filter, references, answered, silent=self._silent):
                     self._writer.look_up()
                 if step.action is Action.STATEMENT:
                     # A function of a user may have given up what is prepared here.
                     self._writer.forget()
                     self._one_to_one = None
                 continue
-            tolerated += self._writer.write(step, manners, first=first)
+            tolerated += self._writer.write(step, policies, first=first)
             first = False
         following.follow(session, self.mapper, sequences)
         if made := references.make_again():
-            echoes.record(sorted(made))
-        echoes.remove()
+            loop_filter.record(sorted(made))
+        loop_filter.remove()
         return tolerated
 
     def _references(self, session: Connection) -> WaitingForeignKeys:

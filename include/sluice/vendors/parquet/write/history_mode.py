@@ -145,8 +145,8 @@ def _with(what: Sequence[pa.Array], new: pa.Table, old: pa.Array) -> pa.Table:
 
 def _without_old(what: tuple[object, ...], rows: pa.Table) -> pa.Table:
     """Rows of which the same is to be said, and that replace none."""
-    said = [pa.array([value] * len(rows), kind) for value, (_, kind) in zip(what, _WHAT, strict=True)]
-    return _with(said, rows, pa.nulls(len(rows), pa.struct(list(rows.schema))))
+    columns = [pa.array([value] * len(rows), kind) for value, (_, kind) in zip(what, _WHAT, strict=True)]
+    return _with(columns, rows, pa.nulls(len(rows), pa.struct(list(rows.schema))))
 
 
 def _truncated(moment: Moment, table: Table) -> pa.Table:

@@ -51,7 +51,7 @@ class Waited:
         self._since: dict[TableName, float] = {}
         self._logged: dict[TableName, float] = {}
 
-    def tell(self, passed: Sequence[Locked]) -> None:
+    def report(self, passed: Sequence[Locked]) -> None:
         """Log them.
 
         Args:
@@ -72,7 +72,7 @@ def poll(
     connection: Connection,
     parts: Mapping[str, sql.Composable],
     unchanged: CatalogStamp,
-    tell: Callable[[Sequence[Locked]], None] = lambda _: None,
+    report: Callable[[Sequence[Locked]], None] = lambda _: None,
 ) -> None:
     """Send what changed of watched tables since the last look as commands.
 
@@ -94,14 +94,16 @@ def poll(
     for relation, *names in _in_order(unseen):
         name = TableName(*names[:2]) if names[0] else None
         try:
-            told = _told(connection, parts, sql.SQL("{}(%s::oid)").format(parts["poll"]), relation, name, _MODE)
+            called = _call_locked(
+                connection, parts, sql.SQL("{}(%s::oid)").format(parts["poll"]), relation, name, _MODE
+            )
         except (TransientError, psycopg.errors.LockNotAvailable) as error:
             left.append(error)
             continue
-        if not told:
-            poll(connection, parts, unchanged, tell)
+        if not called:
+            poll(connection, parts, unchanged, report)
             return
-    tell(passed)
+    report(passed)
     if not (unseen or passed):
         unchanged.is_fine()
     elif (left or passed) and (
@@ -155,7 +157,7 @@ def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         yield following
 
 
-def _told(
+def _call_locked(
     connection: Connection,
     parts: Mapping[str, sql.Composable],
     function: sql.Composable,
@@ -203,7 +205,7 @@ class NewTables:
             name = TableName(schema, table)
             try:
                 adopt = sql.SQL("{}(%s::oid, NULL::text)").format(parts["adopt"])
-                _told(connection, parts, adopt, relation, name, _MODE, _TRIES)
+                _call_locked(connection, parts, adopt, relation, name, _MODE, _TRIES)
             except (psycopg.Error, TransientError) as error:
                 if connection.closed:
                     raise
@@ -218,7 +220,7 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
         name = TableName(schema, table)
         try:
             function = sql.SQL("{}(%s::oid)").format(parts["take_up"])
-            _told(connection, parts, function, relation, name, "ACCESS EXCLUSIVE", _TRIES)
+            _call_locked(connection, parts, function, relation, name, "ACCESS EXCLUSIVE", _TRIES)
         except (psycopg.Error, TransientError) as error:
             if connection.closed:
                 raise

@@ -28,10 +28,10 @@ class LoopFilter:
         self._first = self._installed()
         self._others: dict[Resources, list[int]] = {}
 
-    def settled(self, names: Sequence[TableName]) -> None:
+    def expect_recorded(self, names: Sequence[TableName]) -> None:
         """Before DDL of ours, of these tables as far as they are known. Raises TransientError SLC-036 or SLC-115."""
         for master in self._first:
-            self._others[master] = own_ddl.settled(self._connection, install.parts_of(master), names)
+            self._others[master] = own_ddl.expect_recorded(self._connection, install.parts_of(master), names)
 
     def record(self, names: Sequence[TableName] | None = None) -> None:
         """After DDL of ours, of these tables or of any: a master that polls must not take it for somebody else's."""

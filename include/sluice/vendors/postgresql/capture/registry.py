@@ -55,7 +55,9 @@ def wanted(
 def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, RegistryEntry]:
     """What TABLES says now of tables that exist, or existed."""
     rows = connection.execute(composed("capture/registry/registry", **parts))
-    return {TableName(schema, table): RegistryEntry(TableName(schema, table), *said) for schema, table, *said in rows}
+    return {
+        TableName(schema, table): RegistryEntry(TableName(schema, table), *fields) for schema, table, *fields in rows
+    }
 
 
 def begin(connection: Connection, parts: Mapping[str, sql.Composable], entry: RegistryEntry, relation: int) -> None:

@@ -44,14 +44,19 @@ def warnings(
     existing = [name for name in tables if name in known]
     registry.refuse_foreign(connection, existing)
     ours = sql.Literal(triggers.made(resources))
-    told = []
+    found_warnings = []
     for query, remark in _REMARKS.items():
         if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(existing)))]:
-            told.append(remark.format(", ".join(found)))
+            found_warnings.append(remark.format(", ".join(found)))
     if whole := _stored_whole(connection, resources, parts, [name for name in existing if _by_key(tables[name])]):
-        said = ", ".join(f"{name}, {why}" for name, why in whole.items())
-        told.append(f"old images are stored whole of {said}")
-    return [*told, *_elevated(connection), *ownership.remarks(connection, resources), *tls.remarks(connection)]
+        reasons = ", ".join(f"{name}, {why}" for name, why in whole.items())
+        found_warnings.append(f"old images are stored whole of {reasons}")
+    return [
+        *found_warnings,
+        *_elevated(connection),
+        *ownership.remarks(connection, resources),
+        *tls.remarks(connection),
+    ]
 
 
 def of_slave_role(connection: Connection) -> Iterator[str]:

@@ -133,8 +133,8 @@ def readable(connection: Connection, names: Sequence[TableName]) -> list[Postgre
     tables = sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
     if row := connection.execute(composed("catalog/unreadable", tables=tables)).fetchone():
         name, hidden = row
-        said = f"row-level security hides rows of table {name}" if hidden else f"permission denied for table {name}"
-        raise psycopg.errors.InsufficientPrivilege(said)
+        reason = f"row-level security hides rows of table {name}" if hidden else f"permission denied for table {name}"
+        raise psycopg.errors.InsufficientPrivilege(reason)
     return several(connection, names)
 
 

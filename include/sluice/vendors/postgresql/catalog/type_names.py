@@ -63,10 +63,10 @@ class TypeNames:
 
 
 def _unknown(kind: str, text: str, error: Exception | None = None) -> SluiceError:
-    said = f" ({str(error).splitlines()[0]})" if error else ""
+    reason = f" ({str(error).splitlines()[0]})" if error else ""
     return SluiceError(
         322,
-        f"the slave has no {kind} {text}{said}",
+        f"the slave has no {kind} {text}{reason}",
         f"nothing of it was executed. If the master has this {kind}, make it on the slave, in the schema that the "
         "configuration gives it there; else see who wrote that definition",
     )

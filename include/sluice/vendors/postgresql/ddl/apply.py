@@ -39,7 +39,7 @@ def define(
     connection: Connection,
     change: TableChange,
     mapper: Mapper,
-    echoes: LoopFilter,
+    loop_filter: LoopFilter,
     references: WaitingForeignKeys,
     existing: Existing,
     *,
@@ -59,7 +59,7 @@ def define(
             has its new name.
         TransientError: SLC-036, somebody else holds the table; SLC-115, see `LoopFilter.settled`.
     """
-    echoes.settled([mapper.table(side.name) for side in (change.before, change.after) if side])
+    loop_filter.expect_recorded([mapper.table(side.name) for side in (change.before, change.after) if side])
     # No table can be altered for which something waits until the end of the transaction.
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
@@ -73,7 +73,7 @@ def define(
         else:
             one.alter(change.before, change.after)
     connection.execute("SET LOCAL lock_timeout = 0")
-    echoes.record()
+    loop_filter.record()
 
 
 def doubts(connection: Connection, change: TableChange, mapper: Mapper, existing: Existing) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ class _Defining:
             "SELECT relispartition FROM pg_class WHERE oid = %s::regclass", [regclass(name)]
         )
         rows = relations.rows_of(self._connection, name)
-        held = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(rows)
+        filled = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(rows)
         if part.fetchone() == (True,):
             raise SluiceError(
                 144,
@@ -207,7 +207,7 @@ class _Defining:
             )
         if existing is Existing.OVERWRITE:
             self._empty(name)
-        elif self._connection.execute(held).fetchone() == (True,):
+        elif self._connection.execute(filled).fetchone() == (True,):
             raise there_already(
                 name,
                 "drop, rename or empty it there; or set `overwrite_tables: true` (its rows are deleted), "

@@ -29,12 +29,12 @@ class Expression:
 
     Attributes:
         identity: what tells it from others: the number of a column, or a name, and the text.
-        told: whose it is, with the text of the definition, for people.
+        label: whose it is, with the text of the definition, for people.
         text: what goes into a statement, in brackets of its own.
     """
 
     identity: tuple[object, ...]
-    told: str
+    label: str
     text: str
 
 
@@ -73,11 +73,11 @@ def doubts(
             trusted=sql.Literal(sorted(names.mapper.trusted)),
         )
         found: dict[str, list[str]] = dict(connection.execute(query).fetchall())
-    told = {f"sluice_{index}": one.told for index, one in enumerate(new)}
+    label = {f"sluice_{index}": one.label for index, one in enumerate(new)}
     texts = {names.of(one.name): one.definition for one in table.types}
     # Whatever else it is called by is a check or the default of a type that is made for it.
     others = ", ".join(f"the type {name}, {texts.get(name)}" for name in made)
-    return tuple(f"{told.get(name, others)}, calls {', '.join(what)}" for name, what in sorted(found.items()))
+    return tuple(f"{label.get(name, others)}, calls {', '.join(what)}" for name, what in sorted(found.items()))
 
 
 def expect_trusted(
@@ -116,8 +116,8 @@ def _expressions(table: PostgresTable) -> Iterator[Expression]:
     for column in table.columns:
         if column.expression is not None and column.kind != "identity":
             kind = "default" if column.kind == "default" else "expression"
-            told, text = f"the {kind} of column {column.name}, {column.expression}", column.expression
-            yield Expression((column.number, column.kind, text), told, definition_text.expression(text))
+            label, text = f"the {kind} of column {column.name}, {column.expression}", column.expression
+            yield Expression((column.number, column.kind, text), label, definition_text.expression(text))
     for name, text in table.constraints:
         for one in definition_text.constraint(text).expressions:
             yield Expression((name, text), f"the constraint {name}, {text}", one)

@@ -81,12 +81,12 @@ class PostgresRanges:
         """Write down what an update is to load, in place of all that was to be loaded. Until it is in, rows come before
         others that they refer to."""
         with translated("planning the blocks"), self._open().transaction():
-            fence.hold(self._open(), self._parts["position"], self._pair, epoch)
+            fence.lock_fence(self._open(), self._parts["position"], self._pair, epoch)
             if not side_effects.is_silent(self._open()):
-                echoes = LoopFilter(self._open(), self._masters)
+                loop_filter = LoopFilter(self._open(), self._masters)
                 tables = {self._mapper.table(one.table) for one in ranges}
-                echoes.record(sorted(WaitingForeignKeys(self._open(), self._parts).put_off(tables)))
-                echoes.remove()
+                loop_filter.record(sorted(WaitingForeignKeys(self._open(), self._parts).put_off(tables)))
+                loop_filter.remove()
             self._open().execute(composed("load/blocks/forget", ranges=self._parts["ranges"]), self._names())
             for one in ranges:
                 values = {**self._names(), "update": update, "number": one.number, "order": one.order}
@@ -136,7 +136,7 @@ class PostgresRanges:
     def adopt(self, epoch: int, update: int) -> None:
         """Let another update load what is left."""
         with translated("planning the blocks"), self._open().transaction():
-            fence.hold(self._open(), self._parts["position"], self._pair, epoch)
+            fence.lock_fence(self._open(), self._parts["position"], self._pair, epoch)
             adopted = {**self._names(), "update": update}
             self._open().execute(composed("load/blocks/adopt", ranges=self._parts["ranges"]), adopted)
 
@@ -154,9 +154,9 @@ class PostgresRanges:
             self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
             if self._open().execute(composed("read/hold", **self._parts), ours).fetchone() is None:
                 return
-            echoes = LoopFilter(self._open(), self._masters)
-            echoes.record(sorted(WaitingForeignKeys(self._open(), self._parts).make(tables, without)))
-            echoes.remove()
+            loop_filter = LoopFilter(self._open(), self._masters)
+            loop_filter.record(sorted(WaitingForeignKeys(self._open(), self._parts).make(tables, without)))
+            loop_filter.remove()
 
     def close(self) -> None:
         """End the session."""
@@ -167,7 +167,7 @@ class PostgresRanges:
         seen = view(self._mapper, table.layout).layout
         if not seen.key:
             return "the slave does not get all columns of its primary key"
-        if seen.searched or self._mapper.manner(table.name).strict:
+        if seen.searched or self._mapper.write_policy(table.name).strict:
             return "`searchable`, `on_missing` and `on_duplicate` expect rows that are not in yet"
         if not relations.columns(self._open(), seen.name) or is_unfinished(self._open(), seen.name):
             return ""
@@ -269,10 +269,10 @@ class PostgresBlocks:
                 # What had been seen without a lock may not be so any more.
                 while not self._arrived("load/blocks/at"):
                     time.sleep(_LOOK_S)
-                echoes = LoopFilter(self._session, self._job.slave.masters)
+                loop_filter = LoopFilter(self._session, self._job.slave.masters)
                 rows = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
                 rows += self._session.execute(self._merge).rowcount if self._merge else 0
-                echoes.remove()
+                loop_filter.remove()
                 within = self._within
                 values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}
                 values |= {"reached": _array(within.reached), "now": _array(reached_)}

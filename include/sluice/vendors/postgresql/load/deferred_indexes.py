@@ -81,8 +81,8 @@ def put_off(
     for index in _rebuildable(session, tables):
         if index.dropped(session):
             noted = {"schema": index.table.schema, "table": index.table.table, "name": index.name}
-            said = {"is_key": index.is_key, "built": index.built, "bound": index.binding(session)}
-            session.execute(composed("load/indexes/note", indexes=indexes), {**noted, **said})
+            notes = {"is_key": index.is_key, "built": index.built, "bound": index.binding(session)}
+            session.execute(composed("load/indexes/note", indexes=indexes), {**noted, **notes})
 
 
 def drop(session: Connection, tables: Collection[TableName]) -> None:

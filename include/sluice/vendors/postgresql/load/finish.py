@@ -80,7 +80,7 @@ def _build(
     built: Collection[str],
     session: Connection,
 ) -> None:
-    echoes = LoopFilter(session, masters)
+    loop_filter = LoopFilter(session, masters)
     session.execute("SET LOCAL maintenance_work_mem = '256MB'")
     if made:
         for statement in definition.after_data(made, name, built):
@@ -88,8 +88,8 @@ def _build(
     else:
         deferred_indexes.build(session, indexes, [name])
     _analyze([name], session)
-    echoes.record([name] if made else [])
-    echoes.remove()
+    loop_filter.record([name] if made else [])
+    loop_filter.remove()
 
 
 def _analyze(names: Sequence[TableName], session: Connection) -> None:

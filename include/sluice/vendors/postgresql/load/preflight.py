@@ -116,9 +116,9 @@ def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> N
     """See that a key tells which rows of a table are the master's. Raises SluiceError SLC-211."""
     name = mapper.table(table.name)
     numbered = {one.name for one in relations.target_columns(session, name).values() if one.numbered}
-    odd = numbered - set(relations.primary_key(session, name))
-    odd |= {one.name for one in relations.side_effects(session, name) if one.kind == "rule"}
-    if odd or not is_keyed(session, mapper, table):
+    other_keys = numbered - set(relations.primary_key(session, name))
+    other_keys |= {one.name for one in relations.side_effects(session, name) if one.kind == "rule"}
+    if other_keys or not is_keyed(session, mapper, table):
         raise SluiceError(
             211,
             f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",

@@ -141,7 +141,7 @@ class PostgresTables:
                 wipe_out(session, self._wiped, migrations.IN_SLAVE)
             # What blocks had brought is gone with this.
             session.execute(composed("load/blocks/forget", **self._slave.parts), self._values())
-            echoes = LoopFilter(session, self._slave.masters)
+            loop_filter = LoopFilter(session, self._slave.masters)
             names, types = names_of(session, self.mapper), TypeNames(session)
             indexes = self._slave.parts["indexes"]
             merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
@@ -195,8 +195,8 @@ class PostgresTables:
                 references.forget(name)
             deferred_indexes.build(session, indexes, present - keyless)
             deferred_indexes.put_off(session, indexes, keyless.intersection(emptied), emptied)
-            echoes.record([*made, *referring])
-            echoes.remove()
+            loop_filter.record([*made, *referring])
+            loop_filter.remove()
 
     def finish(self, tables: Sequence[PostgresTable], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """Keys, indexes and foreign keys of the tables that we made, those that were put off, and ANALYZE. Foreign keys
@@ -209,7 +209,7 @@ class PostgresTables:
         indexes, masters = self._slave.parts["indexes"], self._slave.masters
         finish.finish(self._sessions, indexes, masters, unfinished, tasks)
         with self._sessions.writing("making foreign keys") as session:
-            echoes = LoopFilter(session, self._slave.masters)
+            loop_filter = LoopFilter(session, self._slave.masters)
             created = [table for table in tables if table.name in self._unfinished]
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
@@ -220,8 +220,8 @@ class PostgresTables:
                 remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
                 session.execute(remark.format(identifier(self.mapper.table(table.name))))
             made = references.make(self._slave_tables(tables), [self.mapper.table(name) for name in lacking])
-            echoes.record([*self._slave_tables(created), *made])
-            echoes.remove()
+            loop_filter.record([*self._slave_tables(created), *made])
+            loop_filter.remove()
 
     def imported(self, tables: Sequence[PostgresTable]) -> set[TableName]:
         """Primary keys of the tables that we made; which of all have rows."""

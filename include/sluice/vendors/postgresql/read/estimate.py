@@ -33,7 +33,7 @@ def _left(session: Connection, within: KeyRange, trusted: Collection[str]) -> Fo
     left = between(order.columns, within)
     explained = composed("read/foreseen", rows=relations.rows_of(session, called), within=left)
     with session.transaction():
-        planned_code.hold(session, called)
+        planned_code.lock_table(session, called)
         planned_code.expect_none(session, [called], trusted)
         plan = session.execute(explained).fetchall()[0][0][0]["Plan"]
     return Foreseen(int(plan["Plan Rows"]), int(plan["Plan Width"]))

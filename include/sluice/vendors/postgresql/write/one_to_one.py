@@ -101,7 +101,7 @@ class OneToOne:
             name = layouts[number].name
             try:
                 with self._writer.stages.transaction():
-                    self._writer.stages.hold([name])
+                    self._writer.stages.lock([name])
                     target = self._writer.stages.target(layouts[number])
                     if target.by_row:
                         values = {"schema": name.schema, "table": name.table}

@@ -32,14 +32,14 @@ class Sent:
 
     Attributes:
         wanted: how many rows it is expected to touch.
-        odd: how to count those of a table that are more or fewer; None if any number is fine.
+        conflict: how to count those of a table that are more or fewer; None if any number is fine.
         change: what is not carried out then.
     """
 
     name: bytes
     values: Sequence[bytes | None]
     wanted: int = 0
-    odd: tuple[TableName, RowConflict] | None = None
+    conflict: tuple[TableName, RowConflict] | None = None
     change: RowChange | None = None
 
 
@@ -124,8 +124,8 @@ class Pipeline:
         self._bytes -= size
         if result.status not in _DONE:
             self.failed = self.failed or (result, self._index)
-        elif sent.odd and result.command_tuples != sent.wanted:
-            self._found[sent.odd] += abs(sent.wanted - (result.command_tuples or 0))
+        elif sent.conflict and result.command_tuples != sent.wanted:
+            self._found[sent.conflict] += abs(sent.wanted - (result.command_tuples or 0))
             if sent.change:
-                self.rejected.append((sent.odd[1], sent.change))
+                self.rejected.append((sent.conflict[1], sent.change))
         self._index += 1

@@ -27,20 +27,20 @@ _REJECTING = (ConflictAction.STOP, ConflictAction.RECORD)
 class PreparedStatements:
     """The statements for one table, prepared in this session."""
 
-    def __init__(self, connection: Connection, target: StagedTable, manner: WritePolicy) -> None:
+    def __init__(self, connection: Connection, target: StagedTable, policy: WritePolicy) -> None:
         self.target = target
-        self._manner = manner
+        self._policy = policy
         self._name = target.stage.encode()
         # What tells rows apart.
-        told = target.searched or target.key
+        lookup = target.searched or target.key
         numbered = [index for index in target.written if target.columns[index].numbered]
         # Values of an old image, by which its row is found.
-        self._old = target.written if target.searched else told or target.written
+        self._old = target.written if target.searched else lookup or target.written
         # What an UPDATE of the other columns leaves as it is.
-        self._fixed = sorted({*told, *numbered})
+        self._fixed = sorted({*lookup, *numbered})
         self._others = [index for index in target.written if index not in self._fixed]
         # Whether an update of which nothing is known but that the key stayed is one of those.
-        self._told = self._fixed == sorted(told)
+        self._fixed_is_lookup = self._fixed == sorted(lookup)
         # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone, and where
         # there are rules no UPDATE tells whether it found its row.
         self._moves = not numbered and not target.ruled
@@ -56,14 +56,14 @@ class PreparedStatements:
         Args:
             replace: a row that bears the key of one that comes makes room for it.
         """
-        if change.action in self._manner.before:
+        if change.action in self._policy.before:
             yield self._sent(f"before_{change.action}", [])
         yield from self._carried_out(change, replace=replace)
-        if change.action in self._manner.after:
+        if change.action in self._policy.after:
             yield self._sent(f"after_{change.action}", [])
 
     def _carried_out(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
-        rejects = change if self._manner.missing in _REJECTING else None
+        rejects = change if self._policy.missing in _REJECTING else None
         unknown = change.action == Action.UPDATE and change.old is None
         if unknown:
             change = change._replace(old=change.new)
@@ -78,7 +78,7 @@ class PreparedStatements:
             yield from self._inserted(change, replace=replace)
         elif (
             self._others
-            and (self._told or not unknown)
+            and (self._fixed_is_lookup or not unknown)
             and all(_at(new, index) == _at(old, index) for index in self._fixed)
         ):
             yield from self._updated("update", change, rejects)
@@ -101,7 +101,7 @@ class PreparedStatements:
             yield self._sent("put_back", whole)
 
     def _inserted(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
-        if self._manner.duplicate in _REJECTING:
+        if self._policy.duplicate in _REJECTING:
             yield self._sent("new", self._of(change.new, self.target.written), 1, RowConflict.DUPLICATE, change)
             return
         if self.target.key and (replace or self._doubling):
@@ -113,11 +113,11 @@ class PreparedStatements:
         kind: str,
         values: Sequence[bytes | None],
         wanted: int = 0,
-        odd: RowConflict | None = None,
+        conflict: RowConflict | None = None,
         rejects: RowChange | None = None,
     ) -> Sent:
         name = self._name + b"_" + kind.encode()
-        return Sent(name, values, wanted, (self.target.name, odd) if odd else None, rejects)
+        return Sent(name, values, wanted, (self.target.name, conflict) if conflict else None, rejects)
 
     def _of(self, image: Image, indices: Sequence[int]) -> list[bytes | None]:
         return [_at(image, index) for index in indices]
@@ -138,7 +138,7 @@ class PreparedStatements:
         if self.target.key and self.target.ruled:
             same_key = self._by_key(values[index] for index in self.target.key)
             self._made(connection, "put_back", composed("write/replay_put_back", **parts, same=same_key))
-        if self._manner.duplicate in _REJECTING:
+        if self._policy.duplicate in _REJECTING:
             self._made(connection, "new", composed("write/replay_new", **parts))
         for kind, indices in (("update", self._others), ("move", written if self._moves else ())):
             if indices:
@@ -151,7 +151,7 @@ class PreparedStatements:
                 found = {**parts, **some, **alone, "same": self._same(len(indices) + 1)}
                 self._made(connection, f"{kind}_found", composed("write/replay_found", **found))
 
-        for when, given in (("before", self._manner.before), ("after", self._manner.after)):
+        for when, given in (("before", self._policy.before), ("after", self._policy.after)):
             for action, text in given.items():
                 try:
                     self._made(connection, f"{when}_{action}", sql.Composed([sql.SQL(text)]))

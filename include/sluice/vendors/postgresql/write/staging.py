@@ -80,7 +80,7 @@ class Stages:
             self._targets, self._shapes = targets, shapes
             raise
 
-    def hold(self, names: Collection[TableName]) -> None:
+    def lock(self, names: Collection[TableName]) -> None:
         """Hold tables against DDL until the transaction ends, and forget the stages of those altered since.
 
         Raises:

@@ -73,7 +73,7 @@ def guard(connection: Connection, resources: Resources, parts: Mapping[str, sql.
             connection.execute(composed("capture/queue/guard", **parts))
 
 
-def tell(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+def set_replica_identity(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Let purges be told to whoever subscribed to the queue, whole rows at that; without it they would be refused.
 
     Raises:
