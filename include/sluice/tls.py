@@ -65,7 +65,7 @@ class Transport:
     sslmode: str
 
     @classmethod
-    def of_session(cls, session: psycopg.Connection[Any]) -> Transport:
+    def from_session(cls, session: psycopg.Connection[Any]) -> Transport:
         """Ask both ends of a session. Raises psycopg.Error."""
         encrypted, client = session.execute(_AT_THE_SERVER).fetchone() or (False, None)
         asked = {one.keyword: one.val for one in session.pgconn.info}
@@ -97,7 +97,7 @@ def is_far(address: str) -> bool:
 
 def remarks(session: psycopg.Connection[Any]) -> list[str]:
     """What is unsafe about how a session travels. Raises psycopg.Error."""
-    remark = Transport.of_session(session).remark
+    remark = Transport.from_session(session).remark
     return [remark] if remark else []
 
 

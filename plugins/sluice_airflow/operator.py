@@ -187,7 +187,7 @@ class SluiceSparkOperator(BaseOperator):
             return []
         if self.command and not answer:
             requesters.expect_new(context)
-        triggered = requesters.of_run(context) if self.command else None
+        triggered = requesters.for_run(context) if self.command else None
         return [*([triggered] if triggered else []), *([answer.requester()] if answer else [])]
 
     def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:

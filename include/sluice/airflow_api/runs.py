@@ -43,7 +43,7 @@ class Runs:
             event("not asked for", run=f"{self._dag_id(dag)}/{run}", why=error)
             return None
 
-    def next_of(self, *names: str) -> datetime | None:
+    def next_run(self, *names: str) -> datetime | None:
         """When the next run of a DAG starts by time; None if Airflow does not tell."""
         if self._api is None:
             return None

@@ -36,7 +36,7 @@ class ChangeFilter:
     veto: Veto | None = None
     called: str = ""
 
-    def of(self, changes: pa.Table) -> pa.Table:
+    def filtered(self, changes: pa.Table) -> pa.Table:
         """Those of these changes that are carried out. Columns as in `CHANGES`, in and out.
 
         Raises:

@@ -140,7 +140,7 @@ def _tests(rings: Sequence[str], options: Sequence[str]) -> dict[str, Count]:
 
 def _environment() -> dict[str, str]:
     """Ours, with a Java for the tests that start Spark themselves."""
-    layout = RuntimePaths.of_environment()
+    layout = RuntimePaths.from_environment()
     layout.make()
     java = java_home(layout.spark / "java")
     path = os.pathsep.join([str(BIN), str(java / "bin"), os.environ.get("PATH", os.defpath)])

@@ -75,10 +75,10 @@ def changes_of(
     until = overlap.end.ordinal if overlap.end else None
     for batch in batches(files, segments, overlap.begin, overlap.first, size, until=until):
         shown = kept(batch.changes, pc.invert(newer(batch.changes, overlap.last)))
-        yield _of(manifest, shown, overlap.tables), batch.end
+        yield _changes_of_tables(manifest, shown, overlap.tables), batch.end
 
 
-def _of(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) -> pa.Table:
+def _changes_of_tables(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) -> pa.Table:
     """The changes of these tables."""
     numbers = changes["layout"]
     layouts = manifest.layouts(layouts_of(changes))

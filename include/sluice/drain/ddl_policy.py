@@ -33,7 +33,7 @@ class UndecidedDdl(SluiceError):
 
     def __init__(self, pair: Pair, asking: DdlQuestion, policy: Policy, others: Sequence[str] = ()) -> None:
         also = f", and rows of others: {', '.join(others)}" if others else ""
-        super().__init__(143, f"{asking}{also}. It waits for a decision", hints.of_question(pair, asking.key))
+        super().__init__(143, f"{asking}{also}. It waits for a decision", hints.for_question(pair, asking.key))
         self.asking = asking
         self.asked = policy is Policy.ASK
 
@@ -55,7 +55,7 @@ class DdlPermission:
     others: Others = nobody
     doubts: Callable[[Command], Sequence[str]] = lambda _: ()
 
-    def of(self, command: Command, *, takes: bool = False) -> tuple[Policy, Sequence[str]]:
+    def policy_for(self, command: Command, *, takes: bool = False) -> tuple[Policy, Sequence[str]]:
         """What it does about one of them, and what of it is not made by itself, if it waits for a decision.
 
         Args:
@@ -123,7 +123,7 @@ def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> I
             others = permission.others(step.layout.name) if step.layout else ()
             step = replace(step, existing=Existing.STOP if others else permission.policies.existing)
             asking = DdlQuestion(step.ordinal, step.key, step.action, table, step.text)
-            policy, doubts = permission.of(step, takes=bool(others and change and asking.lost))
+            policy, doubts = permission.policy_for(step, takes=bool(others and change and asking.lost))
             if policy is Policy.IGNORE:
                 event("passed over", command=step.action.name, table=table)
                 continue

@@ -56,7 +56,7 @@ class Deferred:
             yield from steps(pa.concat_tables([*self._given_away(), before, within]), layouts)
         changes = self._holding(changes, layouts, late)
         worth_waiting = self._worth_waiting(changes, layouts).difference(late)
-        waits = _of(changes, worth_waiting)
+        waits = _is_in(changes, worth_waiting)
         if pc.any(waits).as_py():
             self._gathered.append(changes.filter(waits))
             changes = changes.filter(pc.invert(waits))
@@ -68,7 +68,7 @@ class Deferred:
 
     def _holding(self, changes: pa.Table, layouts: Mapping[int, Layout], late: Iterable[int]) -> pa.Table:
         """Let changes of these layouts wait for the end; those that are left."""
-        waits = _of(changes, late)
+        waits = _is_in(changes, late)
         if not pc.any(waits).as_py():
             return changes
         most = {number: MOST_BYTES for number in late if self._looked_through(layouts[number])}
@@ -97,5 +97,5 @@ class Deferred:
         return given
 
 
-def _of(changes: pa.Table, layouts: Iterable[int]) -> pa.ChunkedArray:
+def _is_in(changes: pa.Table, layouts: Iterable[int]) -> pa.ChunkedArray:
     return pc.is_in(changes["layout"], value_set=pa.array(sorted(layouts), pa.int64()))

@@ -166,7 +166,7 @@ def _deliver(
             raise
         updating = replications.get(context.store, pair).status is Status.TRANSITION
         stuck = drain_.stuck if drain_ else None
-        hints.of_drain(error, pair, stuck, updating=updating)
+        hints.for_drain(error, pair, stuck, updating=updating)
         if stuck:
             blocked.stand(context.store, pair, stuck)
         if isinstance(error, UndecidedDdl):

@@ -291,13 +291,13 @@ def _ended(
     updates.finish(context.store, update, how)
     if how is UpdateEvent.FAIL:
         facts = "; ".join(f"{slave}: {error.message}" for slave, error in failed.items())
-        causes = "; ".join(f"{slave}: {hints.of_update(error)}" for slave, error in failed.items())
+        causes = "; ".join(f"{slave}: {hints.for_update(error)}" for slave, error in failed.items())
         raise SluiceError(
             80,
             f"no slave could be loaded: {facts}",
             f"mend each ({causes}), then type: {shell.update(source, list(failed), **again)}",
         )
-    ways_out = {slave: hints.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
+    ways_out = {slave: hints.for_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
     reasons = {slave: f"{error.message}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}
     counts = {"rows": filled.rows, "chunks": filled.chunks}
     return {"update": update, **counts, "failed": reasons, "unreachable": list(unreachable)}

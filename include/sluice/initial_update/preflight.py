@@ -84,7 +84,7 @@ class MasterTables:
     remarks: Sequence[str]
 
     @classmethod
-    def of_source(cls, context: Context, source: str) -> MasterTables:
+    def for_source(cls, context: Context, source: str) -> MasterTables:
         """Ask a source. Raises what `sluice.vendors.protocol.slave.SourceDatabase.dumpable` does."""
         with closing(context.source(source)) as database:
             configured = context.watched(source)
@@ -132,7 +132,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
         with closing(context.source(source)) as database:
             database.claim(context.store.id)
         with ExitStack() as stack:
-            master = MasterTables.of_source(context, source)
+            master = MasterTables.for_source(context, source)
             for remark in master.remarks:
                 event("worth knowing", source=source, remark=remark)
             later = None

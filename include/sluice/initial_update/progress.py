@@ -115,7 +115,7 @@ class ProgressReporter:
         event("progress", **facts, seconds_left="?" if found.seconds_left is None else found.seconds_left)
 
 
-def of_chunks(
+def reporting_chunks(
     store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk], unread: Unread
 ) -> ProgressReporter:
     """Reports what slaves have committed of these chunks, and tells which tables have chunks that one of them lacks."""

@@ -61,7 +61,7 @@ class Describing:
         self._open: _Open | None = None
         self._created = -1
 
-    def of(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Description | Row]:
+    def descriptions(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Description | Row]:
         """The descriptions and rows of changes in their order, columns as in `changelog.schema.LOGGED`.
 
         A transaction begins a message, unless it is collected; a command is one of its own. Only the initial content of
@@ -72,9 +72,9 @@ class Describing:
                 changes = batch.slice(begin, _AT_ONCE).to_pylist()
                 self._learn({change["layout"] for change in changes})
                 for change in changes:
-                    yield from self._of(change)
+                    yield from self._describe(change)
 
-    def _of(self, change: Mapping[str, Any]) -> Iterator[Description | Row]:
+    def _describe(self, change: Mapping[str, Any]) -> Iterator[Description | Row]:
         action = Action(change["action"])
         if action is Action.COMMIT:
             return

@@ -28,6 +28,6 @@ def to_text(requesters: Sequence[Requester]) -> str:
     return json.dumps([asdict(one) for one in requesters])
 
 
-def of_environment() -> list[Requester]:
+def from_environment() -> list[Requester]:
     """Nobody if the job is no command, or no person triggered it."""
     return [Requester(**one) for one in json.loads(os.environ.get(REQUESTERS_ENV) or "[]")]

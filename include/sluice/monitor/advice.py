@@ -32,7 +32,7 @@ _KEPT = "The change log keeps everything for it"
 _SILENCE = timedelta(minutes=2)
 
 
-def of_transfer(awaited: Transfer, location: str) -> str:
+def for_transfer(awaited: Transfer, location: str) -> str:
     """Where initial data is that is carried to a slave by hand (guide: "Quick checklist for manual transfer")."""
     return (
         f"Manual Data transfer: WAITING (stored on '{awaited.url}'). {_KEPT}.\n"
@@ -41,7 +41,7 @@ def of_transfer(awaited: Transfer, location: str) -> str:
     )
 
 
-def of_loaded(loaded: Transfer) -> str:
+def for_loaded_files(loaded: Transfer) -> str:
     """That all of it is in, and the gate shut still."""
     return (
         f"Manual Data transfer: LOADED ({loaded.rows:,} rows, stored on '{loaded.url}'), and not released. {_KEPT}.\n"
@@ -54,7 +54,7 @@ def _receive(pair: Pair) -> str:
     return shell.trigger(RECEIVE_INITIAL_FILES, source=pair.source, slave=pair.slave)
 
 
-def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
+def for_kept(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
     """That a slave is filled when it can be reached.
 
     Args:
@@ -72,14 +72,14 @@ def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) 
     )
 
 
-def of_absence(error: TransientError | None, status: Status) -> Iterator[str]:
+def for_absence(error: TransientError | None, status: Status) -> Iterator[str]:
     """That the server of a slave does not answer, and which it is."""
     if error:
         kept = f" {_KEPT}." if status in (Status.NORMAL, Status.TRANSITION) else ""
         yield f"it does not answer: {error.fact}.{kept}\nHINT: {error.hint}"
 
 
-def of_gate(
+def for_gate(
     pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None, awaited: str | None = None
 ) -> Iterator[str]:
     """Why a gate is shut, and what opens it.
@@ -105,7 +105,7 @@ def of_gate(
         yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {shell.unpause(pair)}"
 
 
-def of_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
+def for_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
     """Why a slave gets no changes, or may not equal its master.
 
     Args:
@@ -148,11 +148,11 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     return f"{hint}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
 
 
-def of_rest(context: Context, pair: Pair, holdback: int) -> str:
+def for_pause(context: Context, pair: Pair, holdback: int) -> str:
     """That what a slave lacks waits for the next run of its drain, if none is at work. Its gate is open."""
     if not holdback or leases.is_held(context.store, f"drain {pair}"):
         return ""
-    starts = context.runs().next_of("drain", pair.source, pair.slave)
+    starts = context.runs().next_run("drain", pair.source, pair.slave)
     at = f"at {_at(starts.astimezone())}" if starts else ""
     asked_for = context.config.replication(pair.source, pair.slave).schedule.run_for_s > 0
     if asked_for and not context.publish_switch(pair.source).paused():
@@ -163,7 +163,7 @@ def of_rest(context: Context, pair: Pair, holdback: int) -> str:
     return f"{waiting} for the next run of its drain: {when}"
 
 
-def of_rows(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
+def for_conflicts(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
     """Which tables had rows that were not as expected, and were put right."""
     if conflicts:
         text = ", ".join(
@@ -175,7 +175,7 @@ def of_rows(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
         )
 
 
-def of_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) -> Iterator[str]:
+def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) -> Iterator[str]:
     """Which tables of the master a slave is not given."""
     for table, one in skipped.items():
         yield (
@@ -201,7 +201,7 @@ class SourceNotes:
     outdated: str = ""
 
 
-def of_source(context: Context, source: str) -> SourceNotes:
+def for_source(context: Context, source: str) -> SourceNotes:
     """What is said of a source."""
     paused = context.publish_switch(source).paused()
     try:

@@ -170,7 +170,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         left = [unwatched.fact(one) for one in source.unwatched(context.wanted(name).named)]
     finally:
         source.close()
-    master = masters[name] = MasterTables.of_source(context, name)
+    master = masters[name] = MasterTables.for_source(context, name)
     if can.event_triggers:
         ddl = "DDL is seen as it happens"
     elif outdated:
@@ -226,7 +226,7 @@ def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) ->
             else "its tables may have no triggers and cascades of their own, which the role cannot silence"
         )
         try:
-            master = masters.get(pair.source) or MasterTables.of_source(context, pair.source)
+            master = masters.get(pair.source) or MasterTables.for_source(context, pair.source)
         except SluiceError:
             # What is wrong there is told beside the source, and is not this slave's fault.
             return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"

@@ -85,7 +85,7 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     for pair in pairs:
         context.config.replication(pair.source, pair.slave)
     pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
-    sources = {name: advice.of_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
+    sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = offline_slaves.unanswered(context, pairs)
     return [_standing(context, pair, sources[pair.source], absent.get(pair)) for pair in pairs]
 
@@ -155,11 +155,11 @@ def _standing(
         dispatcher=shown(kinds),
         why="\n".join(
             [
-                *advice.of_absence(absent, known.status),
-                *advice.of_status(context.store, pair, known.status, different, stored),
-                *advice.of_gate(pair, holds, paused, _awaited(context, known, carried)),
-                *advice.of_rows(pair, odd),
-                *advice.of_tables(pair, skipped),
+                *advice.for_absence(absent, known.status),
+                *advice.for_status(context.store, pair, known.status, different, stored),
+                *advice.for_gate(pair, holds, paused, _awaited(context, known, carried)),
+                *advice.for_conflicts(pair, odd),
+                *advice.for_skipped_tables(pair, skipped),
             ]
         ),
         position=str(known.position),
@@ -179,18 +179,20 @@ def _standing(
         outdated=source.outdated,
         complete=not source.loses,
         answers=absent is None,
-        resting=advice.of_rest(context, pair, holdback) if known.status in DELIVERING and not (kinds or absent) else "",
+        resting=advice.for_pause(context, pair, holdback)
+        if known.status in DELIVERING and not (kinds or absent)
+        else "",
     )
 
 
 def _awaited(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:
     """What is waited for before the gate of a slave opens, if nobody is at work on that."""
     if carried and carried.is_in:
-        return advice.of_loaded(carried)
+        return advice.for_loaded_files(carried)
     if updates.is_put_off(context.store, known) or (carried and initial_data.holds(context.config, carried)):
-        return advice.of_log(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
+        return advice.for_kept(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
-    return advice.of_transfer(carried, location) if carried else None
+    return advice.for_transfer(carried, location) if carried else None
 
 
 def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:

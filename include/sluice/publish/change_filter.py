@@ -35,7 +35,7 @@ class PublishFilter:
     unchanged_updates: bool = True
     transformer: Transformer | None = None
 
-    def of(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
+    def filtered(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
         """A swept batch as it is published: as many changes, columns as in `SENT`.
 
         Raises:

@@ -141,7 +141,7 @@ class Publisher:
         def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
             if self._genuine:
                 self._genuine.expect(batch, sweep)
-            return counted.number(self._outgoing.of(batch, sweep.layouts()))
+            return counted.number(self._outgoing.filtered(batch, sweep.layouts()))
 
         # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.
         cut = Cut([map(logged, sweep.batches())])

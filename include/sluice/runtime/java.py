@@ -26,7 +26,7 @@ def java_home(directory: Path) -> Path:
         SluiceError: SLC-911, the machine has none and the packaged one is not installed; SLC-333, others could replace
             it.
     """
-    for java in _of_machine():
+    for java in _installed():
         expect_guarded(java)
         output = _run(java, "-XshowSettings:properties", "-version")
         version, home = re.search(r'version "(\d+)', output), re.search(r"java\.home = (.+)", output)
@@ -44,7 +44,7 @@ def java_home(directory: Path) -> Path:
     return _wrapped(directory, Path(JAVA))
 
 
-def _of_machine() -> list[Path]:
+def _installed() -> list[Path]:
     home = os.environ.get("JAVA_HOME")
     candidates = [found] if home and (found := Path(home) / "bin" / "java").exists() else []
     if command := shutil.which("java"):

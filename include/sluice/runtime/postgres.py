@@ -61,7 +61,7 @@ class Cluster:
     def __init__(self, directory: Path, log: Path | None = None, taken: frozenset[int] = frozenset()) -> None:
         private_files.make(directory)
         self._owner = postgres_dirs.server_user()
-        self._directories = postgres_dirs.ServerDirectories.of(directory, self._owner)
+        self._directories = postgres_dirs.ServerDirectories.for_user(directory, self._owner)
         self._data = self._directories.base / "data"
         self._log = log or directory / "postgres.log"
         self._taken = taken

@@ -21,12 +21,12 @@ def as_text(error: SluiceError) -> str:
 
 def raise_any(texts: Iterable[str]) -> None:
     """Raise one of the errors that tasks returned, if there are any; a terminal one rather than a transient one."""
-    raised = [of_text(text) for text in texts]
+    raised = [from_text(text) for text in texts]
     if raised:
         raise min(raised, key=lambda error: isinstance(error, TransientError))
 
 
-def of_text(text: str) -> SluiceError:
+def from_text(text: str) -> SluiceError:
     """The error that a task returned."""
     kind, code, fact, hint = json.loads(text)
     return _KINDS[kind](code, fact, hint)

@@ -85,7 +85,7 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     signal.signal(signal.SIGTERM, _leave)
     try:
         context = Context.of_job()
-        for person in requester.of_environment():
+        for person in requester.from_environment():
             roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
     except SluiceError as error:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.task import load_block
 from sluice.initial_update.chunks.task import load_chunks
-from sluice.spark.errors import as_text, of_text, raise_any
+from sluice.spark.errors import as_text, from_text, raise_any
 from sluice.spark.session import spark
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, Share, SlaveLoaded
 
@@ -68,4 +68,4 @@ def _failure_text(error: SluiceError | None) -> str | None:
 
 
 def _meant(text: str | None) -> SluiceError | None:
-    return of_text(text) if text else None
+    return from_text(text) if text else None

@@ -168,7 +168,7 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
         waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
     found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
-        reason = f"{asked(waiting)}\nHINT: {hints.of_question(pair, waiting.key)}"
+        reason = f"{asked(waiting)}\nHINT: {hints.for_question(pair, waiting.key)}"
         found[Hold.APPROVAL] = HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
     return found
 

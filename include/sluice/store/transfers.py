@@ -89,7 +89,7 @@ def pending(store: Store, pair: Pair) -> Transfer | None:
     known = replications.get(store, pair)
     if row is None or known.update_id != row.update_id or known.status not in UNDER_WAY:
         return None
-    return _of(row)
+    return _from_row(row)
 
 
 def loading(store: Store, loaded: Transfer, epoch: int) -> None:
@@ -124,7 +124,7 @@ def others(store: Store, ended: Transfer) -> bool:
         return connection.execute(waiting.union(kept).limit(1)).first() is not None
 
 
-def _of(row: Row[Any]) -> Transfer:
+def _from_row(row: Row[Any]) -> Transfer:
     return Transfer(
         pair=Pair(row.source, row.slave),
         update=row.update_id,

@@ -65,8 +65,8 @@ class TableView:
         return tuple(column.name for column in self.ours.columns if not column.generated)
 
     @property
-    def of_shaped_rows(self) -> TableView:
-        """The same view of rows that it has shaped already."""
+    def for_transformed_rows(self) -> TableView:
+        """The same view without its transform, for rows that are transformed already."""
         return replace(self, entry=SlaveTable(), style=None)
 
     @property
@@ -173,9 +173,9 @@ class BoundView:
                 "of what the slave sees; nothing is lost",
             )
 
-    def of(self, changes: pa.Table) -> pa.Table:
+    def as_seen(self, changes: pa.Table) -> pa.Table:
         """Changes of rows under the master's layout, as the slave sees them. Columns as in `CHANGES`, in and out."""
-        return self._choice.of(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
+        return self._choice.filtered(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
 
 
 def as_seen(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
@@ -193,7 +193,7 @@ def as_seen(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
     bent = pc.and_(of_rows, pc.is_in(changes["layout"], value_set=pa.array(numbers, pa.int64())))
     parts = [changes.filter(pc.invert(bent))]
     for number in numbers:
-        parts.append(sights[number].of(changes.filter(pc.and_(of_rows, pc.equal(changes["layout"], number)))))
+        parts.append(sights[number].as_seen(changes.filter(pc.and_(of_rows, pc.equal(changes["layout"], number)))))
     together = pa.concat_tables(parts)
     # Stable: what a view makes of one change stays in its order.
     order = np.lexsort((together["repl_key"].to_numpy(), together["ordinal"].to_numpy()))

@@ -56,11 +56,11 @@ def shaped(
 
 
 def _chosen(where: str, layout: Layout) -> RowFilter:
-    condition = sound(layout.name, "where", lambda: _of_a_row(where).condition(layout.columns))
+    condition = sound(layout.name, "where", lambda: _row_expression(where).condition(layout.columns))
     return RowFilter(layout.columns, condition)
 
 
-def _of_a_row(text: str) -> Expression:
+def _row_expression(text: str) -> Expression:
     expression = parse(text)
     if expression.images - {"row"}:
         raise Fault("a row is seen by itself, so there is no `new.` and no `old.`; `when` has them")
@@ -93,7 +93,7 @@ def _columned(
 
 
 def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:
-    value = sound(layout.name, f"compute.{name}", lambda: _of_a_row(text).value(layout.columns))
+    value = sound(layout.name, f"compute.{name}", lambda: _row_expression(text).value(layout.columns))
     given = next((column for column in layout.columns if column.name == value.expression.column), None)
     return Column(name, value.type, not_null=given is not None and given.not_null), value.texts
 

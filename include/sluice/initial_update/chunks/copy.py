@@ -18,7 +18,7 @@ from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError
-from sluice.initial_update.progress import Unread, of_chunks
+from sluice.initial_update.progress import Unread, reporting_chunks
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -159,7 +159,7 @@ def copy(
     _begun(context.store, update, dumped)
     # Without chunks nobody but who loads knows how far it is.
     slave_tables = [one.tables for one in ready]
-    with of_chunks(context.store, update, slave_tables, chunks, unread) if chunks else nullcontext():
+    with reporting_chunks(context.store, update, slave_tables, chunks, unread) if chunks else nullcontext():
         for done in load(job) if ready else []:
             if done.error:
                 failed.setdefault(done.slave, done.error)
@@ -192,7 +192,7 @@ def _plan_for(target: LoadTarget, dumped: DumpSource, merged: Collection[TableNa
     views = {one.name: view(mapper, one.layout) for one in given(mapper, dumped.definitions)}
     if isinstance(dumped.origin, FromFiles):
         # What shapes rows did so when they were stored.
-        views = {name: one.of_shaped_rows for name, one in views.items()}
+        views = {name: one.for_transformed_rows for name, one in views.items()}
     return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
 
 

@@ -69,7 +69,7 @@ class StoredOverlap(_Part):
     last_ordinal: int
 
     @classmethod
-    def of(cls, overlap: Overlap) -> StoredOverlap:
+    def from_overlap(cls, overlap: Overlap) -> StoredOverlap:
         """As a manifest has it."""
         assert overlap.end
         return cls(

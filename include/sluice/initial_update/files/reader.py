@@ -72,9 +72,9 @@ class StoredRows:
 
     def _bytes(self) -> Iterator[bytes]:
         for file in self._stored.files:
-            yield from self._of(file)
+            yield from self._file_content(file)
 
-    def _of(self, file: StoredFile) -> Iterator[bytes]:
+    def _file_content(self, file: StoredFile) -> Iterator[bytes]:
         with ExitStack() as stack:
             # Nothing is unpacked of bytes that have not been hashed, every one of them.
             with self._directory.reading(file.name) as stream:

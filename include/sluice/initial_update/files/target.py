@@ -189,7 +189,7 @@ class StoredTables:
             definitions=[one.to_json() for one in self._definitions],
             sequences=tuple(self._sequences),
             chunks=(*(self._stored[note] for note, _ in self._kept), *new),
-            overlap=StoredOverlap.of(overlap) if overlap else None,
+            overlap=StoredOverlap.from_overlap(overlap) if overlap else None,
         )
         kept = {file.name for file in stored.files}
         # What tasks left that were tried again.

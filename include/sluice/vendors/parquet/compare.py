@@ -44,7 +44,7 @@ class _Compared:
         self._columns = columns
         self._percent = percent
 
-    def of(self, rows: Rows) -> Iterator[tuple[int, bytes, bytes, int]]:
+    def buckets(self, rows: Rows) -> Iterator[tuple[int, bytes, bytes, int]]:
         """(bucket, key, image, 1 or -1) of each row that counts."""
         for some, weight in rows:
             images = tokens(some, self._columns).to_pylist()
@@ -68,14 +68,14 @@ def compare_table(job: Comparison) -> Difference:
     )
     sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
     for side, sign in zip(sides, (1, -1), strict=True):
-        for bucket, key, image, weight in compared.of(side()):
+        for bucket, key, image, weight in compared.buckets(side()):
             sums[bucket] += sign * weight * _digest(key, image)
             rows[max(-sign, 0), bucket] += weight
     found = Difference(compared=int(rows.max(axis=0).sum()))
     for some in _groups([bucket for bucket, left in enumerate(sums) if left], rows.sum(axis=0)):
         left: Counter[tuple[bytes, bytes]] = Counter()
         for side, sign in zip(sides, (1, -1), strict=True):
-            for bucket, key, image, weight in compared.of(side()):
+            for bucket, key, image, weight in compared.buckets(side()):
                 if bucket in some:
                     left[key, image] += sign * weight
         _note(found, left)

@@ -89,7 +89,7 @@ class PostgresSlave:
             for name, columns in tables.items():
                 layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
                 if existing := fitting(self._open(), layout, names):
-                    found.warnings.extend(warnings.of_slave(self._open(), layout))
+                    found.warnings.extend(warnings.for_slave(self._open(), layout))
                 if other_types(layout, existing, names):
                     found.as_text.add(name)
         return found

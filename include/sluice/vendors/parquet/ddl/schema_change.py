@@ -42,13 +42,13 @@ class Alteration:
         columns = tuple(Column(**column) for column in plain["columns"])
         return cls((epoch, ordinal, key), columns, plain["names"], plain["filled"])
 
-    def of(self, rows: pa.Table) -> Iterator[pa.Table]:
+    def apply(self, rows: pa.Table) -> Iterator[pa.Table]:
         """Rows that were there, with the columns that they have from here on, some at a time."""
         most = max(1, GROUP_BYTES // (1 + sum(map(len, self.filled.values()))))
         for begin in range(0, len(rows), most):
-            yield self._of(rows.slice(begin, most))
+            yield self._apply(rows.slice(begin, most))
 
-    def _of(self, rows: pa.Table) -> pa.Table:
+    def _apply(self, rows: pa.Table) -> pa.Table:
         old_names: dict[str, str] = {}
         anew: dict[Column, pa.Array] = {}
         for column in self.columns:

@@ -118,7 +118,7 @@ def _by_time(rows: pa.Table, altered: Sequence[Alteration]) -> Iterator[tuple[pa
 def _altered(rows: pa.Table, since: Sequence[Alteration]) -> Iterable[pa.Table]:
     parts: Iterable[pa.Table] = [rows]
     for one in since:
-        parts = chain.from_iterable(map(one.of, parts))
+        parts = chain.from_iterable(map(one.apply, parts))
     return parts
 
 

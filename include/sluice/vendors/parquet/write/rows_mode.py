@@ -36,7 +36,7 @@ class RowsMode:
 
     def alter(self, alteration: Alteration, files: TableFiles) -> None:
         """Write every row anew: whoever reads the files finds the same columns in all of them."""
-        files.remake(schema_of(alteration.columns), alteration.of)
+        files.remake(schema_of(alteration.columns), alteration.apply)
 
     def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
         """It is as it was made."""

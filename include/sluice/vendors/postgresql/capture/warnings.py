@@ -59,7 +59,7 @@ def warnings(
     ]
 
 
-def of_slave_role(connection: Connection) -> Iterator[str]:
+def for_slave_role(connection: Connection) -> Iterator[str]:
     """The remarks on the role that writes to a slave."""
     if connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() == (True,):
         yield (
@@ -112,7 +112,7 @@ def _listed(names: Iterable[TableName]) -> sql.Composed:
     return sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
 
 
-def of_slave(connection: Connection, layout: Layout) -> Iterator[str]:
+def for_slave(connection: Connection, layout: Layout) -> Iterator[str]:
     """The remarks on a table of a slave, which it has.
 
     Args:

@@ -23,7 +23,7 @@ _BEHIND = ("COLLATE", "DEFAULT", "NOT", "CONSTRAINT")
 
 def needed(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
     """The types that columns of these types need, those first that others are made of."""
-    return _of(connection, columns) if columns else ()
+    return _read(connection, columns) if columns else ()
 
 
 def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> list[TableName]:
@@ -46,7 +46,7 @@ def lacking(
 ) -> Iterator[tuple[TableName, UserType]]:
     """What the slave lacks and can be made, by the slave's names; nothing is changed. Raises as `provide`."""
     for one in types:
-        name = names.of(one.name)
+        name = names.slave_name(one.name)
         existing = _existing(connection, name)
         if existing is not None:
             _compare(one, existing, names)
@@ -115,7 +115,7 @@ def _listed(parts: Iterable[sql.Composable]) -> sql.Composed:
     return sql.SQL(", ").join(parts)
 
 
-def _of(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
+def _read(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
     rows = connection.execute(composed("catalog/types", columns=sql.Literal(list(columns)))).fetchall()
     return ordered(
         UserType(oid, TableName(schema, name), kind, extension, tuple(parts), tuple(labels), text)
@@ -135,7 +135,7 @@ def _existing(connection: Connection, name: TableName) -> UserType | None:
     row = connection.execute("SELECT to_regtype(%s)::oid", [text]).fetchone()
     if row is None or row[0] is None:
         return None
-    return next(one for one in _of(connection, [row[0]]) if one.oid == row[0])
+    return next(one for one in _read(connection, [row[0]]) if one.oid == row[0])
 
 
 def _compare(ours: UserType, theirs: UserType, names: SlaveNames) -> None:

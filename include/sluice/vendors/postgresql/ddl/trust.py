@@ -74,7 +74,7 @@ def doubts(
         )
         found: dict[str, list[str]] = dict(connection.execute(query).fetchall())
     label = {f"sluice_{index}": one.label for index, one in enumerate(new)}
-    texts = {names.of(one.name): one.definition for one in table.types}
+    texts = {names.slave_name(one.name): one.definition for one in table.types}
     # Whatever else it is called by is a check or the default of a type that is made for it.
     others = ", ".join(f"the type {name}, {texts.get(name)}" for name in made)
     return tuple(f"{label.get(name, others)}, calls {', '.join(what)}" for name, what in sorted(found.items()))

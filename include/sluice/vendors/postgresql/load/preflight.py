@@ -55,7 +55,7 @@ def loadable(
     Raises:
         SluiceError: see `sluice.vendors.protocol.slave.SlaveDatabase.loadable`.
     """
-    found = TableFit(warnings=[*warnings.of_slave_role(session), *tls.remarks(session)])
+    found = TableFit(warnings=[*warnings.for_slave_role(session), *tls.remarks(session)])
     names = names_of(session, mapper)
     if wiped and not resume:
         expect_wipeable(session, wiped, ours)
@@ -81,7 +81,7 @@ def loadable(
         existing = fitting(session, layout, names)
         if other_types(layout, existing, names):
             found.as_text.add(table.name)
-        found.warnings.extend(warnings.of_slave(session, layout))
+        found.warnings.extend(warnings.for_slave(session, layout))
         policy = mapper.filled(table.name)
         if policy is not Filled.MERGE:
             emptied.append(name)

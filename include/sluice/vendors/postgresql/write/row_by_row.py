@@ -69,11 +69,11 @@ class PreparedStatements:
             change = change._replace(old=change.new)
         new, old = change.new, change.old
         if self._doubling and change.action in "UD" and not self.target.searched:
-            yield self._sent("alone", self._of(old, self.target.key), 0, RowConflict.DUPLICATE)
+            yield self._sent("alone", self._values(old, self.target.key), 0, RowConflict.DUPLICATE)
         if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif change.action == Action.DELETE:
-            yield self._sent("delete", self._of(old, self._old), 1, RowConflict.MISSING, rejects)
+            yield self._sent("delete", self._values(old, self._old), 1, RowConflict.MISSING, rejects)
         elif change.action == Action.INSERT:
             yield from self._inserted(change, replace=replace)
         elif (
@@ -83,30 +83,30 @@ class PreparedStatements:
         ):
             yield from self._updated("update", change, rejects)
         elif self._moves and not replace:
-            if self._doubling and (key := self._of(new, self.target.key)) != self._of(old, self.target.key):
+            if self._doubling and (key := self._values(new, self.target.key)) != self._values(old, self.target.key):
                 yield self._sent("free", key, 0, RowConflict.DUPLICATE)
             yield from self._updated("move", change, rejects)
         else:
-            yield self._sent("delete", self._of(old, self._old), 1, RowConflict.MISSING)
+            yield self._sent("delete", self._values(old, self._old), 1, RowConflict.MISSING)
             yield from self._inserted(change, replace=replace)
 
     def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Iterator[Sent]:
-        old, whole = self._of(change.old, self._old), self._of(change.new, self.target.written)
+        old, whole = self._values(change.old, self._old), self._values(change.new, self.target.written)
         if not rejects and not self.target.ruled:
             yield self._sent(kind, whole + old, 0, RowConflict.MISSING)
             return
-        some = self._of(change.new, self._others) if kind == "update" else whole
+        some = self._values(change.new, self._others) if kind == "update" else whole
         yield self._sent(f"{kind}_found", some + old, 1, RowConflict.MISSING, rejects)
         if not rejects:
             yield self._sent("put_back", whole)
 
     def _inserted(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
         if self._policy.duplicate in _REJECTING:
-            yield self._sent("new", self._of(change.new, self.target.written), 1, RowConflict.DUPLICATE, change)
+            yield self._sent("new", self._values(change.new, self.target.written), 1, RowConflict.DUPLICATE, change)
             return
         if self.target.key and (replace or self._doubling):
-            yield self._sent("free", self._of(change.new, self.target.key), 0, RowConflict.DUPLICATE)
-        yield self._sent("insert", self._of(change.new, self.target.written))
+            yield self._sent("free", self._values(change.new, self.target.key), 0, RowConflict.DUPLICATE)
+        yield self._sent("insert", self._values(change.new, self.target.written))
 
     def _sent(
         self,
@@ -119,7 +119,7 @@ class PreparedStatements:
         name = self._name + b"_" + kind.encode()
         return Sent(name, values, wanted, (self.target.name, conflict) if conflict else None, rejects)
 
-    def _of(self, image: Image, indices: Sequence[int]) -> list[bytes | None]:
+    def _values(self, image: Image, indices: Sequence[int]) -> list[bytes | None]:
         return [_at(image, index) for index in indices]
 
     def _prepare(self, connection: Connection) -> None:

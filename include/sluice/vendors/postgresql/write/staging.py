@@ -194,7 +194,7 @@ def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Seque
     others = [index for index in beside if not columns[index].numbered]
     numbers = [index for index in beside if columns[index].numbered]
 
-    def of(alias: str, indices: Sequence[int]) -> sql.Composable:
+    def qualified(alias: str, indices: Sequence[int]) -> sql.Composable:
         names = staged if alias == "stage" else {index: sql.Identifier(columns[index].name) for index in indices}
         return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), names[index]) for index in indices)
 
@@ -211,11 +211,11 @@ def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Seque
             sql.SQL("{}::{} AS {}").format(sql.Identifier(columns[index].name), sql.SQL(columns[index].type), name)
             for index, name in staged.items()
         ),
-        "values": of("stage", written),
-        "targets": of("target", written),
+        "values": qualified("stage", written),
+        "targets": qualified("target", written),
         "others": named(others),
-        "other_values": of("stage", others),
-        "numbers": of("target", numbers),
-        "stage_numbers": of("stage", numbers),
+        "other_values": qualified("stage", others),
+        "numbers": qualified("target", numbers),
+        "stage_numbers": qualified("stage", numbers),
         "same_key": sql.SQL(" AND ").join(map(same, key)),
     }
