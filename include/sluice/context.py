@@ -1,4 +1,4 @@
-"""What a job works with: the configuration, and the ports opened from it. The only place that puts parts together."""
+"""The composition root of a job: the configuration, and the ports opened from it."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ class Context:
         return port(info, pair, slave.schema_, mapper or self.mapper(pair), self.unheard(pair))
 
     def mapper(self, pair: Pair) -> Mapper:
-        """What a slave sees of this source, with what people allowed its columns to lose."""
+        """The mapper of a slave, with the column losses that were allowed."""
         return replace(self.configured(pair), allowed=allowed_losses.allowed(self.store, pair))
 
     def configured(self, pair: Pair) -> Mapper:
-        """What it sees by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
+        """The mapper by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
         source, slave = self.config.source(pair.source), self.config.slave(pair.slave)
         masters = frozenset(map(self.resources, self.config.sources))
         mapper = replace(slave.mapper, ours=partial(vendor(slave.vendor).is_ours, masters))
@@ -109,7 +109,7 @@ class Context:
         return tuple({self.resources(name) for name in self.config.sources}) if here else ()
 
     def wiped(self, pair: Pair) -> WipeOut | None:
-        """What of a slave an initial update wipes out. Raises ConfigError SLC-217 if that is a master, too."""
+        """The `wipe_out` settings of a slave, if there are any. Raises ConfigError SLC-217 if it is a master, too."""
         slave = self.config.slave(pair.slave)
         here = self.database_id(slave.connection)
         fed = [name for name, one in self.config.sources.items() if self.database_id(one.connection) == here]
@@ -128,7 +128,7 @@ class Context:
         return master(settings.vendor).resources(settings.schema_, settings.prefix)
 
     def wanted(self, source: str) -> Wanted:
-        """What of the configuration the source itself must know."""
+        """The part of the configuration that is stored in the source."""
         settings = self.config.source(source)
         entries = {
             pattern: Watch(entry.actions, entry.trigger, entry.sequence, entry.debug, entry.old_images)
@@ -148,7 +148,7 @@ class Context:
         )
 
     def database_id(self, connection: str) -> str:
-        """Which database a connection leads to; its id if nobody knows."""
+        """A text that identifies the database of a connection; the connection's id if it is unknown."""
         info = self.connections.get(connection)
         return f"{info.host}:{info.port or 5432}/{info.database}" if info else connection
 
@@ -177,7 +177,7 @@ class Context:
         return Manifest(self.store, source)
 
     def files(self) -> SegmentFiles:
-        """Where segments are kept: a plain directory, or a Hadoop filesystem through Spark."""
+        """The files of segments: in a plain directory, or on a Hadoop filesystem through Spark."""
         url = self.config.change_log_url
         if "://" not in url:
             return PlainDirectory(url)
@@ -199,7 +199,7 @@ class Context:
         return AirflowApi(info) if info else None
 
     def ask_publisher(self, source: str) -> None:
-        """Have Airflow begin a run of a source's publisher, unless one is at work, or somebody paused its DAG.
+        """Ask Airflow for a run of a source's publisher, unless one is running or its DAG is paused.
 
         By its schedule it may take minutes to come.
         """

@@ -26,7 +26,7 @@ class SluiceError(Exception):
 
     @property
     def message(self) -> str:
-        """What happened, without the HINT."""
+        """The code and the fact, without the HINT."""
         return f"SLC-{self.code:03d}: {self.fact}"
 
     def __str__(self) -> str:

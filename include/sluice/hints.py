@@ -1,4 +1,4 @@
-"""What to type after an error, in full. Who raises it knows what is to be mended; where it ends, what follows."""
+"""HINT texts with complete commands to type after an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sluice.shell import cancel, dispatcher, unpause, update
 
 
 def for_question(pair: Pair, key: int) -> str:
-    """How somebody decides whether a command is carried out."""
+    """The commands that approve or reject a command of the master."""
     return (
         f"type: `{dispatcher(pair, '--approve', key)}` to have it done on the slave, or `--reject {key}` to leave the "
         "slave's table as it is and keep the command; nothing is lost"

@@ -48,7 +48,7 @@ _TROUBLES = {
 
 @dataclass(frozen=True)
 class Transport:
-    """How a session travels.
+    """The transport of a session: encrypted, verified, or local.
 
     Attributes:
         server: the address that we connected to; empty for a unix socket.
@@ -74,7 +74,7 @@ class Transport:
 
     @property
     def remark(self) -> str | None:
-        """What is unsafe about it; None if it is encrypted and verified, or does not leave the machine."""
+        """A warning; None if the session is encrypted and verified, or does not leave the machine."""
         if is_far(self.server) and not self.leaves_encrypted:
             return f"the connection to {self.server} is not encrypted: set {_REMEDY}"
         if is_far(self.client) and not self.arrives_encrypted:
@@ -96,7 +96,7 @@ def is_far(address: str) -> bool:
 
 
 def remarks(session: psycopg.Connection[Any]) -> list[str]:
-    """What is unsafe about how a session travels. Raises psycopg.Error."""
+    """Warnings about the transport of a session; empty if it is safe. Raises psycopg.Error."""
     remark = Transport.from_session(session).remark
     return [remark] if remark else []
 

@@ -16,18 +16,18 @@ from sluice.store.transfers import Transfer
 
 
 def location(config: Config) -> str:
-    """Where its directories are, as pyarrow has it: of Hadoop's `s3a` it knows the store, and not the name."""
+    """The URL of the directory of initial data, in pyarrow's form: `s3a` of Hadoop becomes `s3`."""
     log = config.change_log_url.rstrip("/")
     return f"s3://{log.removeprefix('s3a://')}/initial_files" if log.startswith("s3a://") else f"{log}/initial_files"
 
 
 def holds(config: Config, awaited: Transfer) -> bool:
-    """Whether what a slave waits for is there, so that nobody has to carry it."""
+    """Whether the initial data that a slave waits for is stored here, so that no files have to be carried."""
     return awaited.url == f"{location(config)}/{awaited.name}"
 
 
 def sweep(config: Config, store: Store) -> None:
-    """Remove what nobody waits for any more, once nothing is written there."""
+    """Remove initial data that no slave waits for, unless a dump is writing."""
     used = any(one.when_unreachable == "store" for one in config.slaves.values())
     if (
         "://" in location(config)

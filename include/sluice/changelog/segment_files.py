@@ -33,8 +33,8 @@ _FORMAT: dict[str, Any] = {
 
 
 def expect_directory(url: str) -> Path:
-    """See that the directory of a change log is there, or can be made; nothing is made. The directory that is there, of
-    those that it is in.
+    """Check that the directory of a change log exists or can be created; nothing is created. Returns the directory, or
+    its nearest parent that exists.
 
     Raises:
         SluiceError: SLC-254, its disk is not mounted; SLC-065, nothing can be written there.
@@ -65,10 +65,10 @@ class Written:
 
 
 class SegmentFiles(Protocol):
-    """Where segments are kept: a plain directory, or any Hadoop filesystem."""
+    """The files of segments: in a plain directory, or on a Hadoop filesystem."""
 
     def begin(self, *, new: bool) -> None:
-        """Take the place as it is now for the log's; make it if the log is new. Raises TransientError SLC-053."""
+        """Open the directory as the log's; create it if the log is new. Raises TransientError SLC-053."""
 
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
         """Make a file of `LOGGED` batches durable. Raises TransientError SLC-046 if it cannot."""
@@ -85,7 +85,7 @@ class SegmentFiles(Protocol):
         """
 
     def names(self) -> list[str]:
-        """Every file that is there, listed or not. Raises TransientError SLC-053 if nobody can say."""
+        """Names of all files, listed or not. Raises TransientError SLC-053 if they cannot be read."""
 
     def remove(self, name: str) -> None:
         """Delete a file that no slave needs any more; silently if it is gone. May raise TransientError SLC-053."""
@@ -160,7 +160,7 @@ class PlainDirectory:
             raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
     def remove(self, name: str) -> None:
-        """Delete a file; silently if it is gone. One that cannot be deleted is told: the log needs it no more."""
+        """Delete a file, if it exists. A failure is logged only: the log does not need the file any more."""
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
@@ -201,7 +201,7 @@ class PlainDirectory:
 
 
 def directories(path: Path) -> list[str]:
-    """What is called like a segment in a change log, and is a directory: not ours, so it is left alone."""
+    """Directories in a change log with names of segments: they are not ours, and are left alone."""
     with suppress(OSError):
         return sorted(_named(path, directories=True))
     return []
@@ -224,7 +224,7 @@ def altered(name: str, fact: str) -> SluiceError:
 
 
 def absent(fact: str) -> TransientError:
-    """Nothing of the log is there: a disk that is not mounted, not one to begin on."""
+    """The error for a change log without any file, such as on a disk that is not mounted."""
     return TransientError(
         53,
         fact,

@@ -45,7 +45,7 @@ from sluice.paths import PROJECT, at_home
 
 CONFIG_ENV = "SLUICE_CONFIG"
 
-# So many places that are wrong are told at once.
+# The number of faults that are reported at a time.
 _TOLD = 50
 
 _T = TypeVar("_T")
@@ -155,7 +155,7 @@ class Slave(Part):
 
     @cached_property
     def mapper(self) -> Mapper:
-        """What it calls otherwise, and leaves out."""
+        """The slave's mapping of names, and its exclusions."""
         entries = {split_pattern(name): entry for name, entry in self.tables.items()}
         return Mapper(self.schemas, entries, on_existing_rows=self.on_existing_rows, trusted=frozenset(self.trusts))
 
@@ -227,7 +227,7 @@ class Config(Part):
         return self
 
     def arrows(self, database_id: Callable[[str], str] = str) -> list[Link]:
-        """The replications as arrows between databases, which `database_id` tells apart by their connections."""
+        """The replications as edges between databases; `database_id` gives the id for a connection."""
         found = []
         for one in self.replications:
             source, slave = self.sources[one.source], self.slaves[one.slave]
@@ -313,7 +313,7 @@ def load(file: Path | None = None) -> Config:
 
 
 def valid(raw: object, file: Path) -> Config:
-    """What a file holds as a configuration. Raises ConfigError SLC-002 with every place that is wrong."""
+    """Validate the content of a file. Raises ConfigError SLC-002 with all faults and their keys."""
     try:
         return Config.model_validate(raw)
     except ValidationError as error:

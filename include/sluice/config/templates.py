@@ -30,7 +30,7 @@ def each_by_itself(raw: Any) -> Any:
 
 
 def written_at(raw: Any, path: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Where something stands in the file, by its place in what `each_by_itself` gave."""
+    """The path of a key in the file, by its path in the result of `each_by_itself`."""
     if _well_formed(raw) and len(path) > 1:
         whole, part, *rest = path
         if whole == "slaves":
@@ -76,7 +76,7 @@ def _replications(raw: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _pair(one: Mapping[str, Any]) -> tuple[str, str]:
-    """The source and the slave as they are written, whatever stands there."""
+    """The source and the slave of an entry, not validated."""
     return str(one.get("source")), str(one.get("slave"))
 
 

@@ -1,8 +1,8 @@
-"""Changes of a large transaction that are not carried out with the part of it that brings them, but later, together.
+"""Defers changes of a large transaction, so that they are applied later than the part that has them, and together.
 
-Those of tables whose keys are checked at commit wait for its end: until then two of their rows may have one key, so
-what becomes of it is told by all of them. Those of tables that a slave looks through for rows that change wait until
-they are worth it: else a table would be read as often as there are parts.
+Changes of tables with deferrable keys wait for the end of the transaction: until then two rows may have one key, so
+the net effect needs all of them. Changes of tables that a slave has to scan for rows wait until they are many: else a
+table would be scanned once for each part.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _FOUND = (Action.UPDATE, Action.DELETE)
 
 
 class Deferred:
-    """What waits, while one batch after the other is prepared.
+    """The deferred changes, while one batch after the other is prepared.
 
     Args:
-        looked_through: whether the slave finds rows of such a table by looking at all that it has.
-        all_wait: everything waits for the end, as if keys of all tables were checked at commit.
+        looked_through: whether the slave scans a table to find its rows.
+        all_wait: defer everything, as if the keys of all tables were deferrable.
     """
 
     def __init__(self, looked_through: Callable[[Layout], bool], *, all_wait: bool = False) -> None:
@@ -41,8 +41,8 @@ class Deferred:
         self._gathering: set[TableName] = set()
 
     def steps(self, changes: pa.Table, layouts: Mapping[int, Layout], *, last: bool) -> Iterator[Step]:
-        """The steps of a batch, or of a part of one, without what waits; with what need not any more, since it is the
-        last part, or has a command, in front of which nothing may be left. Columns as in `CHANGES`."""
+        """The steps of a batch, or of a part of one, without deferred changes. The last part, and one with a command,
+        have the changes that were deferred before. Columns as in `CHANGES`."""
         if last and not (self._deferred or self._gathered or self._all_wait):
             yield from steps(changes, layouts)
             return
@@ -67,7 +67,7 @@ class Deferred:
             yield from self._released()
 
     def _holding(self, changes: pa.Table, layouts: Mapping[int, Layout], late: Iterable[int]) -> pa.Table:
-        """Let changes of these layouts wait for the end; those that are left."""
+        """Defer changes of these layouts to the end; returns the others."""
         waits = _is_in(changes, late)
         if not pc.any(waits).as_py():
             return changes
@@ -83,7 +83,7 @@ class Deferred:
         return found
 
     def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:
-        """The layouts of tables of which rows are to be found, or others wait already."""
+        """Layouts of scanned tables with updates or deletes, here or among the waiting changes."""
         of_tables = {number: one.name for number, one in layouts.items() if self._looked_through(one)}
         found = pc.unique(changes["layout"].filter(are(changes["action"], _FOUND)))
         self._gathering.update(of_tables[number] for number in found.to_pylist() if number in of_tables)

@@ -1,4 +1,4 @@
-"""Changes that wait until they are carried out together, however many they are: run by run, table by table."""
+"""Deferred changes in memory and on disk: run by run, table by table."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from sluice.model.names import TableName
 
 @dataclass
 class DeferredEffect:
-    """What waits of one table in one run. See `sluice.apply.net.effects.Effect`.
+    """The deferred changes of one table in one run. See `sluice.apply.net.effects.Effect`.
 
     Attributes:
-        most: of so many bytes the net effect is found out at a time.
+        most: the bytes of changes that are netted at a time.
     """
 
     layout: Layout
@@ -65,7 +65,7 @@ class DeferredEffect:
         return parts
 
     def _together(self, parts: Spill, number: int) -> pa.Table:
-        """A part of the keys; of a key that changed very often only what says what becomes of it."""
+        """The changes of one partition, reduced to the essential ones if they are many."""
         pending: list[pa.Table] = []
         weight, limit = 0, 2 * self.most
         for some in parts.read(number):
@@ -88,10 +88,10 @@ class DeferredChanges:
         self._shapes: dict[TableName, Shape] = {}
 
     def add(self, changes: pa.Table, layouts: Mapping[int, Layout], most: Mapping[int, int]) -> None:
-        """Let changes of rows wait behind those that do.
+        """Append changes of rows.
 
         Args:
-            layouts: those that they were written under, and perhaps others.
+            layouts: the layouts of the changes, by id; others are ignored.
             most: see `DeferredEffect`, of some layouts; `MOST_BYTES` of the others.
         """
         changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
@@ -106,7 +106,7 @@ class DeferredChanges:
             self._add(changes.slice(low, high - low), numbers[low:high], layouts, most)
 
     def runs(self) -> list[Run]:
-        """All that waits, run by run; nothing does any more."""
+        """Remove and return all changes, run by run."""
         found: list[Run] = [list(run.values()) for run in self._runs]
         self._runs, self._shapes = [], {}
         return found

@@ -1,4 +1,4 @@
-"""Changes of tables that a slave does not get by its configuration, and of one that becomes such a table."""
+"""Removes changes of tables that a slave's configuration excludes; an ALTER into such a table becomes a DROP."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def declined(changes: pa.Table, numbers: Collection[int], gives: Callable[[Table
 
 
 def _as_drop(text: str, gives: Callable[[TableName], bool]) -> str:
-    """What an ALTER is for a slave that had the table, and is not to have it any more; nothing if it had it not."""
+    """The body of the DROP that an ALTER becomes for a slave that had the table; empty if it had not."""
     try:
         before = TableChange.from_json(text).before
     except ValueError:

@@ -1,4 +1,4 @@
-"""An ALTER that was found late, where DDL is found by polling: it comes before rows that have its columns already."""
+"""Moves an ALTER that polling found late to before the first row that has its columns already."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def timely(changes: pa.Table, layouts: Mapping[int, Layout]) -> pa.Table:
 
 
 def _due(changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, int]:
-    """For ALTERs that are late: their places, and those of the rows that they come before."""
+    """Indices of late ALTERs, and for each the index of the row that it has to precede."""
     numbers = changes["layout"].to_numpy()
     due: dict[int, int] = {}
     since: dict[TableName, int] = {}
@@ -57,7 +57,7 @@ def _other_columns(text: str) -> bool:
     try:
         change = TableChange.from_json(text)
     except ValueError:
-        # Whoever is to carry it out says so.
+        # Applying it raises the error.
         return False
     before, after = (side and [(one.name, one.type) for one in side.columns] for side in (change.before, change.after))
     return before != after

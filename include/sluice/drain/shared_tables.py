@@ -1,6 +1,6 @@
-"""Tables of a slave that several replications bring rows into: which they are, and that none takes what others brought.
+"""Tables of a slave with rows of several replications: finds them, and checks that none removes rows of others.
 
-Names tell it, as the slave has them. Where a wildcard takes tables, the control store knows which each source has had.
+Tables are compared by the slave's names. For wildcards the control store has the tables of each source.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Known = Callable[[str], Collection[TableName]]
 
 @dataclass(frozen=True)
 class _Feed:
-    """A replication: the databases that it is between, what is watched, and what the slave makes of it."""
+    """A replication with ids of its two databases, the entries of watched tables, and the slave's mapping."""
 
     pair: Pair
     begins: str
@@ -32,7 +32,7 @@ class _Feed:
     mapper: Mapper
 
     def bringing(self, slave_table: TableName) -> Iterator[tuple[TableName, Pattern]]:
-        """The tables of its master that arrive as this one, should the master have them, and why they are watched."""
+        """Names of the master that are mapped to this table, whether they exist or not, each with its entry."""
         schemas = {
             slave_table.schema,
             *(ours for ours, theirs in self.mapper.schemas.items() if theirs == slave_table.schema),
@@ -46,21 +46,21 @@ class _Feed:
                 yield name, found
 
     def may_bring_into(self, schema: str) -> bool:
-        """Whether it brings anything there."""
+        """Whether any of its tables is mapped to the schema."""
         named = {called for name, called in self.mapper.moved.items() if chosen(self.patterns, name)}
         whole = {self.mapper.schema(one.schema) for one in self.patterns if not one.excluded}
         return schema in whole | {name.schema for name in named}
 
 
 def others(context: Context, pair: Pair, slave_table: TableName, known: Known | None = None) -> list[str]:
-    """The tables of other masters, or by other replications, whose rows are in a slave's table that this one fills.
+    """Tables of other replications whose rows are in a slave's table that this one fills, as texts.
 
-    Rows that this replication brings as well, because its master has them from the other one (both directions), are
-    no others.
+    Rows that this replication has as well, because its master has them from the other one (both directions), do not
+    count.
 
     Args:
-        slave_table: as the slave calls it.
-        known: which tables a source has, if not by what is recorded.
+        slave_table: the slave's name of the table.
+        known: the tables of a source; by default the recorded ones.
     """
     if not vendor(context.config.slave(pair.slave).vendor).master:
         # In a directory each replication has one of its own.
@@ -79,13 +79,13 @@ def others(context: Context, pair: Pair, slave_table: TableName, known: Known | 
 
 
 def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known: Known | None = None) -> list[str]:
-    """See that an initial update of these tables of a master takes no rows that others bring.
+    """Check that an initial update of these tables of a master removes no rows of other replications.
 
     Returns:
-        what is worth knowing: in which tables there are such rows, which stay.
+        warnings about tables with such rows, which stay.
 
     Raises:
-        SluiceError: SLC-230, it would take some; nothing was changed.
+        SluiceError: SLC-230, it would remove some; nothing was changed.
     """
     mapper, wiped = context.config.slave(pair.slave).mapper, context.config.slave(pair.slave).wipe_out
     lost: list[str] = []
@@ -119,7 +119,7 @@ def _feeds(context: Context) -> Iterator[_Feed]:
 
 
 def _covered(feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, other: _Feed, name: TableName) -> bool:
-    """Whether a replication brings what another one brings of a table, since its master has all of that, too."""
+    """Whether a replication has all rows of another one in a table, because its master has them, too."""
     for own, _ in ours.bringing(slave_table):
         same = other.begins == ours.begins and own == name
         sent = any(

@@ -1,5 +1,5 @@
-"""Changes put aside under labels: a few in memory, the others in a file that has no name, so that whoever dies leaves
-none, and that nobody else can open."""
+"""Changes stored under labels: few in memory, the others in an unnamed temporary file, which no other process can open
+and which a killed job does not leave behind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Spill:
     """Tables of changes by label, each read in the order in which it was put here. Columns as in `CHANGES`.
 
     Attributes:
-        weights: how many bytes there are of each label.
+        weights: bytes by label.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Spill:
         self._end = 0
 
     def add(self, label: Hashable, changes: pa.Table) -> None:
-        """Put some aside, behind what is there. Raises TransientError SLC-239 if there is no room for them."""
+        """Append changes to a label. Raises TransientError SLC-239 if the disk has no room."""
         if not len(changes):
             return
         self._in_memory[label].append(changes)
@@ -52,7 +52,7 @@ class Spill:
                 ) from error
 
     def read(self, label: Hashable) -> Iterator[pa.Table]:
-        """What was put there, some at a time."""
+        """The changes of a label in order, in tables of limited size."""
         for offset, size in self._extents[label]:
             assert self._file is not None
             self._file.seek(offset)

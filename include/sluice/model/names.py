@@ -148,7 +148,7 @@ class Resources:
         return self.folded + resource
 
     def everywhere(self, resource: str) -> str:
-        """The name of an object that is in no schema. No prefix has a dot, so the schema and the name are unambiguous."""
+        """The name of an object that is in no schema. No prefix has a dot, so the two parts are unambiguous."""
         name = f"{self.schema}.{self.name(resource)}"
         if len(name.encode()) <= _LONGEST:
             return name

@@ -11,7 +11,7 @@ class LoadProgress:
     """The progress on the slave that is furthest behind.
 
     Attributes:
-        chunks, chunks_done: numbers of all chunks and of loaded ones; in blocks, of key ranges; 0 if programs load rows.
+        chunks, chunks_done: numbers of all chunks and of loaded ones; in blocks, of key ranges; 0 with programs.
         rows: the number of loaded rows; 0 if programs load them.
         bytes, bytes_planned: approximate sizes of the loaded chunks and of all; with programs, of the slave's tables
             and of the master's; None if unknown.

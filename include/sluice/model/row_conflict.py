@@ -46,8 +46,8 @@ class RejectedChange:
 
     Attributes:
         layout: None if it belongs to no table.
-        oddity: how its row was found; None if somebody had its transaction removed.
-        unseen: it is as the master wrote it, since what the slave would have seen of it could not be found out.
+        conflict: the conflict that caused the rejection; None if an administrator removed its transaction.
+        unseen: the images are the master's, because the slave's view of them could not be computed.
     """
 
     layout: Layout | None

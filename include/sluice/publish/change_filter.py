@@ -1,4 +1,4 @@
-"""What of a sweep goes into the log: all of it, without updates that change nothing, or as a transformer says.
+"""Selects the changes of a sweep for the log: all, without updates that change nothing, or by a transformer.
 
 A change that is withheld is published as a mark: its key, and nothing else. So transactions keep their order and their
 ordinals (R1), a healing purge names every key that was swept (R2), and no slave sees anything of it.
@@ -26,7 +26,7 @@ SENT = pa.schema([*SWEPT, *(LOGGED.field(name) for name in ("attributes", "descr
 
 @dataclass(frozen=True)
 class PublishFilter:
-    """What a source's configuration lets through.
+    """The publish filter of a source's configuration.
 
     Attributes:
         unchanged_updates: whether an update is sent that left its row as it was.
@@ -57,7 +57,7 @@ EVERYTHING = PublishFilter()
 
 
 def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which changes are updates whose two images are equal, NULL equal to NULL."""
+    """A mask of the updates whose two images are equal, with NULL equal to NULL."""
     old, new = batch.column("old"), batch.column("new")
     widths = pc.equal(pc.list_value_length(old), pc.list_value_length(new))
     same = pc.fill_null(pc.and_(pc.equal(batch.column("action"), Action.UPDATE), widths), False)

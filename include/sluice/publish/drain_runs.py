@@ -81,7 +81,7 @@ class DrainRuns:
 
 @dataclass(frozen=True)
 class _Asked:
-    """How many times a run was asked for while a slave stood at this position, and when to ask again."""
+    """The number of requests for a run while the slave was at this position, and the time of the next one."""
 
     position: int
     number: int = 0
@@ -90,7 +90,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Holdback:
-    """What a slave lacks: the ordinals from its position to the end of the log."""
+    """The holdback of a slave: the ordinals from its position to the end of the log."""
 
     position: int
     end: int

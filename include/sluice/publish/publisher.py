@@ -34,7 +34,7 @@ SEGMENTS_A_SWEEP = 8
 
 @dataclass(frozen=True)
 class Published:
-    """What one sweep put into the log; `more`: its bound left some of ITEMS for the next."""
+    """The result of one sweep; `more`: its limit left changes in ITEMS for the next one."""
 
     segments: int = 0
     transactions: int = 0

@@ -99,7 +99,7 @@ class _Run:
         self.transactions = self.changes = self.segments = 0
 
     def until(self, end: float, poll_s: float) -> None:
-        """Sweep, then sleep, until the time is over and nobody reads in a snapshot of ours."""
+        """Sweep and sleep in turn until the time is over and no job reads in an exported snapshot."""
         bound = self._context.config.source(self._source).segments.max_changes
         while True:
             self._heal()

@@ -1,4 +1,4 @@
-"""What a slave sees of each table: the columns that it gets, under its names. Before effects are netted."""
+"""The slave's view of a table: its columns under the slave's names. It is applied before effects are netted."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class TableView:
     """One layout of the master, as one slave sees it.
 
     Attributes:
-        master: the layout.
-        layout: the same under the slave's names, with the columns that it gets; types are written as the master does.
-        picked: which of the master's columns these are, by their places, unless it is shaped.
-        entry: what the configuration says of the table.
-        style: the stylesheet that its messages pass.
+        master: the master's layout.
+        layout: the slave's names and columns; types are spelled as on the master.
+        picked: indices of these columns among the master's, unless the view has a transform.
+        entry: the table's configuration.
+        style: the stylesheet that the slave's messages pass.
     """
 
     master: Layout
@@ -42,24 +42,24 @@ class TableView:
 
     @property
     def shaped(self) -> bool:
-        """Whether something makes other rows, or other values, of the master's."""
+        """Whether the view has a transform, which changes rows or values."""
         return self.entry.shapes or self.style is not None
 
     @property
     def plain(self) -> bool:
-        """Whether changes of rows go as they are, whatever their columns are called."""
+        """Whether the images of changes stay as they are, apart from the names of columns."""
         return not (self.entry.chooses or self.shaped) and self._all_picked
 
     @property
     def ours(self) -> Layout:
-        """What the slave gets of it, under the master's names; column by column beside `layout`."""
+        """The columns of `layout`, in the same order, under the master's names."""
         return replace(
             self.master, columns=tuple(self.master.columns[index] for index in self.picked), key=self.layout.key
         )
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The columns that are read of the master for it: those that it copies, or, to be shaped, all of them."""
+        """The columns to read on the master: those that are copied, or all of them for a transform."""
         if self.shaped:
             return tuple(column.name for column in self.master.columns)
         return tuple(column.name for column in self.ours.columns if not column.generated)
@@ -71,7 +71,7 @@ class TableView:
 
     @property
     def needing_old(self) -> list[str]:
-        """What of it needs to know what a row was before an update that left its key as it was."""
+        """The features of the view that need old images of all updates, in words."""
         found = list(self.entry.looking_back)
         if self.style is not None:
             found.append("a stylesheet")
@@ -80,23 +80,23 @@ class TableView:
         return found
 
     def reads_like(self, other: TableView) -> bool:
-        """Whether a slave that has the other view gets the same rows, whatever it calls their columns."""
+        """Whether a slave with the other view gets the same rows, apart from the names of columns."""
         # Each shaped one by itself: its expressions and plugins may fail, and not stop another.
         return not (self.shaped or other.shaped) and self.read == other.read
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The columns that it does not compute itself."""
+        """The columns of the slave that are not generated."""
         return tuple(column.name for column in self.layout.columns if not column.generated)
 
     def shape(self, salt: bytes) -> RowTransform:
-        """The shape of its rows, if it is shaped; hashes are made with the salt."""
+        """The transform of its rows, if it has one; `salt` is the key of hashes."""
         ours = (self.master.columns[index].name for index in self.picked)
         names = {name: self.entry.columns.get(name, name) for name in ours}
         return shaped(self.entry, self.style, self.master, names, salt)[1]
 
     def choice(self) -> ChangeFilter:
-        """Which changes reach the slave, of those that it sees."""
+        """The filter of the slave's changes."""
         return choice(self.entry, replace(self.layout, name=self.master.name))
 
     @property
@@ -116,11 +116,11 @@ class TableView:
 
 
 def view(mapper: Mapper, layout: Layout) -> TableView:
-    """What a slave sees of a layout. Without one of its key's columns the table has no key there.
+    """The slave's view of a layout. If a column of the key is left out, the slave's table has no key.
 
     Raises:
-        ConfigError: SLC-007, two columns would be called alike, or none is left; SLC-161, SLC-163, what is said of its
-            rows or changes does not go with its columns.
+        ConfigError: SLC-007, two columns would have one name, or none is left; SLC-161, SLC-163, an expression, a
+            plugin or a stylesheet does not fit the columns.
     """
     names = mapper.columns(layout.name, (column.name for column in layout.columns))
     picked = tuple(index for index, column in enumerate(layout.columns) if column.name in names)
@@ -139,14 +139,14 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
 
 
 class BoundView:
-    """A view with all that it takes to see by it, which is made once in a process.
+    """A view with its transform and its filter, which are built once in a process.
 
     Args:
-        lasting: the slave keeps what rows were before.
+        lasting: the slave keeps the history of rows.
 
     Attributes:
         view: the view.
-        needing_old: what needs the old image of every update.
+        needing_old: the features that need the old image of every update, in words.
     """
 
     def __init__(self, view: TableView, salt: bytes, *, lasting: bool = False) -> None:
@@ -156,13 +156,13 @@ class BoundView:
         self._choice = view.choice()
 
     def expect_old(self, why_not: str) -> None:
-        """See that it needs no more of updates than what rows are after them.
+        """Check that the view needs no old image of updates.
 
         Args:
-            why_not: why they say no more.
+            why_not: the reason why an old image is missing, for the message.
 
         Raises:
-            SluiceError: SLC-226, it needs more.
+            SluiceError: SLC-226, it needs old images.
         """
         if self.needing_old:
             raise SluiceError(
@@ -174,12 +174,12 @@ class BoundView:
             )
 
     def as_seen(self, changes: pa.Table) -> pa.Table:
-        """Changes of rows under the master's layout, as the slave sees them. Columns as in `CHANGES`, in and out."""
+        """The slave's view of changes of rows under the master's layout. Columns as in `CHANGES`, in and out."""
         return self._choice.filtered(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
 
 
 def as_seen(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
-    """A batch as a slave sees it, given its sight of each layout in it; as it is, where all of them are plain.
+    """The slave's view of a batch, by its views of the layouts; the batch itself if all of them are plain.
 
     Raises:
         SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin, a stylesheet or a veto
@@ -210,7 +210,7 @@ def _expect_old(changes: pa.Table, sights: Mapping[int, BoundView]) -> None:
 
 
 def _picked(rows: pa.ListArray, indices: Sequence[int], width: int) -> pa.ListArray:
-    """The rows with these of their values; no row stays none."""
+    """The rows with the values at these indices; a null row stays null."""
     present = rows.is_valid().to_numpy(zero_copy_only=False)
     starts = np.arange(np.count_nonzero(present)) * width
     values = rows.flatten().take(pa.array((starts[:, None] + np.array(indices)).ravel()))
@@ -219,7 +219,7 @@ def _picked(rows: pa.ListArray, indices: Sequence[int], width: int) -> pa.ListAr
 
 
 def shaped_lines(view: TableView, shape: RowTransform, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:
-    """Lines of COPY with the columns that are read -> lines with these of the slave's columns, and how many."""
+    """Transform lines of COPY with the columns to read; returns lines with `columns` of the slave, and their number."""
     made = shape.made(rows_of_lines(buffer, len(view.read)))
     indices = [index for index, column in enumerate(view.layout.columns) if column.name in columns]
     return lines_of([pc.list_element(made.rows, index) for index in indices]), len(made.rows)

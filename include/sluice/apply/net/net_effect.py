@@ -31,14 +31,14 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class KeyedNet:
-    """What becomes of the keys of one table. The numbers are places in the batch that was netted.
+    """The net effect on the keys of one table. The numbers are row indices in the batch that was netted.
 
     Attributes:
         emptied: the table is emptied first (TRUNCATE).
-        gone: a change whose *old* image names a key that is absent at the end.
-        known_gone: how many of those keys were there before the batch, if the slave is as expected.
-        changed: changes whose *new* image is the last one of a key that was there before.
-        fresh: changes whose *new* image is the last one of a key that was not there before.
+        gone: changes whose *old* image has a key that is absent at the end.
+        known_gone: the number of those keys that existed before the batch, if the slave is as expected.
+        changed: changes whose *new* image is the last one of a key that existed before.
+        fresh: changes whose *new* image is the last one of a key that did not exist before.
     """
 
     layout: Layout
@@ -51,7 +51,7 @@ class KeyedNet:
 
 @dataclass(frozen=True)
 class CountedNet:
-    """What becomes of the rows of a table without a key: (image, a, b), count c becomes max(c + a, b)."""
+    """The net effect on the rows of a table without a key: for (image, a, b) the count c becomes max(c + a, b)."""
 
     layout: Layout
     emptied: bool
@@ -72,13 +72,13 @@ def net(layout: Layout, changes: pa.Table) -> Net:
 
 
 def keys_of(rows: pa.ChunkedArray, key: Sequence[int]) -> list[Key]:
-    """The key of each row, as a text or a tuple of texts; None where there is no row."""
+    """The key of each row, as a text or a tuple of texts; None for a null row."""
     columns = [pc.list_element(rows, index).to_pylist() for index in key]
     return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
 def cells(rows: pa.ChunkedArray, indices: Sequence[int], width: int, columns: Collection[int]) -> list[pa.Array]:
-    """The rows at these places, as one text array a column; of NULLs for all but these columns."""
+    """The rows at these indices, as one text array for each column; NULLs for all columns but `columns`."""
     flat = taken(rows.combine_chunks(), np.array(indices, np.int64)).flatten()
     starts = np.arange(len(indices)) * width
     nothing = pa.nulls(len(indices), pa.string())
@@ -172,9 +172,9 @@ class Transaction:
     """Rows on their way within one transaction, at whose end no two bear one key any more.
 
     Attributes:
-        emptied: the place of its last TRUNCATE.
-        put_there: of each key the places of rows that came to it and are there.
-        taken: of each key the place at which a row went that had not come to it.
+        emptied: the index of its last TRUNCATE.
+        put_there: for each key the indices of changes whose new rows have it still.
+        taken: for each key the index of the change that removed the row from before the transaction.
     """
 
     def __init__(self, news: pa.Array, olds: pa.Array) -> None:

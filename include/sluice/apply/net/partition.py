@@ -1,7 +1,7 @@
-"""Changes of one table told apart by their keys, so that what becomes of them is found out for some keys at a time.
+"""Changes of one table partitioned by the hash of their keys, so that a net effect is computed for some keys at a time.
 
-What becomes of a key is told by the changes of that key alone. A change that moves a row is of two keys, so updates are
-taken for what they are to the keys: a delete of the old row and an insert of the new one.
+The net effect on a key depends on the changes of that key alone. A change of the key concerns two keys, so each update
+is split into a delete of the old row and an insert of the new one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sluice.model.layout import Layout
 
 
 def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]:
-    """Changes of rows by the hash of their keys, as so many tables of inserts and deletes, each in the same order.
+    """Partition changes by the hash of their keys into `count` tables of inserts and deletes, each in the same order.
 
-    Updates without their old images, which leave the key as it is, stay updates. Rows without a key are told by all
-    that is compared of them. Columns as in `CHANGES`, in and out.
+    Updates without an old image, which keep the key, stay updates. Without a key, all columns that are not generated
+    are the key. Columns as in `CHANGES`, in and out.
     """
     key = layout.key or [index for index, column in enumerate(layout.columns) if not column.generated]
     sides, moments, buckets = [], [], []
@@ -44,14 +44,14 @@ def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]
 
 
 def essential(layout: Layout, changes: pa.Table) -> pa.Table:
-    """Those of divided changes that say what becomes of each key; with what follows them the net effect is the same."""
+    """The subset of partitioned changes with the same net effect, also together with later changes."""
     if not layout.key:
         return changes
     return taken(changes, _by_image(layout, changes) if layout.deferrable else _by_key(layout, changes))
 
 
 def _by_key(layout: Layout, changes: pa.Table) -> Numbers:
-    """The first and the last change of each."""
+    """Indices of the first and the last change of each key."""
     new, old = numbered(changes, layout.key)
     keys = np.where(changes["new"].is_valid().to_numpy(), new, old)
     _, first = np.unique(keys, return_index=True)
@@ -60,7 +60,7 @@ def _by_key(layout: Layout, changes: pa.Table) -> Numbers:
 
 
 def _by_image(layout: Layout, changes: pa.Table) -> Numbers:
-    """Which row went, and which ones came and are there."""
+    """Indices of changes that removed a row from before, and of those whose new rows exist at the end."""
     indices: list[int] = []
     for rows in transactions(changes, *(keys_of(changes[side], layout.key) for side in ("new", "old"))):
         if rows.emptied is not None:

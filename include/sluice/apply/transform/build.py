@@ -1,4 +1,4 @@
-"""What the configuration says of a table -> the shape of its rows: which rows, which columns, computed and masked."""
+"""Builds the transform of a table from its configuration: row filter, computed and masked columns."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _REDACTED = "***"
 def shaped(
     entry: SlaveTable, style: Stylesheet | None, layout: Layout, names: Mapping[str, str], salt: bytes
 ) -> tuple[Layout, RowTransform]:
-    """The rows that a slave sees of a table, still under the master's name, and the shape that makes them.
+    """The layout of a table in the slave's view, still under the master's name, and the transform that makes its rows.
 
     Args:
-        style: what its messages pass.
+        style: the stylesheet that the slave's messages pass.
         layout: the master's.
         names: the columns that the slave gets, each with its name there.
-        salt: what hashes are made with.
+        salt: the key of hashes.
 
     Raises:
-        ConfigError: SLC-163, what is said does not go with the table's columns; SLC-161, the stylesheet or the plugin
+        ConfigError: SLC-163, an expression does not fit the table's columns; SLC-161, the stylesheet or the plugin
             does not.
     """
     shapes: list[RowTransform] = []
@@ -70,7 +70,7 @@ def _row_expression(text: str) -> Expression:
 def _columned(
     entry: SlaveTable, layout: Layout, names: Mapping[str, str], salt: bytes
 ) -> tuple[ColumnTransform, tuple[int, ...]]:
-    """The columns, and the key: without one of its columns as it is, or hashed, the table has none."""
+    """The columns, and the key, which is empty unless all its columns are copied or hashed."""
     made: list[tuple[Column, Texts]] = []
     kept: dict[int, int] = {}
     for index, column in enumerate(layout.columns):
@@ -99,7 +99,7 @@ def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:
 
 
 def _masked(layout: Layout, index: int, name: str, mask: str | None, salt: bytes) -> tuple[Column, Texts]:
-    """A column without what it tells. NULL stays NULL, but beneath a constant."""
+    """A masked column. NULL stays NULL, except with a constant."""
     column, given = layout.columns[index], copied(index)
     if mask == HASH:
         return replace(column, name=name, type="text", generated=False), lambda rows: hashed(given(rows), salt)
@@ -123,13 +123,13 @@ def hashed(texts: pa.StringArray, salt: bytes) -> pa.StringArray:
 
 
 def _fitting(text: str, type_: str) -> str:
-    """As much of it as a text of this type may be long."""
+    """The text, cut to the length of its type."""
     width = re.search(r"\((\d+)\)", type_)
     return text[: int(width[1])] if width else text
 
 
 def sound(table: TableName, setting: str, read: Callable[[], _T]) -> _T:
-    """What is read of a place of the configuration. Raises ConfigError SLC-163 instead of a Fault."""
+    """Read a setting of a table. Raises ConfigError SLC-163 instead of a Fault."""
     try:
         return read()
     except Fault as fault:

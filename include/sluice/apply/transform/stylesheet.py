@@ -78,7 +78,7 @@ class Styled:
             yield _spelled(values, self._made, BOOLEAN_LETTERS)
 
     def _expect(self, attributes: Mapping[str, str | None], action: Action) -> None:
-        """What stands elsewhere in the configuration is not the stylesheet's to say."""
+        """Check that the stylesheet changed no attribute that another setting determines."""
         for name, value in {**self._attributes, "action": action.name}.items():
             if attributes.get(name, value) != value:
                 raise ValueError(f"it says another {name} than {value}, which is not for a stylesheet to say")

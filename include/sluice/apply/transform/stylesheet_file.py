@@ -14,11 +14,11 @@ from sluice.model.stylesheet import Stylesheet
 
 
 def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> Stylesheet | None:
-    """The one that the messages of a replication pass; None, with a warning in the log, where there is none.
+    """The stylesheet that the messages of a replication pass; None, with a warning in the log, if there is no file.
 
     Args:
-        prefix: the source's.
-        version: the one that the source's messages have.
+        prefix: the source's prefix.
+        version: the version in the source's messages.
 
     Raises:
         ConfigError: SLC-165, it cannot be read, or the one that is named is not there.

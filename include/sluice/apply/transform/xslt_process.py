@@ -1,4 +1,4 @@
-"""A process of its own in which a stylesheet runs, since it is a program that somebody else wrote.
+"""A separate process that runs a stylesheet, since that is a program of others.
 
 Both ends of the pipe are here. The process gets documents and gives documents back, a line of JSON for many. It can
 open no file and no connection (it may have no more descriptors than the three that it begins with), gets only so much
@@ -41,7 +41,7 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
 
     def made(self, documents: Sequence[str]) -> Iterator[str]:
-        """What the stylesheet makes of each document; empty where it makes nothing.
+        """Transform each document; the result is empty if the stylesheet outputs nothing.
 
         Raises:
             ValueError: it is no stylesheet, wants a file, or fails for one of them.
