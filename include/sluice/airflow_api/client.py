@@ -19,12 +19,12 @@ _MOST_IDS = 100
 
 
 def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
-    """What Airflow's REST API is sent to begin a run of this id."""
+    """The body of a request for a DAG run with this id."""
     return {"dag_run_id": run, "logical_date": None, "conf": dict(conf)}
 
 
 def detail(error: urllib.error.HTTPError) -> str:
-    """What Airflow says of a call that it refused."""
+    """The reason that Airflow gives for a refused call."""
     try:
         text = json.load(error)["detail"]
     except (ValueError, KeyError, TypeError):

@@ -159,7 +159,7 @@ class Dags:
 
 
 def _choices(dag: str, params: Mapping[str, Any]) -> str:
-    """What may be chosen of a DAG's form, as a HINT."""
+    """The parameters of a DAG's form, as a HINT."""
     typed = f"nothing was changed; type {shell.sluice('trigger', dag)} NAME=VALUE ..., with these names: "
     named = ", ".join(f"{name}{_offered(param['schema'])}" for name, param in params.items())
     return f"{typed}{named}. A list is written as one,other"

@@ -22,7 +22,7 @@ _NOTE_CHARS = 1_000
 
 
 class Runs:
-    """What Airflow knows of runs. Without Airflow nobody knows anything.
+    """DAG runs in Airflow. Without Airflow there are none.
 
     Args:
         dag_id: the id of a DAG by its name, such as `sluice.config.configuration.Config.dag_id`.

@@ -10,7 +10,7 @@ from sluice.store.engine import Store
 
 
 def paused_by(store: Store, pair: Pair, switch: PauseSwitch) -> str | None:
-    """Who paused the drain; "somebody" if Airflow does not tell. None if nobody did, or a terminal error was it."""
+    """Who paused the drain; "somebody" if unknown; None if it is not paused, or a terminal error paused it."""
     if switch.unpaused():
         return None
     holds = replications.holds(store, pair)

@@ -23,7 +23,7 @@ from sluice.store.rejected_changes import KeptChange
 
 
 def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int, int]:
-    """Carry out what was rejected, in its order and in one transaction, whatever the rows are now.
+    """Apply rejected changes in order and in one transaction, whatever the rows are now.
 
     Args:
         numbers: which ones; all if none are named.

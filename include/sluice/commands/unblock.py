@@ -1,4 +1,4 @@
-"""What a person decides about a slave that does not go on: commands that the shell, a DAG and a page call alike."""
+"""Commands for a slave that is blocked, called by the shell, a DAG and a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What slaves' columns would lose: looked for before anything is touched, told, and allowed by people (R7).
+"""Column losses of slaves: found before anything is changed, reported, and allowed by people (R7).
 
 What is allowed is a cast like those that the configuration may have, for the initial update, the stream and comparisons
 alike. It is forgotten as soon as nothing would be lost any more, or something else.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[Loss]:
-    """What the slave's columns would lose by the configuration alone.
+    """The losses of a slave's columns by the configuration alone, including those that were allowed.
 
     Args:
         partly: only some tables, or keys of them, are filled; by default as in its newest update.
@@ -51,7 +51,7 @@ def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[L
 def expect_none(
     context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
 ) -> None:
-    """See that the slave's columns lose nothing of these of the master but what somebody allowed; see `found`.
+    """Check that a slave's columns lose nothing of these columns, except allowed losses; see `found`.
 
     Raises:
         SluiceError: SLC-220, with what nobody did, and where the report is.
@@ -74,8 +74,8 @@ def look(context: Context, pair: Pair) -> None:
 
 
 def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
-    """What people are asked, as a page shows it: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and
-    `shown`, by which an answer is known to be about it; see `found`.
+    """The question to people: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and `shown`, a hash by which
+    an answer refers to it; see `found`.
 
     Raises:
         SluiceError: SLC-221, there is nothing to be asked.
@@ -92,7 +92,7 @@ def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[s
 
 
 def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | None = None) -> dict[str, object]:
-    """Allow what somebody was shown; see `found`.
+    """Allow the losses that were shown; see `found`.
 
     Args:
         asked: the `shown` of what was shown.

@@ -106,7 +106,7 @@ def dump(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be dumped, and how; see `dump`.
+    """The arguments of a dump; see `dump`.
 
     Attributes:
         stages: the watched tables, in the order in which they are loaded.
@@ -130,7 +130,7 @@ class _Asked:
 
     @property
     def choices(self) -> dict[str, object]:
-        """What of this is a choice of the form, which another run is asked for with."""
+        """The choices of the form, for a request of another run."""
         return UpdateChoices(self.mode, store=self.store, resume=self.resume).as_asked
 
     @cached_property
@@ -145,7 +145,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Filled:
-    """What came of it.
+    """The result: rows, and errors by slave.
 
     Attributes:
         failed: what went wrong with slaves.

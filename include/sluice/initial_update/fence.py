@@ -1,4 +1,4 @@
-"""Keeping whoever still writes to a slave from it (R6)."""
+"""Fences earlier jobs out of a slave (R6)."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
 
 
 def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
-    """What people are asked; see `sluice.initial_update.column_losses.shown`.
+    """The question to people; see `sluice.initial_update.column_losses.shown`.
 
     Args:
         update: the one that was refused, if they are asked because of that.
@@ -51,7 +51,7 @@ def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
 
 
 def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -> dict[str, object]:
-    """Allow what somebody was shown, see `column_losses.allow`; `next` is the run that follows, or a command.
+    """Allow the losses that were shown, see `column_losses.allow`; `next` is the run that follows, or a command.
 
     Args:
         update: the one that was refused, which runs again unless the slave has had another one since.

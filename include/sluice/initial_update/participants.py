@@ -22,8 +22,11 @@ Leased = tuple[Pair, Lease]
 
 
 def acquire_leases(context: Context, source: str, slaves: Sequence[str]) -> tuple[int, list[Leased]]:
-    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump; the number
-    of their update."""
+    """Acquire the leases of the slaves that wait for this run, which fences out earlier attempts at this dump.
+
+    Returns:
+        the number of their update, and the slaves with their leases.
+    """
     waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
     leased = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
     # Whoever begins another update from here on has a later epoch.
@@ -87,8 +90,8 @@ def _restarted(store: Store, pair: Pair, position: Position, update: int) -> boo
 
 
 def unfit(context: Context, leased: Sequence[Leased]) -> dict[str, SluiceError]:
-    """Which slaves cannot be filled, and why, before anything of them is touched: columns would lose what nobody
-    allowed, or a master what is wiped out; or what they are to see cannot be read, or they are to see nothing more."""
+    """The slaves that cannot be filled, with the errors, before anything is changed: losses that are not allowed, a
+    `wipe_out` of a master, tables that cannot be read, or no tables at all."""
     return {pair.slave: error for pair, _ in leased if (error := _unfit(context, pair))}
 
 
@@ -104,7 +107,7 @@ def _unfit(context: Context, pair: Pair) -> SluiceError | None:
 
 
 def _waiting(store: Store, pairs: Sequence[Pair]) -> dict[Pair, int]:
-    """Those of these that are in an update of this run, with its number."""
+    """The slaves with an update of this run, and its number."""
     known = [replications.get(store, pair) for pair in pairs]
     ours = (one for one in known if one.status is Status.INITIAL and updates.ours(store, one))
     return {one.pair: one.update_id or 0 for one in ours}

@@ -1,4 +1,4 @@
-"""What an initial update needs, looked at before anything is changed: by `inhibit`, and by `./sluice check`.
+"""Checks the requirements of an initial update before anything is changed: for `inhibit`, and for `./sluice check`.
 
 Nothing is written. What is seen may change until slaves are filled, so `dump` looks again.
 """
@@ -42,7 +42,7 @@ from sluice.vendors.protocol.slave import SlaveDatabase
 
 @dataclass(frozen=True)
 class UpdateChoices:
-    """How slaves are to be filled, as somebody chose it; see `sluice.initial_update.inhibit`.
+    """The choices of an initial update; see `sluice.initial_update.inhibit`.
 
     Attributes:
         tables: those that are filled, if these are not all.
@@ -63,7 +63,7 @@ class UpdateChoices:
 
     @property
     def as_asked(self) -> dict[str, object]:
-        """What of this is a choice of the form, which another run is asked for with, beside tables and keys."""
+        """The choices of the form besides tables and keys, for a request of another run."""
         mode = "" if self.mode == SNAPSHOT else self.mode
         choices = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
         return {name: choice for name, choice in choices.items() if choice}
@@ -71,7 +71,7 @@ class UpdateChoices:
 
 @dataclass(frozen=True)
 class MasterTables:
-    """What a source has of the tables that are watched there and exist, by what they are called today.
+    """The watched tables of a source that exist, by their current names.
 
     Attributes:
         without_old: those whose updates say nothing of what a row was if its key stayed.

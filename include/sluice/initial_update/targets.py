@@ -1,4 +1,4 @@
-"""Where an initial update goes: to slaves, each under its fence, or into directories for them."""
+"""The targets of an initial update: slaves, each under its fence, or directories for them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def directories(
 def _left(
     settings: OutgoingFiles, pairs: Sequence[Pair], shared: Sequence[Sequence[Destination]], *, resume: bool
 ) -> dict[str, InterruptedDump]:
-    """What dumps for these slaves have left, by the first slave that it is for; what nobody goes on with is removed."""
+    """Interrupted dumps for these slaves, by their first slave; those that are not resumed are removed."""
     found: dict[str, InterruptedDump] = {}
     firsts, packing = {group[0].pair.slave for group in shared}, packing_of(settings)
     try:
@@ -142,7 +142,7 @@ def _merging(context: Context, pair: Pair, tables: Sequence[TableDefinition]) ->
 
 
 def plan_of(context: Context, pair: Pair, epoch: int, stored: StoredTables | None = None) -> SlaveLoad:
-    """A slave, or a directory for it, as tasks are told of it; its views are still to come."""
+    """The description of a slave, or of a directory for it, for tasks; its views are added later."""
     slave = context.config.slave(pair.slave)
     return SlaveLoad(
         pair.slave,

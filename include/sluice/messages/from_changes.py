@@ -26,7 +26,7 @@ Value = Callable[[str], Cell]
 
 @dataclass(frozen=True)
 class Labels:
-    """What every message of a source says of it.
+    """The attributes that all messages of a source have.
 
     Attributes:
         collected: transactions go into one message until it has so many rows; 0: each into its own.
@@ -169,14 +169,14 @@ class _Table:
 
 
 def _issued(text: str) -> dict[str, str]:
-    """What Table 5.4 of the guide says of a statement."""
+    """The attributes of a statement (Table 5.4 of the guide)."""
     issued = Statement.from_json(text)
     numbers = {"statementId": str(issued.id), "maxEntries": str(issued.max_rows)}
     return {"schema": issued.schema, **numbers, "statement": issued.sql}
 
 
 def column_names(done: TableChange, table: DefinedTable) -> Iterator[ColumnName]:
-    """What a message says of the columns of a table, and of their names before, if that changed them."""
+    """The descriptions of a table's columns in a message, with their old names if they were renamed."""
     earlier = {column.number: column.name for column in done.before.columns} if done.before and done.after else {}
     for position, column in enumerate(table.columns, start=1):
         before = earlier.get(column.number, column.name)

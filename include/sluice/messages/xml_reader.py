@@ -27,7 +27,7 @@ _LEAVES = {"command", "ident", "colname", "col", "attr"}
 
 
 def parse(document: str | bytes) -> Message:
-    """The one message of a document. Raises ValueError if it is anything else."""
+    """Parse a document with one message. Raises ValueError for anything else."""
     text = document.encode() if isinstance(document, str) else document
     found = list(read([text]))
     if [isinstance(one, Description) for one in found[:1]] != [True]:
@@ -54,7 +54,7 @@ def read(chunks: Iterable[bytes]) -> Iterator[Description | Row]:
 
 @dataclass
 class _Hand:
-    """What was read of the description or the row that is under way."""
+    """The state of the description or the row that is being read."""
 
     described: bool = False
     texts: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Issuing a statement: one function for the shell, and for whatever else may call it."""
+"""Issues a broadcast statement on a master."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Attempt:
         self._traced = TransactionRef(number)
 
     def commits(self, done: Statement, traced: TransactionRef) -> None:
-        """Nothing but the commit is missing; until here an error rolls back for sure."""
+        """Record that the commit comes next; until here an error rolls back for certain."""
         statement_results.committing(self._context.store, done, traced)
         self._done, self._traced = done, traced
 
@@ -80,7 +80,7 @@ class _Attempt:
         return self._done
 
     def failed(self, error: SluiceError) -> None:
-        """Record that the master has not executed it, and raise why; or return if it has, although an error said no."""
+        """Record that the master has not executed it, and raise the error; or return if it was committed."""
         if self._done is None and not isinstance(error, TransientError):
             statement_results.refused(self._context.store, self._number, error.fact)
             raise error
@@ -101,7 +101,7 @@ class _Attempt:
             ) from error
 
     def _found_out(self, error: SluiceError) -> TransactionOutcome:
-        """What became of a commit that was asked for; the master may need a moment to answer again."""
+        """The outcome of a commit that was sent; the master may need a moment to answer again."""
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -135,7 +135,7 @@ def resolve(context: Context, source: str) -> None:
 
 
 def shown(context: Context, source: str, number: int, patience_s: float) -> Sequence[NodeAnswer]:
-    """What every node answered to a statement that was issued before, the master first.
+    """The answers of all nodes to a statement that was issued before, the master first.
 
     Raises:
         SluiceError: SLC-111, there is no such statement of this source.
@@ -152,7 +152,7 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
 
 
 def awaited(context: Context, number: int, patience_s: float) -> Sequence[NodeAnswer]:
-    """What every node answered, the master first; waits for all of them, so long and no longer."""
+    """The answers of all nodes, the master first; waits for them up to `patience_s` seconds."""
     end = time.monotonic() + patience_s
     while True:
         found = statement_results.answers(context.store, number)

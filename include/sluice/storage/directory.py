@@ -73,7 +73,7 @@ class Directory:
 
     @property
     def url(self) -> str:
-        """All of it, for people."""
+        """The URL or path, for people."""
         path, mark, options = self.root.partition("?")
         return f"{'/'.join([path.rstrip('/') if self.steps else path, *self.steps])}{mark}{options}"
 

@@ -1,4 +1,4 @@
-"""A directory of this machine that nobody is led out of: each step below its root is a directory, and no link to one.
+"""A local directory that is opened without following symbolic links, step by step below its root.
 
 What is made in it is ours alone: directories have the mode 0700, files 0600.
 """

@@ -20,7 +20,7 @@ from sluice.store.tables import for_pair, question
 
 
 def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> None:
-    """Keep a question; whatever became of it before, the slave stands in front of that command now."""
+    """Record a question; an earlier answer is void, since the slave is blocked by that command now."""
     values = {"source": pair.source, "slave": pair.slave, "key": asking.key, "ordinal": asking.ordinal}
     row: dict[str, object] = {"action": asking.action, "table": asking.table, "text": asking.text, "state": state}
     row |= {"doubts": list(asking.doubts)}
@@ -35,7 +35,7 @@ def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> 
 
 
 def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
-    """A question that nobody has decided, as a page shows it: `subject`, and `body` in Markdown.
+    """An open question for a page: `subject`, and `body` in Markdown.
 
     Raises:
         SluiceError: SLC-172, nobody asks for it any more.

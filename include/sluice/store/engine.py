@@ -64,7 +64,7 @@ class Store:
 
     @cached_property
     def id(self) -> str:
-        """Which store this is; a restored one is the same."""
+        """The id of this store; a restored store keeps it."""
         with self.begin() as connection:
             return str(connection.execute(select(identity.c.id)).scalar_one())
 
@@ -73,7 +73,7 @@ class Store:
         return psycopg.connect(autocommit=True, **self._how)
 
     def remarks(self) -> list[str]:
-        """What is unsafe about the way to the store. Raises psycopg.Error."""
+        """Warnings about the transport to the store. Raises psycopg.Error."""
         with self.session() as session:
             return remarks(session)
 

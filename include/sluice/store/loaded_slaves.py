@@ -1,4 +1,4 @@
-"""Which slaves have all that an initial update brings: a try that comes later leaves them alone, and ends."""
+"""Slaves that an initial update has loaded completely, so that a later try leaves them out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sluice.store.tables import initial_update, lease
 
 
 def note(store: Store, number: int, slave: str, held: Lease, what: str) -> None:
-    """A slave has all of it, unless somebody took over, who may have emptied it by now.
+    """Record that a slave is loaded, unless another job took over and may have emptied it.
 
     Args:
         what: it has; see `sluice.initial_update.start_stream`.

@@ -1,4 +1,4 @@
-"""Being told of a new segment by the transaction that lists it, instead of looking for one again and again.
+"""Notifications of new segments (LISTEN and NOTIFY), instead of polling.
 
 It only ends a wait early: whoever is not told, since a pooler or a server that is gone is between, looks later.
 """

@@ -1,4 +1,4 @@
-"""Changes that a slave did not carry out: kept with their values, until somebody has them carried out or dropped."""
+"""Rejected changes of a slave: kept with their values until an administrator retries or drops them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class KeptChange:
 def keep(
     store: Store, pair: Pair, changes: Iterable[RejectedChange], removed: str = "", who: str | None = None
 ) -> None:
-    """Keep what a slave did not carry out; once, however often it is told.
+    """Store rejected changes; each is stored once, also if it is reported again.
 
     Args:
         removed: what somebody removes with it, for the audit trail; and `who` that is, if not this run or person.
@@ -69,7 +69,7 @@ def keep_in(connection: Connection, pair: Pair, changes: Iterable[RejectedChange
 
 
 def kept(store: Store, pair: Pair) -> list[KeptChange]:
-    """What is kept of a slave, in the order of the stream."""
+    """The rejected changes of a slave, in the order of the stream."""
     with store.begin() as connection:
         return _kept(connection, select(rejected), pair)
 
@@ -84,8 +84,8 @@ def drop(store: Store, pair: Pair, numbers: Sequence[int]) -> int:
 def chosen(
     store: Store, pair: Pair, numbers: Sequence[int], done: str
 ) -> Iterator[tuple[list[KeptChange], list[KeptChange]]]:
-    """Those that are named, and all that are kept; the former are forgotten when the block ends well. Who else wants to
-    deal with them waits for it."""
+    """The chosen rejected changes, and all of them; the chosen ones are deleted if the block succeeds. They are locked
+    until then."""
     with store.begin() as connection:
         everything = _kept(connection, select(rejected).with_for_update(), pair)
         if unknown := set(numbers) - {one.id for one in everything}:

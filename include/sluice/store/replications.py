@@ -61,7 +61,7 @@ class ReplicationState:
 
 @dataclass(frozen=True)
 class HoldNote:
-    """Who shut a gate, why, and since when."""
+    """A hold of a gate: who shut it, why, and since when."""
 
     kind: Hold
     actor: str
@@ -70,7 +70,7 @@ class HoldNote:
 
 
 def actor() -> str:
-    """Who acts: the DAG run a job belongs to, or the person at the shell."""
+    """The actor for the audit log: the DAG run of a job, or the user of the shell."""
     return os.environ.get("SLUICE_RUN") or os.environ.get("USER") or "sluice"
 
 
@@ -107,7 +107,7 @@ def happened(
     who: str | None = None,
     also: Callable[[Connection], None] = lambda _: None,
 ) -> bool:
-    """Let an event happen to an update, unless that is over: whoever was later than others has nothing to say.
+    """Apply an event to an update, unless that is over: late jobs change nothing.
 
     Args:
         also: done in the same transaction.
@@ -174,7 +174,7 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
 
 
 def asked(row: Row[tuple[object, ...]]) -> DdlQuestion:
-    """What a row of `question` asks."""
+    """The question of a row of `question`."""
     return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text, tuple(row.doubts))
 
 
@@ -310,7 +310,7 @@ def _after(pair: Pair, before: Status, event: Event) -> Status:
 
 
 def behind(store: Store, pair: Pair) -> tuple[int, float]:
-    """How many transactions of the log a slave lacks, and the age of the oldest of them in seconds."""
+    """The holdback of a slave: the number of transactions, and the age of the oldest in seconds."""
     ordinal = get(store, pair).position.ordinal
     ahead = (
         select(

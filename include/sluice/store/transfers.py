@@ -71,19 +71,19 @@ def begin(store: Store, waiting: Transfer) -> None:
 
 
 def awaited(store: Store, pair: Pair) -> Transfer | None:
-    """What a slave waits for; nothing if its update was given up since, or another one was begun."""
+    """The transfer that a slave waits for; None if its update was cancelled, or another one was begun."""
     found = pending(store, pair)
     return found if found and not found.is_in else None
 
 
 def loaded(store: Store, pair: Pair) -> Transfer | None:
-    """What is in, all of it, while the slave's gate is still shut."""
+    """The transfer that is loaded completely while the slave's gate is still shut."""
     found = pending(store, pair)
     return found if found and found.is_in else None
 
 
 def pending(store: Store, pair: Pair) -> Transfer | None:
-    """What is to come, or in already, before the gate of a slave opens: see `awaited`, `loaded`."""
+    """The transfer before the gate of a slave opens, awaited or loaded: see `awaited`, `loaded`."""
     with store.begin() as connection:
         row = connection.execute(select(transfer).where(for_pair(transfer, pair))).one_or_none()
     known = replications.get(store, pair)
@@ -100,7 +100,7 @@ def loading(store: Store, loaded: Transfer, epoch: int) -> None:
 
 
 def load_ended_in(connection: Connection, ended: Transfer, rows: int) -> None:
-    """All of it is in: the slave waits for its gate alone. In the caller's transaction."""
+    """Record a complete load, in the caller's transaction; the slave waits for its gate only."""
     which = (for_pair(transfer, ended.pair), transfer.c.update_id == ended.update)
     connection.execute(transfer.update().where(*which).values(rows=rows))
 

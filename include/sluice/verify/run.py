@@ -39,7 +39,7 @@ CompareAll = Callable[[list[Comparison]], list[Difference]]
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """What to compare: all watched tables if none is named; `percent` of the keys.
+    """The scope of a comparison: all watched tables if none is named; `percent` of the keys.
 
     Attributes:
         initial: an initial update is to end with it.
@@ -257,7 +257,7 @@ def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None
 def _differences(
     compare_all: CompareAll, jobs: list[Comparison], late: dict[str, SluiceError]
 ) -> list[tuple[Comparison, Difference]]:
-    """What was found; a slave that cannot be read keeps nobody else from being compared (R8)."""
+    """The differences; an unreadable slave does not stop the comparison of others (R8)."""
     if not jobs:
         return []
     try:

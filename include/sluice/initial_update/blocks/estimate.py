@@ -1,4 +1,4 @@
-"""How far a load in blocks is: nobody counts what is to come, but the master's planner has an idea of it."""
+"""Estimates the rest of a load in blocks by the row counts of the master's planner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sluice.vendors.registry import master
 
 
 class RemainingEstimate:
-    """What is left of the ranges of one slave, since whoever loads now began."""
+    """The rest of the key ranges of one slave, since the current job began."""
 
     def __init__(self, context: Context, source: str) -> None:
         self._context = context
@@ -48,7 +48,7 @@ class RemainingEstimate:
             self._first = Done(bytes_left, *_counted(ranges))
 
     def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> LoadProgress:
-        """How far they were when they were looked at."""
+        """The progress at the last look."""
         chunks, rows = _counted(ranges)
         if self._first is None:
             return LoadProgress(len(ranges), chunks, rows, waits=waits)

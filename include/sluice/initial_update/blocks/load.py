@@ -125,7 +125,7 @@ class _Loading:
 
     @property
     def progress(self) -> LoadProgress:
-        """How far it is; its rate is that of this run."""
+        """The progress; the rate is that of this run."""
         return self._ahead.progress(self.ranges, self._waits or None)
 
     def round(self) -> bool:
@@ -162,7 +162,7 @@ class _Loading:
         return any(not one.error for one in done)
 
     def finish(self) -> None:
-        """All of it is in: let the slave end what waited for that.
+        """Finish a slave whose ranges are all loaded.
 
         Raises:
             TransientError: the slave cannot be asked, or does not let us.
@@ -196,7 +196,7 @@ class _Loading:
         return known.status is Status.TRANSITION and known.update_id == self.update
 
     def _kept(self) -> bool:
-        """Whether something keeps it from its next blocks, which is told."""
+        """Whether the slave has to wait with its next blocks; the reason is reported."""
         if (why := self._waits_for()) != self._waits:
             if bool(why) != bool(self._waits):
                 event("waits" if why else "goes on", slave=self.pair.slave, **({"why": why} if why else {}))

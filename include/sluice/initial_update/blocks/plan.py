@@ -1,4 +1,4 @@
-"""What slaves get in blocks once their stream goes on (R10): planned, written down on them, and gone on with."""
+"""Plans of loads in blocks while the stream goes on (R10): made, recorded on the slaves, and resumed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sluice.vendors.registry import online
 
 
 class BlockPlan:
-    """What slaves get in blocks, once their stream goes on.
+    """The key ranges that slaves get in blocks while their stream goes on.
 
     Attributes:
         tables: those that are watched, and not to be copied out of one snapshot; or those of the ranges of keys.
@@ -135,7 +135,7 @@ class BlockPlan:
         return [one for one in ready if one.name not in going_on], [one for one in ready if one.name in going_on]
 
     def _goes_on(self, target: LoadTarget, update: int) -> bool:
-        """Take over the ranges that an update left, if its slave's stream lacks nothing since."""
+        """Resume the ranges of an earlier update, if the slave has all changes since then."""
         (pair,) = target.pairs
         target.tables.begin()
         seen = self._seen(pair)
@@ -219,7 +219,7 @@ def replace_keys(
 def planned(
     context: Context, source: str, keys: Sequence[KeyInterval], tables: Collection[TableName] = ()
 ) -> Iterator[tuple[BlockPlan, DumpSnapshot]]:
-    """What slaves get in blocks of ranges of keys, or of whole tables, and the snapshot that it is planned by.
+    """Plan blocks of key ranges or of whole tables; yields the plan, and the snapshot that it is based on.
 
     Raises:
         SluiceError: SLC-224, these are no keys.

@@ -1,4 +1,4 @@
-"""Whose turn it is of the ranges that are loaded block by block."""
+"""The order in which key ranges get their next blocks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the log says of the time between two snapshots: of which tables it says all, and how they are brought to the
-second one (R5)."""
+"""Catches up tables with rows of several snapshots: tells for which the log is complete, and replays it to the last
+snapshot (R5)."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ def with_complete_log(
 
 
 def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
-    """Bring tables of a slave, which have rows of some time between, to what the last snapshot shows. The log has all
-    of it.
+    """Replay the log on tables of a slave with rows of several snapshots, up to the last snapshot.
 
     Raises:
         SluiceError: SLC-079, a command of that time may have changed rows; SLC-042, the log was trimmed.
@@ -67,8 +66,7 @@ def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
 
 
 def expect_replayable(context: Context, source: str, overlap: Overlap) -> Overlap:
-    """See that the log, which has all of it, can be carried out later, where the rows are brought to; with where it
-    ends.
+    """Check that the log of an overlap can be replayed later on the slave; returns the overlap with its end.
 
     Raises:
         SluiceError: SLC-079, a command of that time may have changed rows.
@@ -83,7 +81,7 @@ def expect_replayable(context: Context, source: str, overlap: Overlap) -> Overla
 
 
 def await_published(source: str, last: DumpSnapshot) -> None:
-    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-084, nobody publishes."""
+    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-084, no publisher runs."""
     deadline = time.monotonic() + PATIENCE_S
     while not last.published():
         if time.monotonic() > deadline:

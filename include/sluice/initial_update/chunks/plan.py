@@ -1,4 +1,4 @@
-"""What a dump copies: tables, cut into chunks of physical ranges that together are every row of the snapshot once."""
+"""The plan of a dump: tables cut into chunks of physical ranges, which have each row of the snapshot exactly once."""
 
 from __future__ import annotations
 

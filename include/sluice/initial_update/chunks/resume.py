@@ -34,7 +34,7 @@ from sluice.vendors.protocol.read import Chunk
 
 @dataclass(frozen=True)
 class LoadedTables:
-    """What stays on a slave: these tables, with the pieces of them that are in and how many rows each has.
+    """The tables that stay on a slave, with their loaded chunks and the row count of each.
 
     Attributes:
         cuts: all pieces of these tables.
@@ -114,7 +114,7 @@ class Resumption:
         self._stay: dict[str, LoadedTables] = {}
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work on a slave, and see what may stay there."""
+        """Fence out earlier jobs on a slave, and find out what may stay."""
         self._shapes[target.name] = self._shaped(target)
         found = target.tables.begin()
         stay = self._found(target, found) if self._wanted else LoadedTables()
@@ -127,7 +127,7 @@ class Resumption:
         self._stay[target.name] = stay
 
     def chunks(self) -> list[Chunk]:
-        """Those that are in somewhere come once more, for rows that were written since."""
+        """The chunks to copy; loaded ones are read again for rows that were written since."""
         return self._chunks
 
     @cached_property
@@ -179,7 +179,7 @@ class Resumption:
             bring(self._context, target, overlap)
 
     def lacking(self, target: LoadTarget) -> Collection[TableName]:
-        """Those of which nothing is loaded here."""
+        """The tables of which nothing is loaded on this target."""
         return self._later
 
     def _shaped(self, target: LoadTarget) -> dict[TableName, str]:
@@ -192,7 +192,7 @@ class Resumption:
         return found
 
     def _found(self, target: LoadTarget, found: Sequence[Expected]) -> LoadedTables:
-        """What is as it would be read now, but for the time, in tables that can have rows of several snapshots."""
+        """The loaded chunks with the shape of the current ones, in tables that can have rows of several snapshots."""
         shaped = self._shapes[target.name]
         known = [(ChunkId.from_json(one.part), one.rows) for one in found if one.part]
         existing = [

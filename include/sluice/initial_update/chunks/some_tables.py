@@ -72,7 +72,7 @@ class SomeTables(NoResume):
         self._at = at
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work, and deliver what comes before the point.
+        """Fence out earlier jobs, and drain the slave to the point.
 
         Raises:
             SluiceError: what stops a drain; SLC-091, the slave does not come to the point.
@@ -92,12 +92,12 @@ class SomeTables(NoResume):
         updates.expect_exact(self._context.store, self._update, self._tables, target.name)
 
     def lacking(self, target: LoadTarget) -> Collection[TableName]:
-        """Those that somebody had left out of the stream, and that are not filled here."""
+        """The skipped tables that this update does not fill."""
         (pair,) = target.pairs
         return blocked.left_out(self._context.store, pair).keys() - self._tables
 
     def chunks(self) -> Sequence[Chunk]:
-        """Those of the tables; whoever is to be filled is at the point by now."""
+        """The chunks of the tables; all targets are at the point by now."""
         self._at.end()
         return super().chunks()
 

@@ -1,4 +1,4 @@
-"""How pieces of what COPY gave stand in files: compressed, or as messages of XML; encrypted, where there is a key."""
+"""Encodes COPY data in files: compressed, or as XML messages; encrypted if there is a key."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Packing:
-    """What is made of pieces on their way into files, and undone on their way out.
+    """The encoding of COPY data into files, and the decoding.
 
     Attributes:
         form: also what the names of files end with.
@@ -60,11 +60,11 @@ class Packing:
     key_file: str | None = None
 
     def payload(self, max_bytes: int) -> int:
-        """How many bytes of a piece become at most so many of a file, before it is compressed."""
+        """The number of bytes of COPY data that need at most `max_bytes` in a file, before compression."""
         return max_bytes if self.form == "zst" else max(1, max_bytes * 2 // 3)
 
     def sink(self, file: Writable, name: str, description: Description) -> Sink:
-        """Where a piece is to be written, so that it stands in a file of that name.
+        """A sink that encodes COPY data into a file of that name.
 
         Args:
             description: of a message what stands before the piece.
@@ -106,7 +106,7 @@ class Packing:
         return _MAGIC + nonce + AESGCM(encryption_key(self.key_file)).encrypt(nonce, content, name.encode())
 
     def opened(self, content: bytes, name: str) -> bytes:
-        """What `closed` was given.
+        """The inverse of `closed`.
 
         Raises:
             SluiceError: SLC-192, it was encrypted with another key, or one of the two has none.
@@ -151,7 +151,7 @@ class _Whole:
 
 
 def message(table: TableName, chunk: int, piece: int, *, binary: bool) -> Description:
-    """What a message says of the piece that is in it."""
+    """The description of an XML message with COPY data."""
     form = "binary" if binary else "text"
     attributes = {"schema": table.schema, "tableName": table.table, "piece": str(piece), "format": form}
     return Description(DUMP, str(chunk), attributes=attributes)

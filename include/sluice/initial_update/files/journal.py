@@ -1,5 +1,5 @@
-"""What a dump into files writes down beside them while it is at work, so that another one goes on with those that are
-whole. Nothing of it is left once all is stored."""
+"""The journal of a dump into files, by which another dump resumes it with the complete files. It is deleted once
+everything is stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DONE = re.compile(r"^(\d+)\.(\d+)\.done$")
 
 
 class DumpPlan(BaseModel):
-    """What a try at a dump set out to store.
+    """The plan of one try of a dump.
 
     Attributes:
         slaves: those that it is for. Whoever has the leases of all of them is alone with it; none: nobody goes on.
@@ -43,7 +43,7 @@ class DumpPlan(BaseModel):
 
 
 class Journal:
-    """Those of one try.
+    """The notes of one try of a dump.
 
     Attributes:
         first: what its first chunk is called. Each try goes on counting where the one before has ended.
@@ -55,12 +55,12 @@ class Journal:
         self._packing = packing
 
     def begin(self, plan: DumpPlan) -> None:
-        """Write down what is to be stored; whoever is still at work on an earlier try writes nothing from here on."""
+        """Write the plan; jobs of earlier tries are fenced out from here on."""
         self._directory.make()
         self._write(self._plan(0), plan.model_dump_json().encode())
 
     def plan(self) -> DumpPlan:
-        """What is to be stored."""
+        """The plan of the try."""
         return DumpPlan.model_validate_json(self._read(self._plan(0)))
 
     def taken_over(self, chunks: int) -> bool:
@@ -68,7 +68,7 @@ class Journal:
         return self._directory.has(self._plan(chunks))
 
     def fence(self, chunks: int) -> None:
-        """See that nobody went on with this try (R6). Raises FencedError SLC-050."""
+        """Check that no other job resumed this try (R6). Raises FencedError SLC-050."""
         if self.taken_over(chunks):
             raise FencedError(50, f"another dump took over {self._directory.url}, and goes on with what is there")
 
@@ -82,7 +82,7 @@ class Journal:
         return {int(one[1]) - self.first: (one[0], int(one[2])) for one in found}
 
     def stored(self, note: str) -> StoredChunk:
-        """What a note says."""
+        """The stored chunk that a note describes."""
         return StoredChunk.model_validate_json(self._read(note))
 
     def remove(self) -> None:
@@ -110,11 +110,11 @@ class InterruptedDump:
 
     @property
     def next(self) -> int:
-        """What the first chunk of another try is called."""
+        """The number of the first chunk of another try."""
         return self.notes.first + len(self.plan.parts)
 
     def chunks(self) -> Iterator[tuple[str, str | None]]:
-        """What each chunk holds, or was to hold, with its note if it is in."""
+        """The identity of each planned chunk, with its note if it is stored."""
         yield from ((part, note) for note, part in self.plan.kept)
         done = self.notes.done()
         for number, part in enumerate(self.plan.parts):

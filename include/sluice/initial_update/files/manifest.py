@@ -1,4 +1,4 @@
-"""What a directory of initial data says of itself: its manifest, written last, and read as coming from a stranger."""
+"""The manifest of a directory of initial data: written last, and validated as untrusted input."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StoredChunk(_Part):
 
 
 class StoredOverlap(_Part):
-    """Tables whose chunks are of several snapshots, the first of which is told; the last is that of the dump.
+    """Tables with chunks of several snapshots: the first snapshot is stored here, the last one is that of the dump.
 
     Attributes:
         segment, ordinal: where the log ended before it.
@@ -110,12 +110,12 @@ class StoredDump(_Part):
 
     @property
     def position(self) -> Position:
-        """Where the log ended before the snapshot."""
+        """The end of the log before the snapshot."""
         return Position(self.segment, self.ordinal)
 
     @property
     def seen(self) -> Snapshot:
-        """What the dump saw."""
+        """The snapshot of the dump."""
         return Snapshot(self.snapshot)
 
     @property
@@ -147,7 +147,7 @@ class StoredDump(_Part):
 
 
 def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str, str]:
-    """What a slave sees of each table, as a hash: equal where that makes the same rows; empty if it does not get it."""
+    """A hash of the slave's view of each table: equal for views with the same rows; empty for excluded tables."""
     return {str(one.name): "" if mapper.excludes(one.name) else _hash(view(mapper, one.layout)) for one in tables}
 
 

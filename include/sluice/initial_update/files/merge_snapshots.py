@@ -27,7 +27,7 @@ class MergedSnapshots(NoResume):
         self._overlap = overlap
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work, and empty the tables, whose rows stay beside each other from here on.
+        """Fence out earlier jobs, and empty the tables; from here on rows of several snapshots stay in them.
 
         Raises:
             SluiceError: SLC-245, rows of several times cannot come into one of them.

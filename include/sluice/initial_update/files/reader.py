@@ -19,7 +19,7 @@ from sluice.vendors.protocol.tasks import FromFiles
 
 @contextmanager
 def retrieving(origin: FromFiles) -> Iterator[FilesReading]:
-    """The directory, if its manifest is the one that the job was told of."""
+    """Open the directory, if its manifest has the expected SHA-256."""
     directory = origin.directory
     content = directory.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:

@@ -29,7 +29,7 @@ from sluice.vendors.registry import master
 
 
 def expected(context: Context, source: str, slave: str) -> dict[str, object]:
-    """Where the files of a slave are to arrive: the directory, as this side sees it, and how many there will be.
+    """The directory in which the files of a slave have to arrive, and their number.
 
     None of them is looked for if all is loaded, and the slave's gate shut still.
 
@@ -110,7 +110,7 @@ def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
 
 
 def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfer:
-    """What a slave waits for; and nothing else, if that is known."""
+    """The transfer that a slave waits for, of this update if one is given."""
     context.config.replication(pair.source, pair.slave)
     awaited = transfers.awaited(context.store, pair)
     if awaited is None or awaited.update != (update or awaited.update):
@@ -123,12 +123,12 @@ def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfe
 
 
 def _transfer_directory(context: Context, awaited: Transfer) -> Directory:
-    """Where the slave's side finds what was stored."""
+    """The directory of a transfer, as the slave's side sees it."""
     return Directory(at_home(_settings(context, awaited).location)).within(awaited.name)
 
 
 def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
-    """How it arrives: as it is configured, unless nobody has to carry it."""
+    """The settings of the incoming files: the slave's, unless they are stored beside the change log."""
     if initial_data.holds(context.config, awaited):
         return IncomingFiles(location=initial_data.location(context.config), quiet_s=0)
     return context.config.slave(awaited.pair.slave).initial_files

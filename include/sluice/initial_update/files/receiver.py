@@ -41,7 +41,7 @@ class FilesReceiver:
         return chunk
 
     def claim(self, chunk: int) -> bool:
-        """This very chunk, which is in the share of whoever asks."""
+        """Claim a chunk of this task's share: True unless it is stored already."""
         self._chunk = chunk
         return chunk not in self._ended
 

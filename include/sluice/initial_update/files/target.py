@@ -107,7 +107,7 @@ class StoredTables:
         self._files = 0
 
     def begin(self) -> Sequence[Expected]:
-        """What earlier tries have left: chunks whose files are all there, in a format that is taken still."""
+        """The chunks that earlier tries stored completely, in a format that is still readable."""
         return [Expected(part, self._rows(part, note)) for part, note in self._left.chunks()] if self._left else ()
 
     def _rows(self, part: str, note: str | None) -> int | None:
@@ -125,7 +125,7 @@ class StoredTables:
         return self._directory.files()
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
-        """Those into which such rows may come on every slave, as far as it can be asked."""
+        """The tables that can have rows of several snapshots on every slave that can be asked."""
         return set.intersection(*(one.merging(tables) for one in self._slaves))
 
     def expect(self, chunks: Sequence[Expected]) -> None:
@@ -158,14 +158,14 @@ class StoredTables:
         )
 
     def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
-        """How all tables are made is written into the manifest."""
+        """Nothing to do: the manifest has the definitions of all tables."""
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """No program imports into files."""
         return set()
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
-        """So is how far sequences have come."""
+        """Keep the values of sequences for the manifest."""
         self._sequences = sequences
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
@@ -208,7 +208,7 @@ class StoredTables:
         return self.overlap.begin if self.overlap else position
 
     def transfer(self, pair: Pair) -> Transfer:
-        """What a slave waits for from now on."""
+        """The transfer that a slave waits for from now on."""
         sha256 = hashlib.sha256(self._written).hexdigest()
         return Transfer(pair, self._update, self._directory.url, self._name, sha256, self._files, self._begins)
 
@@ -234,5 +234,5 @@ class StoredTables:
 
 
 def packing_of(settings: OutgoingFiles) -> Packing:
-    """How pieces stand in the files of a source."""
+    """The encoding of a source's files."""
     return Packing("xml" if settings.as_xml else "zst", settings.key_file)

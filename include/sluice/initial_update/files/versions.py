@@ -77,7 +77,7 @@ def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str)
 
 
 def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position, list[TableDefinition]]:
-    """What is kept of a version for slaves that see the tables as this one does, where the log goes on, and the tables.
+    """The kept dump of a version with this slave's view, the position from which the log goes on, and the tables.
 
     Raises:
         SluiceError: SLC-194, there is nothing; SLC-042, the log does not reach back to it.

@@ -166,7 +166,7 @@ class _Running:
                     stream.close()
 
     def written(self) -> Iterator[bytes]:
-        """What it writes; nothing if it did not start."""
+        """The program's output; empty if it did not start."""
         output = self._child.stdout if self._group and self._wrong is None else None
         while output and (buffer := os.read(output.fileno(), _BUFFER_BYTES)):
             yield buffer

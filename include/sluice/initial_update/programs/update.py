@@ -117,7 +117,7 @@ class ProgramUpdate(NoResume):
         self._rows: set[TableName] = set()
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work, if the rows can come by a program.
+        """Fence out earlier jobs, if the rows can come by a program.
 
         Raises:
             SluiceError: SLC-200, SLC-204, SLC-205; nothing was changed on the slave.
@@ -174,8 +174,7 @@ class ProgramUpdate(NoResume):
             target.tables.follow(self._sequences)
 
     def _reporting(self, job: LoadJob) -> ProgressReporter:
-        """Reports how large the slaves' tables have become, against those of the master: whatever programs do, and
-        before they commit it."""
+        """Reports the sizes of the slaves' tables compared with the master's, also before programs commit."""
         given_ = {name for plan in job.slaves for name in plan.views}
         planned = sum(leaf.blocks * BLOCK_BYTES for leaf in self._first.leaves() if leaf.table in given_)
 
