@@ -92,8 +92,8 @@ def _notice(text: str) -> None:
 
 
 def heal(context: Context, source: str, database: SourceDatabase) -> list[TableName]:
-    """Watch tables that were added to the registry, and recreate triggers that were dropped or disabled; changes without
-    them are unknown (R9)."""
+    """Watch tables that were added to the registry, and recreate triggers that were dropped or disabled; changes
+    without them are unknown (R9)."""
     database.take_up()
     silenced = database.silenced()
     if silenced:
@@ -133,7 +133,7 @@ def _rebase(context: Context, source: str) -> None:
         tail = manifest.tail()
         number, sha256 = (tail.number, tail.written.sha256) if tail else (0, "")
         manifest.rebase(database.accept(lease.epoch, number, sha256))
-        # No slave goes on from here, so nobody needs what is left of the old log, or what is missing of it.
+        # No slave continues from here, so the rest of the old log, and its gaps, are not needed.
         if kept := manifest.kept():
             manifest.mark_trimmed(kept)
             for segment in kept:

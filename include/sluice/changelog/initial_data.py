@@ -39,7 +39,7 @@ def sweep(config: Config, store: Store) -> None:
     dumping = select(replication.c.slave).select_from(dumped)
     dumping = dumping.where(replication.c.status == Status.INITIAL, initial_update.c.state != UpdateState.PUT_OFF)
     try:
-        # Before the store is asked: what is made later is nobody's yet.
+        # Listed before the store is read: directories that are created later are not in it yet.
         existing = Directory(location(config)).directories()
         with store.begin() as connection:
             written = connection.execute(dumping.limit(1)).first()

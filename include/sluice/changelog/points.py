@@ -25,7 +25,7 @@ from sluice.model.position import Position
 from sluice.store.engine import Store
 from sluice.store.tables import barrier, point
 
-# A request that nobody keeps up is void after this time.
+# A request that is not renewed is void after this time.
 SECONDS = 60
 _KEEP_UP_S = 15.0
 _LOOK_S = 0.1

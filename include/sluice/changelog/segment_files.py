@@ -23,7 +23,7 @@ from sluice.storage.private_files import IrregularFile
 
 _SUFFIX = ".parquet"
 ROW_GROUP = 65_536
-# Values of rows seldom repeat, and nobody looks for them: a dictionary or their range is not worth its CPU.
+# Values of rows seldom repeat and are not searched: dictionaries and statistics are not worth their CPU.
 _FORMAT: dict[str, Any] = {
     "compression": "zstd",
     "compression_level": 1,
@@ -77,7 +77,7 @@ class SegmentFiles(Protocol):
         """The changes of transactions beyond ordinal `after`, in order.
 
         Args:
-            schema: `CHANGES`, or `LOGGED` for whoever needs their attributes too.
+            schema: `CHANGES`, or `LOGGED` for readers that need their attributes too.
 
         Raises:
             SluiceError: SLC-047 if the file is not as it was written.
@@ -148,7 +148,7 @@ class PlainDirectory:
                 for number in range(file.metadata.num_row_groups)
                 if file.metadata.row_group(number).column(index).statistics.max > after
             ]
-            # One at a time: batches across them would hold more of wide rows than whoever wrote them did.
+            # One at a time: batches across row groups would need more memory for wide rows than the writer did.
             for group in groups:
                 yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=[group], columns=schema.names)
 

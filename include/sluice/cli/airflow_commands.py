@@ -1,4 +1,4 @@
-"""What a person at a shell has Airflow do: connections, DAG runs, pauses, and its own command line."""
+"""Commands of the shell for Airflow: connections, DAG runs, pauses, and Airflow's own command line."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _databases(settings: Config) -> list[str]:
 
 
 def _salts(settings: Config) -> set[str]:
-    """Those that are no more than a secret."""
+    """The ids of connections that only hold a secret."""
     return {slave.salt for slave in settings.slaves.values() if slave.salt}
 
 

@@ -1,4 +1,4 @@
-"""What a person at a shell asks for, with connections as a job gets them."""
+"""Commands of the shell, with connections as a job gets them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sluice.store import allowed_losses, rejected_changes, replications, stateme
 
 def show_check() -> int:
     """Print what was found of everything the configuration names. 0 if nothing is wrong."""
-    # With Arrow's functions and pandas, which nobody else here needs.
+    # Imports Arrow's functions and pandas, which no other command needs.
     from sluice.monitor import check
 
     if runtime := running():
@@ -139,7 +139,7 @@ def decide(source: str, slave: str, key: int, decision: Decision) -> int:
 
 
 def show_losses(source: str, slave: str) -> int:
-    """Print what columns of a slave would lose of the master's values. 0 if nobody has to decide about any of it."""
+    """Print the column losses of a slave. Returns 0 if none needs a decision."""
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
     found, known = column_losses.found(context, pair), allowed_losses.allowed(context.store, pair)

@@ -75,7 +75,7 @@ def decide(context: Context, pair: Pair, key: int, decision: Decision, who: str 
         who: if not this run, or the person at the shell.
 
     Raises:
-        SluiceError: SLC-172, nobody asks for it any more; nothing was changed.
+        SluiceError: SLC-172, it waits for no decision any more; nothing was changed.
     """
     context.config.replication(pair.source, pair.slave)
     return str(ddl_questions.decide(context.store, pair, key, decision, who))

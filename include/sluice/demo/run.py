@@ -30,14 +30,14 @@ from sluice.state.replication import Status
 
 SOURCE = "flights"
 WRITE_ON_S = 8.0
-# What somebody may try in the master when the demo is over.
+# Statements to try in the master after the demo.
 CHANGE = "UPDATE airlines SET name = 'Sluice Air' WHERE carrier = 'AA'"
 CATCH_UP_S = 180.0
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo proved."""
+    """The result of the demo."""
 
     rows: list[ReplicationStatus]
 

@@ -1,4 +1,4 @@
-"""What is bound to columns: values with their types, and how one becomes a value of the type that is asked for."""
+"""Expressions bound to columns: typed values, and conversions to other types."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def advice(one: Bound) -> str:
 
 
 def alike(ones: Sequence[Bound], where: str) -> list[Bound]:
-    """All of them as values of one kind. Raises Fault if there is none that holds them all."""
+    """Convert all to one common kind. Raises Fault if there is none."""
     known = [one for one in ones if one.constant is None]
     kind = known[0].kind if known else TypeFamily.TEXT
     for one in known[1:]:

@@ -59,7 +59,7 @@ def sized(family: str, size: int, scale: int = 0, *more: int) -> str:
 
 
 def _cut(type_: str) -> Callable[[Any], Any] | None:
-    """What a cast to a type with a size does to values: numbers are rounded, texts lose what is too long."""
+    """The cast to a type with a size: numbers are rounded, texts are cut."""
     found = _SIZE.fullmatch(type_)
     if not found:
         return None
@@ -70,7 +70,7 @@ def _cut(type_: str) -> Callable[[Any], Any] | None:
 
 
 def caster(given: TypeFamily, wanted: TypeFamily, type_: str) -> Callable[[Values], Values] | None:
-    """How values become those of a type, or None if there is no way. It raises Failure for a value that cannot."""
+    """The cast of values to a type, or None if there is none. It raises Failure for a value that cannot be cast."""
     cast = _caster(given, wanted, type_)
     if cast is None or (cut := _cut(type_)) is None:
         return cast

@@ -128,7 +128,7 @@ def _joined(node: Call, arguments: Sequence[Bound]) -> Bound:
 
 
 def _like(node: Call, arguments: Sequence[Bound]) -> Bound:
-    """A pattern is known beforehand, so that whatever is wrong with it is known, too."""
+    """LIKE with a constant pattern, so that faults of the pattern are found at once."""
     of, pattern = arguments
     if pattern.constant is None or pattern.constant.text is None:
         raise Fault(f"{node.name.upper()}: the pattern is a text in quotes")

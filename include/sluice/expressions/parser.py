@@ -77,7 +77,7 @@ _NOTES = {"safe", "typed", "coalesce", "nested"}
 
 
 def read(text: str) -> Node:
-    """What the text says.
+    """Parse an expression.
 
     Raises:
         Fault: it is no expression, one with something that the language has not, or one that would cost too much.
@@ -118,7 +118,7 @@ def _node(tree: exp.Expr) -> Node:
 
 
 def _only(tree: exp.Expr, *names: str) -> dict[str, exp.Expr]:
-    """What the node holds, if it is no more than that."""
+    """The arguments of a node; a Fault if it has others than these."""
     given = {name: part for name, part in tree.args.items() if part not in (None, False, []) and name not in _NOTES}
     if not given.keys() <= set(names):
         raise Fault(f"{tree.sql('postgres')} is not part of the language")

@@ -58,7 +58,7 @@ def cancel(
         for pair in pairs:
             known = replications.get(store, pair)
             if known.status in UNDER_WAY:
-                # Before the state: whoever begins another update from here on has a later epoch, and is not fenced out.
+                # Before the state: another update that begins from here on has a later epoch, and is not fenced out.
                 lease = stack.enter_context(leases.leased(store, f"drain {pair}", force=True))
                 if updates.cancel(store, known, why, who):
                     held[pair] = known.update_id or 0, lease

@@ -74,8 +74,8 @@ def look(context: Context, pair: Pair) -> None:
 
 
 def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
-    """The question to people: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and `shown`, a hash by which
-    an answer refers to it; see `found`.
+    """The question to people: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and `shown`, a hash by
+    which an answer refers to it; see `found`.
 
     Raises:
         SluiceError: SLC-221, there is nothing to be asked.

@@ -73,7 +73,7 @@ def dump(
         ended = partial(_ended, context, source, update, dict(held))
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
-        # Not before it is known that this run may fill somebody.
+        # Only once it is known that this run has slaves to fill.
         stages = _stages(context, source)
         only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
         older = kept_versions.asked(context.config.source(source), version)

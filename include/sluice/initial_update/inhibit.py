@@ -95,7 +95,7 @@ def inhibit(
         cancel(context, source, under_way, why="another initial update was asked for")
     number = number or updates.new(context.store, source, only, keys)
     with ExitStack() as stack:
-        # Before the state: whoever gives this update up has a later epoch, and is not fenced out here.
+        # Before the state: a job that cancels this update has a later epoch, and is not fenced out here.
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
         replications.request(context.store, wanted, number)
         # Whoever begins with this task wants all of it anew.

@@ -10,7 +10,7 @@ from sluice.messages.column_literal import Cell
 REPLICATION = "REPLICATION"
 DUMP = "DUMP"
 OLD_CONTENT = "oldContent"
-# What we say of a row or a description ourselves; nobody else may use these names.
+# Reserved names of attributes.
 OURS = frozenset(
     {
         OLD_CONTENT,

@@ -1,4 +1,4 @@
-"""What `./sluice status` says beneath its table, to somebody at night: what happened, what is safe, what to type."""
+"""Notes below the table of `./sluice status`: the fact, the state of the data, and the commands to type."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from sluice.store.transfers import Transfer
 _BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
 _CONFLICTS = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
-# So long after a run should have begun nobody needs to know that none did.
+# A run may be this late (in seconds) before the delay is shown.
 _SILENCE = timedelta(minutes=2)
 
 
 def for_transfer(awaited: Transfer, location: str) -> str:
-    """Where initial data is that is carried to a slave by hand (guide: "Quick checklist for manual transfer")."""
+    """A note: where the initial data is that is carried to a slave (guide: "Quick checklist for manual transfer")."""
     return (
         f"Manual Data transfer: WAITING (stored on '{awaited.url}'). {_KEPT}.\n"
         f"HINT: copy that directory to {location}, which the slave's side sees. "
@@ -42,7 +42,7 @@ def for_transfer(awaited: Transfer, location: str) -> str:
 
 
 def for_loaded_files(loaded: Transfer) -> str:
-    """That all of it is in, and the gate shut still."""
+    """A note: everything is loaded, and the gate is still shut."""
     return (
         f"Manual Data transfer: LOADED ({loaded.rows:,} rows, stored on '{loaded.url}'), and not released. {_KEPT}.\n"
         f"HINT: answer what receive_initial_files asks in Airflow (Required actions). To be asked again, type: "
@@ -55,7 +55,7 @@ def _receive(pair: Pair) -> str:
 
 
 def for_kept(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
-    """That a slave is filled when it can be reached.
+    """A note: the slave is filled once it can be reached.
 
     Args:
         awaited: what is stored for it in the change log; None if its update is still to begin.
@@ -73,7 +73,7 @@ def for_kept(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]
 
 
 def for_absence(error: TransientError | None, status: Status) -> Iterator[str]:
-    """That the server of a slave does not answer, and which it is."""
+    """A note: the server of the slave does not answer."""
     if error:
         kept = f" {_KEPT}." if status in (Status.NORMAL, Status.TRANSITION) else ""
         yield f"it does not answer: {error.fact}.{kept}\nHINT: {error.hint}"
@@ -149,7 +149,7 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
 
 
 def for_pause(context: Context, pair: Pair, holdback: int) -> str:
-    """That what a slave lacks waits for the next run of its drain, if none is at work. Its gate is open."""
+    """A note: the holdback waits for the next run of the drain. Empty while one is running. The gate is open."""
     if not holdback or leases.is_held(context.store, f"drain {pair}"):
         return ""
     starts = context.runs().next_run("drain", pair.source, pair.slave)
@@ -164,7 +164,7 @@ def for_pause(context: Context, pair: Pair, holdback: int) -> str:
 
 
 def for_conflicts(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
-    """Which tables had rows that were not as expected, and were put right."""
+    """A note: tables with row conflicts that were resolved."""
     if conflicts:
         text = ", ".join(
             f"{table} {rows:,} {_CONFLICTS[conflict]}" for (table, conflict), rows in sorted(conflicts.items())
@@ -176,7 +176,7 @@ def for_conflicts(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
 
 
 def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) -> Iterator[str]:
-    """Which tables of the master a slave is not given."""
+    """Notes: the tables that a slave skips."""
     for table, one in skipped.items():
         yield (
             f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
@@ -202,7 +202,7 @@ class SourceNotes:
 
 
 def for_source(context: Context, source: str) -> SourceNotes:
-    """What is said of a source."""
+    """The notes of a source."""
     paused = context.publish_switch(source).paused()
     try:
         database = context.source(source)
@@ -235,7 +235,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
 
 
 def outdated_events(source: str) -> str:
-    """That a superuser has to make event triggers again, which he made for the role of a source."""
+    """A note: a superuser has to recreate the event triggers for the role of a source."""
     return (
         "its event triggers are those of another version of Sluice, so DDL is found by polling.\n"
         f"HINT: nothing is lost. Let a superuser run the script of `{shell.sluice('grants', source)}` again in its "
@@ -252,7 +252,7 @@ def _paused(context: Context, source: str, by: Paused) -> str:
 
 
 def _silent(context: Context, source: str) -> datetime | None:
-    """Since when nobody publishes, if that is long."""
+    """The time of the last publisher run, if it is long ago."""
     patience = timedelta(seconds=context.config.source(source).schedule.every_s) + _SILENCE
     wanted = select(lease.c.expires_at).where(
         lease.c.name == f"publish {source}", lease.c.expires_at < func.clock_timestamp() - patience

@@ -147,7 +147,7 @@ def _spark(info: ConnectionInfo) -> str:
 
 
 def _peer(host: str, port: int) -> str:
-    """The IP address that listens there. Raises OSError if nobody does."""
+    """The IP address that listens there. Raises OSError if none does."""
     with socket.create_connection((host, port), TIMEOUT_S) as opened:
         return str(opened.getpeername()[0])
 

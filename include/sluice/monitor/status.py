@@ -1,4 +1,4 @@
-"""Where every replication stands: the table that `./sluice status` prints with its notes, and its JSON."""
+"""The status of all replications: the table of `./sluice status` with its notes, and its JSON."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _standing(
 
 
 def _awaited(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:
-    """What is waited for before the gate of a slave opens, if nobody is at work on that."""
+    """A note about the transfer that has to end before the gate of a slave opens; None if there is none."""
     if carried and carried.is_in:
         return advice.for_loaded_files(carried)
     if updates.is_put_off(context.store, known) or (carried and initial_data.holds(context.config, carried)):
@@ -215,7 +215,7 @@ def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | Non
 def _loaded(
     connection: Connection, known: ReplicationState, awaited: Transfer | None
 ) -> tuple[str, LoadProgress | None]:
-    """How far the load of a slave is, if it has begun: of blocks; of chunks, or of files that had been carried; or by
+    """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
     programs."""
     row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
     if row is None or not (row.chunks or row.bytes_planned):

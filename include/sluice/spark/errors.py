@@ -15,7 +15,7 @@ _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, 
 
 
 def as_text(error: SluiceError) -> str:
-    """What a task returns instead of its result."""
+    """The text that a task returns instead of its result."""
     return json.dumps([type(error).__name__, error.code, error.fact, error.hint])
 
 

@@ -1,4 +1,4 @@
-"""What every Spark job does around its one call: arguments, logs, the result line, the exit code.
+"""The frame of every Spark job around its one call: arguments, logs, the result line, the exit code.
 
 The last line on the standard output is the result, one JSON object. Exit codes: 0 done; 3 terminal, a retry would fail
 again; 75 transient, a retry may succeed; 143 ended by SIGTERM.

@@ -61,7 +61,7 @@ def opened(path: Path | str, directory: int | None = None) -> IO[bytes]:
         OSError: it cannot be opened.
     """
     try:
-        # A FIFO that nobody writes to would be waited for.
+        # Opening a FIFO without a writer would wait.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
     except OSError as error:
         if error.errno in _IRREGULAR:

@@ -38,7 +38,7 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
     """An open question for a page: `subject`, and `body` in Markdown.
 
     Raises:
-        SluiceError: SLC-172, nobody asks for it any more.
+        SluiceError: SLC-172, it waits for no decision any more.
     """
     with store.begin() as connection:
         row = connection.execute(select(question).where(for_pair(question, pair), question.c.key == key)).one_or_none()

@@ -42,7 +42,7 @@ class Store:
         """One transaction, committed at the end.
 
         Raises:
-            TransientError: SLC-060 if the store cannot be reached, SLC-066 if nobody has made its tables yet.
+            TransientError: SLC-060 if the store cannot be reached, SLC-066 if its tables do not exist yet.
             SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up.
         """
         try:

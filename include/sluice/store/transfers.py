@@ -27,7 +27,7 @@ class Transfer:
         name: what it is called there, and where it is to be copied to.
         sha256: of its manifest.
         files: how many there are in it.
-        begins: from where on the log is needed after it; None if nobody knows.
+        begins: from where on the log is needed after it; None if unknown.
         epoch: under which a load of it began, if one did.
         rows: how many are in, once all are.
     """

@@ -72,7 +72,7 @@ def expect_exact(store: Store, number: int, wanted: Collection[TableName], name:
         name: of who gets it.
 
     Raises:
-        SluiceError: SLC-197, changes were lost meanwhile, and nobody knows of which tables.
+        SluiceError: SLC-197, changes of unknown tables were lost meanwhile.
     """
     if tables(store, number) != wanted:
         raise SluiceError(

@@ -189,7 +189,7 @@ def _compare(
     jobs: list[Comparison] = []
     with ExitStack() as stack:
         with ThreadPoolExecutor(len(slaves)) as pool:
-            # All at once: nobody stands at the point for another who does not come.
+            # All at the same time: a slave does not stand at the point while another one fails to come.
             aligned = list(pool.map(lambda slave: _aligned(context, request, slave, point, patience_s, stack), slaves))
         for slave, found in zip(slaves, aligned, strict=True):
             if isinstance(found, SluiceError):

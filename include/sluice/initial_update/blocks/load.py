@@ -43,7 +43,7 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
 
     Raises:
         SluiceError: every slave failed; what the last of them failed on.
-        TransientError: SLC-094, nobody publishes, or none of those that are left can be reached. What is in stays, and
+        TransientError: SLC-094, no publisher runs, or none of those that are left can be reached. What is in stays, and
             the next run goes on.
     """
     with ExitStack() as stack:

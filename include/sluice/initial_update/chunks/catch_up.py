@@ -20,7 +20,7 @@ from sluice.vendors.protocol.load import DumpSnapshot, TableDefinition
 
 PATIENCE_S = 300.0
 _LOOK_S = 0.2
-# Changes at a time, which nobody writes anywhere.
+# The number of changes to check at a time; they are not written.
 _LOOKED_AT = 10_000
 _ALL = frozenset("IUD")
 

@@ -157,7 +157,7 @@ def copy(
         tasks=context.config.bulk_tasks,
     )
     _begun(context.store, update, dumped)
-    # Without chunks nobody but who loads knows how far it is.
+    # Without chunks only the program knows its progress.
     slave_tables = [one.tables for one in ready]
     with reporting_chunks(context.store, update, slave_tables, chunks, unread) if chunks else nullcontext():
         for done in load(job) if ready else []:

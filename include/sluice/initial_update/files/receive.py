@@ -93,7 +93,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         statement_results.covered(context.store, pair, dumped.snapshot)
         updates.load_ended(context.store, awaited, rows)
         if between:
-            # What lies before that is needed no more: not even by whoever would have to load all of it again.
+            # The log before that is not needed any more, not even to load everything again.
             restart(context.store, [pair], dumped.position, awaited.update)
     return _over(context, replace(awaited, rows=rows), len(stored.chunks))
 

@@ -40,7 +40,7 @@ class ProgramRun:
         settings: of the configuration.
         words: the program and its arguments.
         environment: what it gets beside a little of our own.
-        place: a directory that nobody else may look into.
+        directory: a private directory.
     """
 
     who: str

@@ -152,7 +152,7 @@ class ProgramUpdate(NoResume):
         """See that something came, and bring what was read at other times to the last snapshot.
 
         Raises:
-            SluiceError: SLC-206, a program left nothing; SLC-084, nobody publishes; see `bring`.
+            SluiceError: SLC-206, a program left nothing; SLC-084, no publisher runs; see `bring`.
         """
         mapper = target.tables.mapper
         imported = target.tables.imported(given(mapper, self._definitions))

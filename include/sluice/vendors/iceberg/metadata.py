@@ -1,4 +1,4 @@
-"""The metadata of one table, as Iceberg lays it out in a directory, so that nobody needs a server to find it.
+"""The metadata of one table in Iceberg's layout of a directory, which needs no catalog server.
 
 iceberg/public/planes/metadata/v17.metadata.json    what is current: the largest number
 iceberg/public/planes/metadata/version-hint.text    that number, for readers who do not look for it
@@ -42,7 +42,7 @@ _COMMIT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def uri(path: Path) -> str:
-    """How Iceberg's readers name a file, wherever their own relative names begin."""
+    """The URI of a file, as Iceberg's metadata has it."""
     return f"file://{path}"
 
 
@@ -53,7 +53,7 @@ def kept(directory: ReplicationDirectory) -> Iterator[TableName]:
 
 
 class Metadata(NoopCatalog):
-    """Where one table's metadata is, and a catalog that can do nothing but commit there.
+    """The metadata directory of one table, as a catalog that can only commit there.
 
     Attributes:
         location: the table's directory, as Iceberg's readers name it.
@@ -138,7 +138,7 @@ class Metadata(NoopCatalog):
             self._sweep(left.metadata.snapshots, left.metadata_location)
 
     def drop(self, version: int) -> None:
-        """Let nobody find what is current any more. Who has found it reads on until it is forgotten."""
+        """Hide the current metadata. Readers that have it go on until it is deleted by `forget`."""
         (self._directory / _HINT).unlink(missing_ok=True)
         for number in (one for one in self._numbers() if one < self._number):
             self._path(number).unlink(missing_ok=True)
@@ -188,7 +188,7 @@ class Metadata(NoopCatalog):
         return Table((self._table.schema, self._table.table), metadata, location, self.files, self)
 
     def _flush(self, metadata: TableMetadata) -> None:
-        """What a commit relies on is on the disk before it."""
+        """Flush the files that a commit refers to before the commit."""
         if snapshot := metadata.current_snapshot():
             ours = [one for one in snapshot.manifests(self.files) if one.added_snapshot_id == snapshot.snapshot_id]
             for path in (snapshot.manifest_list, *(manifest.manifest_path for manifest in ours)):

@@ -1,4 +1,4 @@
-"""A slave of files whose versions are told to Iceberg, one after the other.
+"""A slave of files whose versions are committed to Iceberg, one after the other.
 
 The version is the truth: it has the data, the position and the fence. What Iceberg lists follows it, and is brought up
 to it by whoever takes over if somebody died between the two.
@@ -30,7 +30,7 @@ class IcebergSlave(ParquetSlave):
         return IcebergTables(self.directory)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
-        """Raise the fence. What somebody who died has committed and not told is told before."""
+        """Raise the fence. A version that a killed job did not commit to Iceberg is committed first."""
         with reachable(f"taking over {self.pair}"):
             late = self.versions.current()
             if self._tables.commit(late):

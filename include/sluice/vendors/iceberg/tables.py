@@ -81,7 +81,7 @@ class IcebergTables:
                 metadata.forget(lambda after: _property(after, _VERSION) <= oldest)
 
     def _drop(self, version: Version, name: TableName) -> bool:
-        """Drop a table that no version has any more; not what somebody else keeps beside, nor a successor of ours."""
+        """Drop a table that no version has any more; not tables of others, nor those of a job with a later epoch."""
         metadata = Metadata(self._directory, name)
         found = metadata.current()
         if found is None or not 0 < _property(found.current_snapshot(), _EPOCH) <= version.epoch:
@@ -105,7 +105,7 @@ class IcebergTables:
     def _change(
         self, metadata: Metadata, found: IcebergTable | None, version: Version, table: Table
     ) -> Transaction | None:
-        """What makes a table list these files and no others; None if it does, or if a successor of ours is at work."""
+        """A transaction that makes a table list exactly these files; None if it does, or if a later epoch committed."""
         if found and _property(found.current_snapshot(), _EPOCH) > version.epoch:
             return None
         with metadata.readable():
@@ -147,8 +147,8 @@ class _Replaced(_OverwriteFiles):
 
 
 def _followed(found: IcebergTable, version: Version, table: Table, schemas: Sequence[pa.Schema]) -> Transaction | None:
-    """A change that gives a table of rows the columns of these schemas alone, by what was altered since it was told;
-    None if that does not lead there."""
+    """A transaction that gives a table exactly the columns of these schemas, by the alterations since its last commit;
+    None if they do not lead there."""
     since = _property(found.current_snapshot(), _POSITION)
     altered = [one for one in table.altered if one.moment[1] > since]
     if MODES[version.keeps].lasting or not altered:
@@ -226,7 +226,7 @@ def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
 
 
 def _property(snapshot: Snapshot | None, name: str) -> int:
-    """A number of ours in a snapshot's summary, of a position the ordinal; 0 if somebody else made it."""
+    """One of our numbers in a snapshot's summary (for a position the ordinal); 0 if the snapshot is not ours."""
     found = snapshot.summary.additional_properties.get(name) if snapshot and snapshot.summary else None
     return int((found or "0").rpartition("/")[2])
 

@@ -1,4 +1,4 @@
-"""Comparing a table of files with its master's, in whatever order either gives its rows, and in bounded memory (R10).
+"""Compares a table of files with its master's, for any order of rows, in bounded memory (R10).
 
 Rows are shared out to buckets by their keys, and the digests of a bucket's rows are added up. Buckets that add up to
 the same are the same. Of the others the rows themselves are held side by side, so many buckets at a time as memory
@@ -37,7 +37,7 @@ Rows = Iterator[tuple[pa.Table, int]]
 
 
 class _Compared:
-    """Which columns of a row count, and which rows: by a share of the keys, the same on both sides."""
+    """The columns that are compared, and a sample of rows by key, which is the same on both sides."""
 
     def __init__(self, key: Sequence[str], columns: Sequence[str], percent: int) -> None:
         self._key = key

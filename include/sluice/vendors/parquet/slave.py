@@ -57,7 +57,7 @@ class ParquetSlave:
         self.version = Version()
 
     def capabilities(self) -> Capabilities:
-        """Nothing acts here by itself."""
+        """Files have no triggers, rules or foreign keys."""
         return Capabilities()
 
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
@@ -90,10 +90,10 @@ class ParquetSlave:
         """They never are."""
 
     def loosen(self, tables: Collection[TableName]) -> None:
-        """Nothing refers to anything."""
+        """Nothing to do: files have no foreign keys."""
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
-        """Raise the fence: from now on the next number of whoever was at work is taken."""
+        """Raise the fence, by taking the next version number of earlier jobs."""
         with reachable(f"taking over {self.pair}"):
             self.directory.make()
             before = self.versions.current()
@@ -115,7 +115,7 @@ class ParquetSlave:
         """One version: the steps in order, the position. Returns which rows were not as expected.
 
         Raises:
-            FencedError: SLC-050, somebody took over; nothing was changed.
+            FencedError: SLC-050, another job took over; nothing was changed.
             SluiceError: SLC-152, no initial update has ended here; SLC-154, a statement; SLC-121, changes that are to
                 be looked at one by one; or what `Commit` raises.
         """
@@ -150,13 +150,13 @@ class ParquetSlave:
         return tolerated
 
     def doubts(self, command: Command) -> tuple[str, ...]:
-        """Nothing: these files have columns and types, and evaluate no expression."""
+        """None: files have columns and types, and evaluate no expressions."""
         return ()
 
     def carry_out(
         self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
     ) -> Tolerated:
-        """Nothing is: these files do not say what of it they have."""
+        """Refused: the files do not record which rejected changes they have."""
         raise SluiceError(
             173,
             f"slave {self.pair.slave} keeps files, and takes no change of earlier",
@@ -172,7 +172,7 @@ class ParquetSlave:
         collected: int,
         sequences: Sequence[SequenceValue] = (),
     ) -> Replayed:
-        """Nothing: a transaction is applied as any batch is, since what costs is the commit."""
+        """Replays nothing: transactions are applied as batches, since the commit is the cost."""
         return Replayed(begin)
 
     def understands(self, statement: Statement) -> None:
@@ -207,7 +207,7 @@ class ParquetSlave:
         that name. Files can have any."""
 
     def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
-        """Let an initial update be what is current, at once. Raises FencedError SLC-050 if somebody took over."""
+        """Commit an initial update as the current version. Raises FencedError SLC-050 if another job took over."""
         before = self.version.tables if self.version.keeps == self.kind.name else {}
         tables = {}
         for one in filled:
@@ -229,7 +229,7 @@ class ParquetSlave:
         return self._aligned(PointWait(self.pair, at, patience_s))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _become(self, after: Version) -> None:
         self.version = self.versions.commit(self.version, after)

@@ -1,4 +1,5 @@
-"""What is current: position, fence and the list of data files, in one document that appears at once (R3, R6).
+"""Versions of a replication: position, fence and the list of data files, in one document that is created atomically
+(R3, R6).
 
 A commit is the exclusive creation of the next number. Whoever takes over makes a version with a higher epoch, so that
 the next number of the one before is taken. Readers take the newest version; what it does not list does not exist for
@@ -62,7 +63,7 @@ class Table:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Table:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         return cls(
             TableName(plain["schema"], plain["table"]),
             tuple(Column(*fields) for fields in plain["columns"]),
@@ -103,7 +104,7 @@ class Version:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Version:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         tables = map(Table.from_json, plain["tables"].values())
         return cls(
             plain["version"],
@@ -140,7 +141,7 @@ class Versions:
         """Make `after` the newest version, if `before` still is.
 
         Raises:
-            FencedError: SLC-050, somebody took over, perhaps from this very version on.
+            FencedError: SLC-050, another job took over, perhaps from this very version on.
         """
         kept = {file.path for table in after.tables.values() for file in table.files}
         listed = (file.path for table in before.tables.values() for file in table.files)
@@ -191,5 +192,5 @@ class Versions:
         return sorted(int(path.stem) for path in found)
 
     def path(self, number: int) -> Path:
-        """Where the version of that number is, or will be."""
+        """The path of the version with this number."""
         return self._directory.versions / f"{number:012d}.json"

@@ -13,12 +13,12 @@ from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
-# As long as others of ours are at it, and no longer: whoever holds a lock for ever must not hold us for ever.
+# Longer than another job of ours needs the lock, but limited: a forgotten lock must not block us for ever.
 _PATIENCE = "30s"
 
 
 def alone(connection: Connection, table: TableName, name: str) -> None:
-    """Wait until nobody else is at it, and keep others out until the transaction ends.
+    """Lock an installation until the transaction ends.
 
     What decides is a lock of a table of ours, which nobody can take who has no right on it. Only where it is still to
     be made there is a lock by name, which anybody can take.

@@ -32,7 +32,7 @@ def environment(info: ConnectionInfo, application: str, directory: Path, silent:
 
 
 def size(info: ConnectionInfo, tables: Sequence[TableName]) -> int:
-    """How many bytes these tables have, without what is stored out of line; also what is not committed yet.
+    """The size of these tables in bytes, without TOAST, including uncommitted rows.
 
     Raises:
         TransientError: SLC-036, a program has one of them locked.

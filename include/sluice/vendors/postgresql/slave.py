@@ -75,12 +75,12 @@ class PostgresSlave:
         self._silent = False
 
     def capabilities(self) -> Capabilities:
-        """What this slave and our role on it can do."""
+        """The capabilities of this slave and of our role on it."""
         self._open()
         return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
 
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
-        """Look whether those of these tables that are there take every row of the master's; what is odd about them."""
+        """Check that existing tables can take all rows of the master; returns warnings about them."""
         found = TableFit()
         with translated("looking at the slave's tables"):
             refuse_read_only(self._open())
@@ -184,7 +184,7 @@ class PostgresSlave:
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
-            FencedError: SLC-050, somebody took over; the transaction is rolled back.
+            FencedError: SLC-050, another job took over; the transaction is rolled back.
         """
         session = self._open()
         assert self._writer is not None
@@ -197,7 +197,7 @@ class PostgresSlave:
         return tolerated
 
     def doubts(self, command: Command) -> tuple[str, ...]:
-        """What of a command is not made by itself; nothing is changed."""
+        """The definitions of a command that need a decision; nothing is changed."""
         if command.action not in (Action.CREATE, Action.ALTER):
             return ()
         try:
@@ -273,7 +273,7 @@ class PostgresSlave:
         """Each transaction of the master as one of the slave's, pipelined; see `sluice.vendors.protocol.slave`.
 
         Raises:
-            FencedError: SLC-050, somebody took over.
+            FencedError: SLC-050, another job took over.
         """
         session = self._open()
         assert self._writer is not None
@@ -298,7 +298,7 @@ class PostgresSlave:
             raise
 
     def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
-        """What the columns of tables that are there, and stay, would lose."""
+        """The losses of the columns of existing tables that are not dropped."""
         with translated("looking at the slave's tables"):
             session = self._open()
             names = names_of(session, self.mapper)
@@ -313,7 +313,7 @@ class PostgresSlave:
         return found
 
     def wiped(self, wanted: WipeOut) -> list[str]:
-        """What an initial update drops, each with its type."""
+        """The objects that an initial update drops, each with its type."""
         with translated("looking at what is to be wiped out"):
             return [f"{one.kind} {one.name}" for one in wiped(self._open(), wanted, migrations.IN_SLAVE)]
 
@@ -322,7 +322,7 @@ class PostgresSlave:
         return PostgresTables(self, epoch, earlier, wanted)
 
     def merging(self, tables: Sequence[PostgresTable]) -> set[TableName]:
-        """Those whose rows are told apart by a primary key and by nothing else, or will be once they are made."""
+        """The tables whose rows a primary key alone identifies, or will once they are created."""
         with translated("looking at the slave's tables"):
             return {table.name for table in tables if merges(self._open(), self.mapper, table, made=True)}
 

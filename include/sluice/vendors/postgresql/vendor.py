@@ -1,4 +1,4 @@
-"""What PostgreSQL offers to the core."""
+"""The vendor PostgreSQL."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ Moment = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Alteration:
-    """What became of the columns in a table's files.
+    """A change of the columns in a table's files.
 
     Attributes:
         moment: epoch, ordinal and key; what comes before it in a history has the columns of before.
-        columns: those that there are from here on.
-        names: what those of them were called that were there before.
-        filled: what rows that were there have in the others, as the master prints it; NULL where it is not said.
+        columns: the columns from here on.
+        names: the old names of columns that existed before, by their new names.
+        filled: the values of new columns in existing rows, as the master prints them; NULL if missing.
     """
 
     moment: Moment
@@ -37,7 +37,7 @@ class Alteration:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Alteration:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         epoch, ordinal, key = plain["moment"]
         columns = tuple(Column(**column) for column in plain["columns"])
         return cls((epoch, ordinal, key), columns, plain["names"], plain["filled"])
@@ -74,7 +74,7 @@ def _alike(before: pa.DataType, after: pa.DataType) -> bool:
 
 
 def _beside(before: pa.ChunkedArray, names: Mapping[str, str], more: pa.ChunkedArray | None) -> pa.Array:
-    """What stands as a text in columns that stay, under their new names, and in those that are made anew."""
+    """Values kept as texts, of columns that stay, under their new names, and of new ones."""
     sides = [before] if more is None else [before, more]
     if all(side.null_count == len(side) for side in sides):
         return before

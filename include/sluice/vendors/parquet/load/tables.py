@@ -99,8 +99,8 @@ class LakeTables:
         self.upserted: set[TableName] = set()
 
     def begin(self) -> Sequence[Expected]:
-        """Fence out whoever was at work. What an earlier load wrote of another snapshot is of no use: no file can be
-        merged into. What it wrote of the same stays, but in a history, whose rows say under which epoch they came."""
+        """Fence out earlier jobs. Files of an earlier load of another snapshot are discarded, since rows cannot be
+        merged into them. Files of the same snapshot stay, except in a history, whose rows have the epoch."""
         self._slave.take_over(self._epoch)
         if self._earlier is not None and not self._slave.kind.lasting:
             with reachable("looking at the load"), suppress(FileNotFoundError):
@@ -165,7 +165,7 @@ class LakeTables:
         return {number: done["rows"] for number, done in self._done().items()}
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _done(self) -> dict[int, dict[str, Any]]:
         with reachable("looking at the load"):
@@ -228,7 +228,7 @@ class LakeReceiver:
             self._writer.write(self._kind.loaded(rows, self._epoch))
 
     def end(self, chunk: int, rows: int) -> None:
-        """Make the file durable, and say that the chunk is in, unless somebody took over or was faster."""
+        """Make the file durable and record the chunk, unless another job took over or was faster."""
         assert self._writer is not None
         with reachable(f"loading {self._pair.slave}"):
             self._writer.close()

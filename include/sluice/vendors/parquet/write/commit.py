@@ -1,4 +1,4 @@
-"""What a batch makes of the tables of a replication: rows, and tables that come, go and get other names or columns.
+"""Applies a batch to the tables of a replication in files: rows, and commands.
 
 All of it is made beside the version that is current, and becomes the next one as a whole or not at all.
 """

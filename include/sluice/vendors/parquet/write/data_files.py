@@ -80,7 +80,7 @@ class TableFiles:
             self.listed.append(self._written(schema, (some for rows in self._rows(file) for some in made(rows))))
 
     def count(self, wanted: pa.Table, names: Sequence[str]) -> Counter[bytes]:
-        """How many rows there are that look like these, by their tokens."""
+        """Count the rows that are equal to these, by their tokens."""
         images = tokens(wanted, names)
         found: Counter[bytes] = Counter()
         for rows in self.read():
@@ -180,7 +180,7 @@ class TableFiles:
 
 
 def _flags(given: pa.Array, wanted: pa.Array) -> Flags:
-    """Which of these are wanted."""
+    """A mask of the wanted values."""
     return np.array(pc.is_in(given, value_set=wanted), np.bool_)
 
 

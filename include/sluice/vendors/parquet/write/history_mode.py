@@ -45,10 +45,10 @@ class HistoryMode:
         """They stay: a TRUNCATE follows."""
 
     def alter(self, alteration: Alteration, files: TableFiles) -> None:
-        """Nothing: what happened before had the columns of before."""
+        """Nothing to do: earlier rows of the history keep their columns."""
 
     def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
-        """What was there stays: a TRUNCATE stands behind it, and none of its columns goes on."""
+        """Earlier rows stay and are followed by a TRUNCATE; none of their columns continues."""
         files.append(_truncated(moment, made))
         altered = (*known.altered, Alteration(moment, made.kept, {}, {}))
         return replace(known, columns=made.columns, altered=altered)
@@ -72,7 +72,7 @@ class HistoryMode:
         return 0
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
-        """What happened, the new row, the old one."""
+        """The columns of the action, of the new row and of the old row."""
         row = schema_of(columns)
         return pa.schema([*_WHAT, *row, (_OLD, pa.struct(list(row)))])
 
@@ -81,7 +81,7 @@ class HistoryMode:
         return _without_old((epoch, 0, 1, None, LOADED), rows)
 
     def begun(self, before: Table | None, filled: Table, files: TableFiles) -> Table:
-        """What was there before stays: a TRUNCATE stands behind it."""
+        """Earlier rows stay and are followed by a TRUNCATE."""
         files.append(_truncated((files.epoch, 0, 0), filled))
         return replace(filled, files=(*(before.files if before else ()), *files.listed, *filled.files))
 
@@ -144,7 +144,7 @@ def _with(what: Sequence[pa.Array], new: pa.Table, old: pa.Array) -> pa.Table:
 
 
 def _without_old(what: tuple[object, ...], rows: pa.Table) -> pa.Table:
-    """Rows of which the same is to be said, and that replace none."""
+    """Rows of the history with constant columns and without old rows."""
     columns = [pa.array([value] * len(rows), kind) for value, (_, kind) in zip(what, _WHAT, strict=True)]
     return _with(columns, rows, pa.nulls(len(rows), pa.struct(list(rows.schema))))
 
@@ -160,7 +160,7 @@ def _arrays(rows: pa.Table) -> list[pa.Array]:
 
 
 def _after(order: pa.Table, last: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Which of these come after a moment."""
+    """A mask of the rows after a moment."""
     epochs, ordinals, keys = (column.to_numpy() for column in order.columns)
     epoch, ordinal, key = last
     later = (ordinals > ordinal) | ((ordinals == ordinal) & (keys > key))

@@ -35,7 +35,7 @@ class RowsMode:
         files.empty()
 
     def alter(self, alteration: Alteration, files: TableFiles) -> None:
-        """Write every row anew: whoever reads the files finds the same columns in all of them."""
+        """Rewrite all rows, so that all files of the table have the same columns."""
         files.remake(schema_of(alteration.columns), alteration.apply)
 
     def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
@@ -44,7 +44,7 @@ class RowsMode:
         return made
 
     def left(self, known: Table, moment: Moment) -> Table | None:
-        """Nothing."""
+        """Nothing stays of a dropped table."""
         return None
 
     def apply(self, effect: Effect, files: TableFiles) -> int:
@@ -65,7 +65,7 @@ class RowsMode:
         return rows
 
     def begun(self, before: Table | None, filled: Table, files: TableFiles) -> Table:
-        """What was there before is gone."""
+        """Earlier rows are deleted."""
         return filled
 
     def rows(self, files: TableFiles, table: Table) -> Iterator[tuple[pa.Table, int]]:

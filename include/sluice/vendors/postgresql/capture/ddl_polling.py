@@ -1,5 +1,5 @@
-"""Finding what no event trigger saw, or could record, by comparing the catalog with what was recorded last; and entries
-that somebody added to the registry."""
+"""Finds DDL that no event trigger recorded, by comparing the catalog with the last records; and new entries of the
+registry."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MODE = "SHARE ROW EXCLUSIVE"
 # To print a default, the server locks the table that has it; a partition that left is locked to lose its triggers.
 # Shorter than the second after which servers look for deadlocks: no statement of a user is ended as the victim (R9).
 LOOK_WAIT_MS = 200
-# Nothing of a table that is not watched is queued, so nobody waits long for its lock.
+# No change of an unwatched table is queued, so its lock is held for a short time only.
 _TRIES = 3
 
 
 @dataclass(frozen=True)
 class Locked:
-    """A watched table that others lock even against readers; who, and since when, as far as we are told."""
+    """A watched table that other sessions lock against readers; who, and since when, if visible to our role."""
 
     relation: int
     name: TableName
@@ -132,7 +132,7 @@ def locked(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[
 def _unseen(
     connection: Connection, parts: Mapping[str, sql.Composable]
 ) -> tuple[list[tuple[Any, ...]], Sequence[Locked]]:
-    """Tables that are not what is recorded of them, and those that nobody can look at now."""
+    """Tables that differ from their records, and tables that are locked."""
     for _ in range(_TRIES):
         passed = locked(connection, parts)
         try:
@@ -146,8 +146,8 @@ def _unseen(
 
 
 def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Whoever bears the name now that another one had comes after that one, so that slaves can follow; names that went
-    round in a circle have no such order."""
+    """Sort renames so that a table follows the one that had its new name before; renames in a circle have no such
+    order."""
     left = list(unseen)
     borne = {row[3:] for row in left}
     while left:
@@ -182,15 +182,15 @@ def _call_locked(
 
 
 class NewTables:
-    """Tables that are wanted and that nobody watches yet, because nobody saw them made, or something was in the way."""
+    """Wanted tables that are not watched yet, because no event trigger recorded them, or watching failed."""
 
     def __init__(self) -> None:
         self._next = float("-inf")
         self._left: dict[int, float] = {}
 
     def watch(self, connection: Connection, parts: Mapping[str, sql.Composable], *, always: bool) -> None:
-        """Watch them, with the rows that they have. One that cannot be watched now stops nobody: it is tried again a
-        minute later, and logged each time.
+        """Watch the new tables, with their rows. A table that cannot be watched now does not stop the others: it is
+        tried again a minute later, and logged each time.
 
         Args:
             always: look at each call, and not only once a minute.
@@ -214,8 +214,8 @@ class NewTables:
 
 
 def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
-    """Give tables of the registry that are CREATING their triggers; one that cannot get them now waits for the
-    next look, and stops nobody."""
+    """Create the triggers of tables that are CREATING in the registry; a locked table is tried again at the next
+    look and does not stop the others."""
     for relation, schema, table in connection.execute(composed("capture/ddl/registered", **parts)).fetchall():
         name = TableName(schema, table)
         try:
@@ -228,7 +228,7 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
 
 
 def see_again(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Make event triggers again that somebody dropped or disabled, and send what changed while nobody saw it."""
+    """Recreate event triggers that were dropped or disabled, and send the DDL of the time without them."""
     if not event_triggers.is_blind(connection, resources):
         return
     event("event triggers lost", prefix=resources.name(""))
@@ -238,8 +238,8 @@ def see_again(connection: Connection, resources: Resources, parts: Mapping[str, 
 
 
 def pin(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
-    """Where no event trigger sees new columns any more, have trigger functions print them under all settings. False if
-    columns changed before that: those images may be printed as their sessions liked, and the sweep refuses them."""
+    """Without event triggers for new columns, make trigger functions print all types under fixed settings. False if
+    columns changed before that: their images may be printed under other settings, and the sweep refuses them."""
     unpinned = connection.execute(composed("capture/ddl/unpinned", **parts)).fetchall()
     if not unpinned:
         return True
@@ -298,6 +298,6 @@ def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -
 
 
 def _is_misread(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
-    """Whether there may be images that nobody can read: partitions that went leave none."""
+    """Whether there may be images that cannot be decoded; detached partitions leave none."""
     row = connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchone()
     return bool(row and not row[2])

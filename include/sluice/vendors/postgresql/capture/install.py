@@ -25,7 +25,7 @@ _NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered", "mark_
 
 
 def resources(schema: str | None, prefix: str) -> Resources:
-    """The DbResources of a schema and a prefix: names that nobody quotes are stored in lower case.
+    """The DbResources of a schema and a prefix; unquoted names are stored in lower case.
 
     Args:
         schema: None: one that is named after the prefix.
@@ -35,7 +35,7 @@ def resources(schema: str | None, prefix: str) -> Resources:
 
 
 def parts_of(resources: Resources) -> dict[str, sql.Composable]:
-    """What fills the placeholders of the SQL files: every DbResource, qualified and quoted."""
+    """The values for placeholders of SQL files: all DbResources, qualified and quoted."""
     parts: dict[str, sql.Composable] = {
         name: sql.Identifier(resources.schema, resources.name(name)) for name in RESOURCES
     }

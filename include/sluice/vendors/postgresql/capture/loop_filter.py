@@ -16,7 +16,7 @@ from sluice.vendors.postgresql.session import ALL_CHECKED, PURGE, Connection, co
 
 
 class LoopFilter:
-    """What one transaction of ours sets off; made in it, before it writes.
+    """The changes that one of our transactions adds to queues of masters; created in it, before it writes.
 
     Args:
         masters: whose queues are not to hear of it, as far as they are in this database; none to let all of them hear.
@@ -29,12 +29,12 @@ class LoopFilter:
         self._others: dict[Resources, list[int]] = {}
 
     def expect_recorded(self, names: Sequence[TableName]) -> None:
-        """Before DDL of ours, of these tables as far as they are known. Raises TransientError SLC-036 or SLC-115."""
+        """Call before our DDL on these tables, if known. Raises TransientError SLC-036 or SLC-115."""
         for master in self._first:
             self._others[master] = own_ddl.expect_recorded(self._connection, install.parts_of(master), names)
 
     def record(self, names: Sequence[TableName] | None = None) -> None:
-        """After DDL of ours, of these tables or of any: a master that polls must not take it for somebody else's."""
+        """Call after our DDL on these tables, or on any: a master that polls must not take it for DDL of others."""
         for master in self._installed():
             parts = install.parts_of(master)
             if own_ddl.polls(self._connection, parts):

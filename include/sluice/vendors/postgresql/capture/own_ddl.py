@@ -75,7 +75,7 @@ def record(
 
 
 def is_done(connection: Connection, parts: Parts) -> None:
-    """What this transaction does to types from here on is none of what every slave gets as well."""
+    """Mark the end of a broadcast statement: DDL on types from here on in this transaction is ours again."""
     _issues(connection, parts, [])
 
 

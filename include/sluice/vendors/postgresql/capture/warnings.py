@@ -1,4 +1,4 @@
-"""What `./sluice check` says of tables that are captured, or written to, not as one may expect."""
+"""Warnings of `./sluice check` about tables that are captured or written in an unexpected way."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def without_old(
     parts: Mapping[str, sql.Composable],
     tables: Mapping[TableName, Watch],
 ) -> list[Layout]:
-    """Those of these tables whose updates say nothing of what a row was if its key stayed."""
+    """The tables whose updates have no old images unless the key changes."""
     known = relations.existing(connection, tables)
     existing = [name for name, watch in tables.items() if name in known and _by_key(watch) and "U" in watch.actions]
     whole = _stored_whole(connection, resources, parts, existing)
@@ -102,7 +102,7 @@ def _keyed(connection: Connection, name: TableName) -> Layout:
 def _stored_whole(
     connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], by_key: Iterable[TableName]
 ) -> dict[TableName, str]:
-    """Those of these tables whose old images are stored whole all the same, and why."""
+    """The tables whose old images are stored in full all the same, with the reason."""
     seen = sql.Literal(event_triggers.sees_ddl(connection, resources, parts))
     found = connection.execute(composed("catalog/stored_whole", tables=_listed(by_key), seen=seen))
     return {TableName(schema, table): why for schema, table, why in found}

@@ -1,4 +1,4 @@
-"""Whether a slave's rows are told apart by a primary key and by nothing else, so that those of two times may meet."""
+"""Whether a primary key alone identifies a slave's rows, so that rows of several snapshots can be merged."""
 
 from __future__ import annotations
 

@@ -44,7 +44,8 @@ def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames
 def lacking(
     connection: Connection, types: Iterable[UserType], names: SlaveNames
 ) -> Iterator[tuple[TableName, UserType]]:
-    """What the slave lacks and can be made, by the slave's names; nothing is changed. Raises as `provide`."""
+    """The types that the slave lacks and that can be created, by the slave's names; nothing is changed. Raises as
+    `provide`."""
     for one in types:
         name = names.slave_name(one.name)
         existing = _existing(connection, name)
@@ -87,7 +88,7 @@ def _created(name: TableName, one: UserType, text: str, types: TypeNames) -> sql
 
 
 def _domain(pieces: Sequence[Piece], types: TypeNames) -> sql.Composed:
-    """What follows CREATE DOMAIN, its name and AS."""
+    """The text after CREATE DOMAIN, the name and AS."""
     end = next((index for index, piece in enumerate(pieces) if piece.shape in _BEHIND), len(pieces))
     kind, more = types.type(definition_text.written(pieces[:end])), pieces[end:]
     collation: sql.Composable = sql.SQL("")

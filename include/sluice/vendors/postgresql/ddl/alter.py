@@ -1,4 +1,4 @@
-"""What an ALTER of the master takes on a slave: the statements that bring a table from one definition to another.
+"""The statements on a slave for an ALTER of the master, from the definitions before and after.
 
 All definitions are in the slave's words. What the slave has already, or has otherwise because somebody wanted it so (a
 wider type, a column of its own), stays.
@@ -33,7 +33,7 @@ def moved(name: TableName, to: TableName) -> Iterator[Statement]:
 def columns(
     before: PostgresTable, after: PostgresTable, existing: PostgresTable, types: TypeNames
 ) -> Iterator[Statement]:
-    """What is gone, renamed, changed and new, in this order.
+    """Statements for columns that are dropped, renamed, changed and added, in this order.
 
     Args:
         existing: the slave's table, which bears its new name.
@@ -75,7 +75,7 @@ def references(before: PostgresTable, after: PostgresTable, existing: PostgresTa
 
 
 def _constraints_gone(before: PostgresTable, after: PostgresTable, existing: PostgresTable) -> Iterator[Statement]:
-    """Those that would be in the way of what becomes of the columns."""
+    """Statements that drop or rename constraints which conflict with the changes of columns."""
     named = dict(existing.constraints)
     kept, names = {text for _, text in after.constraints}, {name for name, _ in after.constraints}
     for name, text in before.constraints:
@@ -144,7 +144,7 @@ def _changed(
 
 
 def _added(table: TableName, new: ColumnDefinition, types: TypeNames, *, empty: bool) -> Iterator[Statement]:
-    """A new column. The rows that were there have in it what they have on the master, whatever the default says."""
+    """Statements that add a column. Existing rows get the master's value, which may differ from the default."""
     if empty or new.kind not in ("plain", "default"):
         yield _altered(table, "ADD COLUMN {}", definition.column(new, types))
         return

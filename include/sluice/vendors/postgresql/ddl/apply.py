@@ -57,7 +57,7 @@ def define(
             SLC-144, it is a partition; SLC-145, its new name lets more of it be seen; SLC-321, SLC-322, its
             definition is none, or names a type or a collation that the slave lacks; SLC-371, it is missing, and another
             has its new name.
-        TransientError: SLC-036, somebody else holds the table; SLC-115, see `LoopFilter.settled`.
+        TransientError: SLC-036, another session has locked the table; SLC-115, see `LoopFilter.expect_recorded`.
     """
     loop_filter.expect_recorded([mapper.table(side.name) for side in (change.before, change.after) if side])
     # No table can be altered for which something waits until the end of the transaction.
@@ -77,7 +77,7 @@ def define(
 
 
 def doubts(connection: Connection, change: TableChange, mapper: Mapper, existing: Existing) -> tuple[str, ...]:
-    """What of a command the slave does not make by itself; see `ddl.trust`. Nothing is changed.
+    """The definitions of a command that need a decision; see `ddl.trust`. Nothing is changed.
 
     Raises:
         SluiceError: SLC-140, SLC-321, SLC-322, it fails.

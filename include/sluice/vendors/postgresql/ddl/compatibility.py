@@ -72,7 +72,7 @@ def other_types(layout: Layout, existing: Mapping[str, Column], names: SlaveName
 
 
 def losses(connection: Connection, seen: TableView, names: SlaveNames) -> Iterator[Loss]:
-    """What the columns of a slave's table, if it is there, would lose of the master's values.
+    """The losses of the columns of a slave's table; none if it does not exist.
 
     Args:
         seen: the master's table as the slave sees it.
@@ -86,7 +86,7 @@ def losses(connection: Connection, seen: TableView, names: SlaveNames) -> Iterat
 
 
 def _cast(seen: TableView, column: Column, to: str) -> str | None:
-    """What makes a value fit, if that is rounding it or cutting it."""
+    """The expression that makes a value fit by rounding or cutting it; None if there is none."""
     name = column.name
     if seen.style or seen.entry.plugin or not cuts(column.type, to):
         return None

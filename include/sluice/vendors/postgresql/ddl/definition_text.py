@@ -66,7 +66,7 @@ class Definition:
 
 
 def pieces(text: str) -> tuple[Piece, ...]:
-    """What a definition consists of.
+    """Split a definition into tokens and groups in parentheses.
 
     Raises:
         SluiceError: SLC-321, it is not one that PostgreSQL prints.
@@ -84,7 +84,7 @@ def written(some: Sequence[Piece]) -> str:
 
 
 def shape(some: Sequence[Piece]) -> str:
-    """What some pieces are, without their names and values."""
+    """The pattern of some pieces, without their names and values."""
     return " ".join(piece.shape for piece in some)
 
 
@@ -132,14 +132,14 @@ def index(text: str) -> Definition:
 
 
 def counter(text: str) -> str:
-    """How an identity counts. Raises SLC-321."""
+    """Check the sequence options of an identity. Raises SLC-321."""
     if not _COUNTER.fullmatch(text):
         raise unprinted(text)
     return text
 
 
 def unprinted(text: str) -> SluiceError:
-    """Why a definition is not made, whoever would allow it."""
+    """The error for a definition that is refused in any case."""
     return SluiceError(
         321,
         f"a definition of the master is not one that PostgreSQL prints: {text}",

@@ -48,7 +48,7 @@ class SlaveNames:
 
 
 def names_of(connection: Connection, mapper: Mapper) -> SlaveNames:
-    """What the slave of this session calls things."""
+    """The names of the slave of this session."""
     extended: dict[str, str] = dict(connection.execute(composed("catalog/extended")).fetchall())
     schemas = [*mapper.schemas.values(), *extended.values()]
     quoted = connection.execute("SELECT name, quote_ident(name) FROM unnest(%s::text[]) AS name", [schemas])

@@ -47,7 +47,7 @@ def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> Post
     for column in sorted(table.columns, key=lambda column: not column.generated):
         if column.name not in theirs:
             _drop(connection, table.name, column.name)
-    # By way of names that nobody has, for two columns may swap theirs.
+    # By way of unused names, since two columns may swap theirs.
     for number, name in enumerate(theirs):
         _rename(connection, name, f"sluice_{number}")
     for number, name in enumerate(theirs.values()):

@@ -1,4 +1,4 @@
-"""Which definitions of the master a slave makes by itself: those whose expressions call nothing but what is known.
+"""Decides which definitions of the master a slave creates without a decision: those that call trusted functions only.
 
 The slave's own server reads them, as checks of a table that is made for it and rolled back. No row comes into it, and a
 check is planned with the first row alone, so that nothing is evaluated. See "Definitions that travel" in security.md.
@@ -47,8 +47,7 @@ def doubts(
     before: PostgresTable | None = None,
     exists: bool = False,
 ) -> tuple[str, ...]:
-    """What of a table, and of the types that it needs, the slave does not make by itself, each with why; nothing is
-    changed.
+    """The expressions of a table and its types that need a decision, each with the reason; nothing is changed.
 
     Args:
         table: in the slave's words.

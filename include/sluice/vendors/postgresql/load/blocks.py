@@ -96,7 +96,7 @@ class PostgresRanges:
                 self._open().execute(composed("load/blocks/expect", ranges=self._parts["ranges"]), values)
 
     def found(self, update: int) -> list[KeyRange]:
-        """What it is to load, and how far that is, which is on the disk when this returns (R3)."""
+        """The key ranges to load and their progress, which is durable when this returns (R3)."""
         with translated("looking at the blocks"):
             with self._open().transaction():
                 ours = {**self._names(), "update": update}
@@ -121,7 +121,7 @@ class PostgresRanges:
             ]
 
     def left(self) -> tuple[int, list[KeyRange], Position]:
-        """What the last update was to load, and how far that and the slave are."""
+        """The last update's number, its key ranges with their progress, and the slave's position."""
         with translated("looking at the blocks"):
             row = (
                 self._open()
@@ -145,7 +145,7 @@ class PostgresRanges:
 
         Raises:
             SluiceError: SLC-271, rows do not meet one.
-            TransientError: SLC-036, somebody else holds a table.
+            TransientError: SLC-036, another session has locked a table.
         """
         ours = {**self._names(), "update": update}
         tables = {self._mapper.table(one.table) for one in self.found(update)}
@@ -281,7 +281,7 @@ class PostgresBlocks:
                 reached(CrashPoint.MERGED)
         reached(CrashPoint.CHUNK_LOADED)
         if self._merge and reached_ is None:
-            # The block is in: whoever keeps its table locked leaves this to the server.
+            # The block is committed; if its table is locked, hint bits are left to the server.
             with suppress(psycopg.Error):
                 self._session.execute(sql.SQL("ANALYZE {}").format(identifier(self._seen.layout.name)))
         return rows

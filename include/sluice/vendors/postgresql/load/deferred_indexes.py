@@ -100,7 +100,7 @@ def lacking(session: Connection, indexes: sql.Composable) -> set[TableName]:
 
 
 def build(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
-    """Give tables back the indexes that were dropped, unless somebody has done so already."""
+    """Recreate the indexes that were dropped, unless they exist already."""
     session.execute(composed("load/indexes/stale", indexes=indexes), relations.among(tables))
     noted = session.execute(composed("load/indexes/noted", indexes=indexes), relations.among(tables)).fetchall()
     for schema, table, name, built, bound in noted:

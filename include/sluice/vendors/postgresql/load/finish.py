@@ -1,4 +1,4 @@
-"""What comes after the data: keys, indexes and statistics, of several tables at the same time."""
+"""Finishes tables after their data: keys, indexes and statistics, of several tables at the same time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _at_once(sessions: Sessions, steps: Sequence[Step], at_once: int) -> None:
             for one in working:
                 one.result()
         finally:
-            # After an error nobody begins with another one.
+            # After an error no further table is begun.
             left.clear()
 
 

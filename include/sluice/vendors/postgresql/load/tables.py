@@ -51,7 +51,7 @@ class FilledPostgres(Protocol):
         """Raise the fence."""
 
     def capabilities(self) -> Capabilities:
-        """What the slave and our role on it can do."""
+        """The capabilities of the slave and of our role on it."""
 
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Let the stream go on at a position, without what the snapshot shows."""
@@ -83,7 +83,7 @@ class PostgresTables:
         self.upserted: set[TableName] = set()
 
     def begin(self) -> list[Expected]:
-        """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
+        """Fence out earlier jobs; returns the chunks of an interrupted load."""
         self._slave.take_over(self._epoch)
         with self._sessions.writing("looking at the load") as session:
             left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
@@ -98,7 +98,7 @@ class PostgresTables:
         return found
 
     def merging(self, tables: Sequence[PostgresTable], *, made: bool = False) -> set[TableName]:
-        """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
+        """The tables whose rows are identified by a primary key that is not deferrable, and by nothing else."""
         with self._sessions.reading("looking at the slave's tables") as session:
             # What a load has put off that did not end: it may be what tells rows apart.
             slave_tables = self._slave_tables(tables)
@@ -260,7 +260,7 @@ class PostgresTables:
         return ownership.session_on_slave(slave.info, application, slave.schema, slave.masters)
 
     def _slave_tables(self, tables: Sequence[PostgresTable]) -> list[TableName]:
-        """What tables are called here."""
+        """The slave's names of tables."""
         return [self.mapper.table(table.name) for table in tables]
 
     def _empty(self, session: Connection, names: Sequence[TableName]) -> None:
@@ -293,7 +293,7 @@ class PostgresTables:
             preflight.expect_unfilled(session, self.mapper, table)
 
     def _silence(self, session: Connection) -> None:
-        """What acts by itself on what is written does not in this transaction, where the role may have it so."""
+        """Disable triggers and rules in this transaction, if the role may."""
         if self._slave.capabilities().silent_triggers:
             session.execute("SET LOCAL session_replication_role = replica")
 

@@ -122,7 +122,7 @@ def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master
 
 
 def keep_shape(session: Connection, table: TableName) -> None:
-    """Let nobody rewrite the table, or rename it, while it is read; see `expect_shown`."""
+    """Lock a table against rewrites and renames while it is read; see `expect_shown`."""
     session.execute("SET LOCAL lock_timeout = '3s'")
     planned_code.lock_table(session, table)
     expect_shown(session, table)

@@ -161,7 +161,7 @@ def _run(connection: Connection, text: str, max_rows: int, *, reads: bool) -> An
 
 
 def _sent(connection: Connection, text: str) -> PGresult:
-    """By the protocol that takes one statement, whatever the parser thought of it, and answers in texts."""
+    """Send a text by the extended protocol, which accepts a single statement only, and returns texts."""
     result = connection.pgconn.exec_params(text.encode(), None)
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         raise error_from_result(result)

@@ -1,4 +1,4 @@
-"""What a statement's text says of itself, by a parser; nobody else asks it about statements."""
+"""Parses statements: the tables that they name, and what they do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DefaultsTarget:
 
 @dataclass(frozen=True)
 class ParsedStatement:
-    """What matters of a statement.
+    """A parsed statement.
 
     Attributes:
         reads: it is a query that changes nothing.
@@ -229,7 +229,7 @@ def _taken(word: str, mapper: Mapper) -> bool:
 
 
 def _spots(tree: exp.Expr, mapper: Mapper, schema: str) -> Iterator[tuple[int, tuple[int, str]]]:
-    """Where names of tables and of their schemas begin and end, and what is to stand there; empty: what does."""
+    """The spans of names of tables and schemas in the text, with their replacements; empty: the name stays."""
     within = {cte.alias for cte in tree.find_all(exp.CTE)}
     bare: dict[str, TableName] = {}
     for node in tree.find_all(exp.Table):

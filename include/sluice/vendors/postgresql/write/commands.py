@@ -1,4 +1,4 @@
-"""What of the stream is no change of rows: carried out at its place, in the transaction of the batch."""
+"""Applies commands of the stream in order, in the transaction of the batch."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def not_ours(error: ValueError) -> SluiceError:
 def _answer(
     connection: Connection, text: str, mapper: Mapper, loop_filter: LoopFilter, answered: Answered, *, silent: bool
 ) -> bool:
-    """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
+    """Execute a broadcast statement and record its answer before this transaction ends; after a rollback that is
+    repeated."""
     # A parser takes long to import, and hardly a drain needs it.
     from sluice.vendors.postgresql.statements import execution
 

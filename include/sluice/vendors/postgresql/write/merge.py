@@ -22,7 +22,7 @@ from sluice.vendors.postgresql.write.staging import StagedTable
 
 
 class StagedCounts(NamedTuple):
-    """How many rows wait in a stage, by what is to become of them.
+    """The numbers of rows in a stage, by their effects.
 
     Attributes:
         gone, known_gone, changed, fresh: as in `KeyedNet`.
@@ -74,7 +74,7 @@ def _stage_counted(connection: Connection, target: StagedTable, net: CountedNet)
 
 
 def delete_doubled(connection: Connection, target: StagedTable) -> Tolerated:
-    """Where no index would tell, let no row be in the way of writing in place. Returns those that were there."""
+    """Delete rows that exist against expectation, where no unique index would report them. Returns their number."""
     found = 0 if target.enforced else _run(connection, "delete_doubled", target)
     return conflict_counts(target.name, duplicate=found)
 
@@ -129,7 +129,7 @@ def insert_all(connection: Connection, target: StagedTable, staged: StagedCounts
 
 
 def empty(connection: Connection, target: StagedTable) -> None:
-    """What a TRUNCATE of the master does here; a DELETE, since others may refer to the table."""
+    """Apply a TRUNCATE of the master, by DELETE, since foreign keys may refer to the table."""
     _run(connection, "empty", target)
 
 

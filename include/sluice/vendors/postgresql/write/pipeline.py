@@ -94,7 +94,7 @@ class Pipeline:
         self._waiting.append(None)
 
     def expect_done(self) -> None:
-        """Raise what the server said of the first statement that failed, as psycopg's error."""
+        """Raise psycopg's error of the first statement that failed."""
         if self.failed:
             raise error_from_result(self.failed[0])
 

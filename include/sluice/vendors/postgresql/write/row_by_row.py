@@ -51,7 +51,7 @@ class PreparedStatements:
         self._prepare(connection)
 
     def statements(self, change: RowChange, *, replace: bool = False) -> Iterator[Sent]:
-        """What carries out one change, with what is to be executed before and after it.
+        """The statements for one change, with the configured ones before and after it.
 
         Args:
             replace: a row that bears the key of one that comes makes room for it.
@@ -166,7 +166,7 @@ class PreparedStatements:
         prepare(connection, self._name + b"_" + kind.encode(), statement)
 
     def _same(self, first: int) -> sql.Composable:
-        """What tells the row of an old image, whose values are the parameters from that one on."""
+        """The condition for the row of an old image, whose values are the parameters from number `first` on."""
         if self.target.key and not self.target.searched:
             return self._by_key(map(_parameter, count(first)))
         columns = {index: self.target.columns[index] for index in self._old}
@@ -191,7 +191,7 @@ class PreparedStatements:
         return composed("write/replay_searched", **parts, searched=sql.SQL(" AND ").join(found))
 
     def _by_key(self, values: Iterable[sql.Composable], alias: str = "target") -> sql.Composable:
-        """What tells the rows that bear the key of these values."""
+        """The condition for the rows with the key of these values."""
         columns = [self.target.columns[index] for index in self.target.key]
         return sql.SQL(" AND ").join(
             column.equality.between(sql.Identifier(alias, column.name), value)

@@ -81,7 +81,7 @@ class Stages:
             raise
 
     def lock(self, names: Collection[TableName]) -> None:
-        """Hold tables against DDL until the transaction ends, and forget the stages of those altered since.
+        """Lock tables against DDL until the transaction ends, and forget the stages of those altered since.
 
         Raises:
             SluiceError: SLC-070 if one is gone.
@@ -169,7 +169,7 @@ class Stages:
 def _late(
     keys: Sequence[DeferrableKey], columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[str]
 ) -> Iterator[tuple[str, sql.Composable]]:
-    """Those that writing may break: not those on columns that it does not write, nor those that the key implies."""
+    """Deferrable keys that writes may violate: not those on unwritten columns, nor those implied by the primary key."""
     staged = {columns[index].name: sql.Identifier("stage", f"c{index}") for index in written}
     for one in keys:
         names = [name for name, _ in one.columns if name in staged]
@@ -186,8 +186,8 @@ def missing(fact: str) -> SluiceError:
 
 
 def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[int]) -> dict[str, sql.Composable]:
-    """Lists of columns, as the statements need them. The stage's are called by their places: a user's column may have
-    any name, and a domain of his may forbid NULL, which stands for whatever is not needed."""
+    """Lists of columns for the statements. Columns of the stage are named by index: a user's column may have any name,
+    and its domain may forbid NULL, which is the value of columns that are not needed."""
     staged = {index: sql.Identifier(f"c{index}") for index in written}
     # A key stays as it is where it is matched by itself.
     beside = [index for index in written if index not in key]

@@ -38,7 +38,7 @@ _SAID = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 
 @dataclass(frozen=True)
 class _Part:
-    """What a run brings to one table."""
+    """The effect of a run on one table."""
 
     target: StagedTable
     effect: Effect
@@ -65,7 +65,7 @@ class TableWriter:
         self._parents = relations.parents(self._connection)
 
     def forget(self) -> None:
-        """Nothing is prepared in this session any more."""
+        """Forget prepared statements, which this session has lost."""
         self._connection.execute("DEALLOCATE ALL")
         self._prepared.clear()
 
@@ -84,7 +84,7 @@ class TableWriter:
 
         Raises:
             KeyConflict: SLC-072, a row of the slave, or of a later transaction, bears a key of this run.
-            SluiceError: SLC-120, one was not as expected, and the slave is to stop; SLC-121, nobody could tell.
+            SluiceError: SLC-120, a row conflict with the action `stop`; SLC-121, conflicts cannot be detected.
         """
         parts: dict[TableName, _Part] = {}
         self.stages.lock([effect.layout.name for effect in run])

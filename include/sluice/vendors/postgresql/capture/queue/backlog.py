@@ -25,7 +25,7 @@ ALL_BLOCKS: Blocks = (0, 2**32 - 1)
 
 @dataclass(frozen=True)
 class Slice:
-    """What one sweep takes: keys from `low` to below `high`, of transactions that the snapshot shows.
+    """The part of a backlog that one sweep reads: keys from `low` to below `high`, of transactions in the snapshot.
 
     Attributes:
         later: transactions with keys in here that end beyond `high`.
@@ -74,7 +74,7 @@ class Spanning:
 
 @dataclass(frozen=True)
 class Backlog:
-    """What is left of it.
+    """The rest of a backlog.
 
     Attributes:
         file: what holds the queue; in another one everything lies elsewhere.
@@ -101,7 +101,7 @@ class Backlog:
         return Slice(low, high, later, self.snapshot, joined(pieces))
 
     def beyond(self, done: Slice) -> Backlog:
-        """What is left when this slice is published and purged."""
+        """The rest after this slice is published and purged."""
         left = tuple(one for one in self.spanning if one.last >= done.high)
         return replace(self, ends=self.ends[1:], spanning=left)
 
