@@ -28,7 +28,7 @@ from sluice.store.transfers import Transfer
 _BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
 _CONFLICTS = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
-# A run may be this late (in seconds) before the delay is shown.
+# A run may be this late before the delay is shown.
 _SILENCE = timedelta(minutes=2)
 
 
