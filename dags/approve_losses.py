@@ -23,7 +23,7 @@ and says where that is as a `file`. The task `answer` shows them (*Required acti
 """
 
 settings = configuration.load()
-ASKED = {**conventions.chosen("source", "slave"), "refused": conventions.told("refused")}
+ASKED = {**conventions.chosen("source", "slave"), "refused": conventions.passed("refused")}
 
 with DAG(
     dag_id=settings.dag_id("approve_losses"),

@@ -41,7 +41,7 @@ goes on later. Tables that a slave lacks are created;
 settings = configuration.load()
 UPDATE = conventions.chosen("source", slave="slaves")
 HOW = conventions.chosen("mode", "resume", "version", store="store_initial_data")
-WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade") | {"after": conventions.told("after")}
+WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade") | {"after": conventions.passed("after")}
 
 with DAG(
     dag_id=settings.dag_id("initial_update"),

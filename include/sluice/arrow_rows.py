@@ -32,7 +32,7 @@ def joined(arrays: list[pa.Array]) -> pa.Array:
 
 
 def rows_of(columns: Sequence[pa.StringArray], count: int) -> pa.ListArray:
-    """So many rows, out of their columns."""
+    """`count` rows as lists of texts, from their columns."""
     width = len(columns)
     places = (np.arange(count)[:, None] + np.arange(width) * count).ravel()
     values = pa.concat_arrays([column.cast(pa.string()) for column in columns]).take(pa.array(places))

@@ -25,7 +25,7 @@ SEALED_ENV = "SLUICE_CONNECTIONS"
 
 @dataclass(frozen=True)
 class ConnectionInfo:
-    """How to reach one database or service; the password never shows in its repr."""
+    """The address and login of one database or service; the password is never in its repr."""
 
     conn_type: str
     host: str = ""

@@ -1,4 +1,4 @@
-"""What a job works with: the configuration, and the ports opened from it. The only place that puts parts together."""
+"""The composition root of a job: the configuration, and the ports opened from it."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Context:
         source = self.config.source(name)
         resources = self.resources(name)
         for other, settings in self.config.sources.items():
-            there = other != name and settings.connection == source.connection
-            if there and (same := resources.shared(self.resources(other))):
+            same_database = other != name and settings.connection == source.connection
+            if same_database and (same := resources.shared(self.resources(other))):
                 raise ConfigError(
                     6,
                     f"sources {name} and {other} would both have a {resources.schema}.{same}",
@@ -88,11 +88,11 @@ class Context:
         return port(info, pair, slave.schema_, mapper or self.mapper(pair), self.unheard(pair))
 
     def mapper(self, pair: Pair) -> Mapper:
-        """What a slave sees of this source, with what people allowed its columns to lose."""
+        """The mapper of a slave, with the column losses that were allowed."""
         return replace(self.configured(pair), allowed=allowed_losses.allowed(self.store, pair))
 
     def configured(self, pair: Pair) -> Mapper:
-        """What it sees by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
+        """The mapper by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
         source, slave = self.config.source(pair.source), self.config.slave(pair.slave)
         masters = frozenset(map(self.resources, self.config.sources))
         mapper = replace(slave.mapper, ours=partial(vendor(slave.vendor).is_ours, masters))
@@ -109,10 +109,10 @@ class Context:
         return tuple({self.resources(name) for name in self.config.sources}) if here else ()
 
     def wiped(self, pair: Pair) -> WipeOut | None:
-        """What of a slave an initial update wipes out. Raises ConfigError SLC-217 if that is a master, too."""
+        """The `wipe_out` settings of a slave, if there are any. Raises ConfigError SLC-217 if it is a master, too."""
         slave = self.config.slave(pair.slave)
-        here = self.place(slave.connection)
-        fed = [name for name, one in self.config.sources.items() if self.place(one.connection) == here]
+        here = self.database_id(slave.connection)
+        fed = [name for name, one in self.config.sources.items() if self.database_id(one.connection) == here]
         if slave.wipe_out and fed:
             raise ConfigError(
                 217,
@@ -128,16 +128,16 @@ class Context:
         return master(settings.vendor).resources(settings.schema_, settings.prefix)
 
     def wanted(self, source: str) -> Wanted:
-        """What of the configuration the source itself must know."""
+        """The part of the configuration that is stored in the source."""
         settings = self.config.source(source)
         entries = {
             pattern: Watch(entry.actions, entry.trigger, entry.sequence, entry.debug, entry.old_images)
             for pattern, entry in settings.patterns.items()
         }
-        said = settings.messages
-        appearance = Appearance(said.db_id, said.version, settings.char_width, settings.char_width_small)
-        here = self.place(settings.connection)
-        drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.place))
+        messages = settings.messages
+        appearance = Appearance(messages.db_id, messages.version, settings.char_width, settings.char_width_small)
+        here = self.database_id(settings.connection)
+        drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.database_id))
         return Wanted(
             entries,
             settings.detect_ddl,
@@ -147,8 +147,8 @@ class Context:
             tuple(settings.trusted_code),
         )
 
-    def place(self, connection: str) -> str:
-        """Which database a connection leads to; its id if nobody knows."""
+    def database_id(self, connection: str) -> str:
+        """A text that identifies the database of a connection; the connection's id if it is unknown."""
         info = self.connections.get(connection)
         return f"{info.host}:{info.port or 5432}/{info.database}" if info else connection
 
@@ -177,7 +177,7 @@ class Context:
         return Manifest(self.store, source)
 
     def files(self) -> SegmentFiles:
-        """Where segments are kept: a plain directory, or a Hadoop filesystem through Spark."""
+        """The files of segments: in a plain directory, or on a Hadoop filesystem through Spark."""
         url = self.config.change_log_url
         if "://" not in url:
             return PlainDirectory(url)
@@ -199,7 +199,7 @@ class Context:
         return AirflowApi(info) if info else None
 
     def ask_publisher(self, source: str) -> None:
-        """Have Airflow begin a run of a source's publisher, unless one is at work, or somebody paused its DAG.
+        """Ask Airflow for a run of a source's publisher, unless one is running or its DAG is paused.
 
         By its schedule it may take minutes to come.
         """

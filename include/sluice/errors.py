@@ -25,12 +25,12 @@ class SluiceError(Exception):
         self.hint = hint
 
     @property
-    def said(self) -> str:
-        """What happened, without the HINT."""
+    def message(self) -> str:
+        """The code and the fact, without the HINT."""
         return f"SLC-{self.code:03d}: {self.fact}"
 
     def __str__(self) -> str:
-        return f"{self.said}\nHINT: {self.hint}"
+        return f"{self.message}\nHINT: {self.hint}"
 
     def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
         return type(self), (self.code, self.fact, self.hint)

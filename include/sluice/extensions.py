@@ -1,4 +1,4 @@
-"""Code of somebody else's that Sluice calls: found by its name, and not waited for without end."""
+"""Plugins, vetoes and other code of users: found by name, and called with a time limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class UnusableExtension(ValueError):
 
 
 def made(group: str, named: str, *arguments: object) -> object:
-    """What the hook of that name makes of these arguments.
+    """Call the hook of that name with these arguments.
 
     Args:
         group: of entry points, of which `named` is one unless it is written ``module:attribute``.
@@ -50,7 +50,7 @@ def made(group: str, named: str, *arguments: object) -> object:
 
 
 def usable(make: Callable[[], _T]) -> _T:
-    """What is made there. Raises Unusable if that fails, or does not end."""
+    """Call `make`. Raises UnusableExtension if it fails, or does not end in time."""
     try:
         return asked(make)
     except Exception as error:

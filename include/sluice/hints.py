@@ -1,4 +1,4 @@
-"""What to type after an error, in full. Who raises it knows what is to be mended; where it ends, what follows."""
+"""HINT texts with complete commands to type after an error."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from sluice.model.names import Pair
 from sluice.shell import cancel, dispatcher, unpause, update
 
 
-def of_question(pair: Pair, key: int) -> str:
-    """How somebody decides whether a command is carried out."""
+def for_question(pair: Pair, key: int) -> str:
+    """The commands that approve or reject a command of the master."""
     return (
         f"type: `{dispatcher(pair, '--approve', key)}` to have it done on the slave, or `--reject {key}` to leave the "
         "slave's table as it is and keep the command; nothing is lost"
     )
 
 
-def of_drain(
+def for_drain(
     error: SluiceError, pair: Pair, stuck: BlockingTransaction | None = None, *, updating: bool = False
 ) -> None:
     """Complete an error that a drain stands on: where it stands, what opens its gate again, and what does so by itself.
@@ -43,7 +43,7 @@ def of_drain(
         error.hint = f"{error.hint}. {then}"
 
 
-def of_update(error: SluiceError, pair: Pair | None = None, **choices: object) -> str:
+def for_update(error: SluiceError, pair: Pair | None = None, **choices: object) -> str:
     """The HINT of an error that a slave's update ended with: no run tries that again.
 
     Args:

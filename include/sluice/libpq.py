@@ -1,4 +1,4 @@
-"""How a PostgreSQL server is asked for a connection, and why it refused: its SQLSTATE, which the driver keeps.
+"""Parameters of a connection to PostgreSQL, and the SQLSTATE of a refusal, which the driver does not report.
 
 The words are in the server's language, and quote names that anybody may choose. So where a connection failed without a
 SQLSTATE, it is tried once more while libpq writes down what the server says, and the SQLSTATE is read from that. The
@@ -26,7 +26,7 @@ _WAIT_S = 10.0
 
 
 def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
-    """How to connect to a PostgreSQL server, as libpq names it."""
+    """The parameters of a connection, by libpq's keywords."""
     return {
         "host": info.host,
         "port": info.port or 5432,
@@ -40,7 +40,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
 
 
 def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | None:
-    """The SQLSTATE with which a server refused a connection; None if it said nothing.
+    """The SQLSTATE with which a server refused a connection; None if it sent none.
 
     Args:
         error: what the driver raised.
@@ -56,7 +56,7 @@ def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     except (AttributeError, OSError):
         return _by_words(str(error))
     try:
-        said = _said(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
+        output = _notices(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
     except psycopg.NotSupportedError:
         return _by_words(str(error))
     except psycopg.Error:
@@ -64,18 +64,18 @@ def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     finally:
         os.close(notes)
     # The last one: libpq may have asked again without TLS.
-    found = _REFUSED.findall(said)
+    found = _REFUSED.findall(output)
     return found[-1].decode() if found else None
 
 
 def _by_words(message: str) -> str | None:
-    """Where nothing can be written down, as on a Mac: the words of a server that speaks English."""
+    """The SQLSTATE by the English text of a message, where libpq cannot trace, as on a Mac."""
     if re.search(r"authentication failed|pg_hba|role .* does not exist", message):
         return _NO_PASSWORD
     return "3D000" if re.search(r"database .* does not exist", message) else None
 
 
-def _said(notes: int, conninfo: str) -> bytes:
+def _notices(notes: int, conninfo: str) -> bytes:
     """What passes between libpq and a server while it connects, as `PQtrace` writes it.
 
     For nobody's eyes: a server may ask for a password in clear.

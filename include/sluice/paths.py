@@ -1,4 +1,4 @@
-"""Where things are: the project, and what exists only at run time."""
+"""Paths of the project, and of the directory of everything that exists at run time only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOME_ENV = "SLUICE_HOME"
 
 
 def home() -> Path:
-    """Where everything that exists only at run time lives."""
+    """The directory of everything that exists at run time only (SLUICE_HOME)."""
     return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
 
 
@@ -21,6 +21,6 @@ def is_at_home(directory: Path) -> bool:
     return home().resolve() in directory.resolve().parents
 
 
-def at_home(place: str) -> str:
+def at_home(path: str) -> str:
     """A URL as written, or an absolute path; what is relative begins at `home`."""
-    return place if "://" in place else str(home() / place)
+    return path if "://" in path else str(home() / path)

@@ -48,7 +48,7 @@ _TROUBLES = {
 
 @dataclass(frozen=True)
 class Transport:
-    """How a session travels.
+    """The transport of a session: encrypted, verified, or local.
 
     Attributes:
         server: the address that we connected to; empty for a unix socket.
@@ -65,7 +65,7 @@ class Transport:
     sslmode: str
 
     @classmethod
-    def of_session(cls, session: psycopg.Connection[Any]) -> Transport:
+    def from_session(cls, session: psycopg.Connection[Any]) -> Transport:
         """Ask both ends of a session. Raises psycopg.Error."""
         encrypted, client = session.execute(_AT_THE_SERVER).fetchone() or (False, None)
         asked = {one.keyword: one.val for one in session.pgconn.info}
@@ -74,7 +74,7 @@ class Transport:
 
     @property
     def remark(self) -> str | None:
-        """What is unsafe about it; None if it is encrypted and verified, or does not leave the machine."""
+        """A warning; None if the session is encrypted and verified, or does not leave the machine."""
         if is_far(self.server) and not self.leaves_encrypted:
             return f"the connection to {self.server} is not encrypted: set {_REMEDY}"
         if is_far(self.client) and not self.arrives_encrypted:
@@ -96,9 +96,9 @@ def is_far(address: str) -> bool:
 
 
 def remarks(session: psycopg.Connection[Any]) -> list[str]:
-    """What is unsafe about how a session travels. Raises psycopg.Error."""
-    told = Transport.of_session(session).remark
-    return [told] if told else []
+    """Warnings about the transport of a session; empty if it is safe. Raises psycopg.Error."""
+    remark = Transport.from_session(session).remark
+    return [remark] if remark else []
 
 
 def trouble(error: BaseException | None, where: str) -> SluiceError | None:
@@ -109,8 +109,8 @@ def trouble(error: BaseException | None, where: str) -> SluiceError | None:
     """
     if not isinstance(error, psycopg.Error) or error.sqlstate:
         return None
-    said = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
+    reason = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
     for words, hint in _TROUBLES.items():
-        if re.search(words, said):
-            return SluiceError(311, f"no TLS with {where} as its connection asks for it: {said}", hint)
+        if re.search(words, reason):
+            return SluiceError(311, f"no TLS with {where} as its connection asks for it: {reason}", hint)
     return None

@@ -34,22 +34,22 @@ class FilesArrived(BaseTrigger):
         self.poll_s = poll_s
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        told = {"url": self.url, "files": self.files, "quiet_s": self.quiet_s, "poll_s": self.poll_s}
-        return f"{type(self).__module__}.{type(self).__qualname__}", told
+        arguments = {"url": self.url, "files": self.files, "quiet_s": self.quiet_s, "poll_s": self.poll_s}
+        return f"{type(self).__module__}.{type(self).__qualname__}", arguments
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         before: frozenset[tuple[Any, ...]] | None = None
-        settled = 0.0
+        quiet_s = 0.0
         while True:
-            there = await asyncio.to_thread(self._look)
-            if there != before:
-                self.log.info("directory=%s files=%d/%d", self.url, len(there), self.files)
-                before, settled = there, 0.0
-            elif len(there) >= self.files and settled >= self.quiet_s:
-                yield TriggerEvent({"files": len(there)})
+            found = await asyncio.to_thread(self._look)
+            if found != before:
+                self.log.info("directory=%s files=%d/%d", self.url, len(found), self.files)
+                before, quiet_s = found, 0.0
+            elif len(found) >= self.files and quiet_s >= self.quiet_s:
+                yield TriggerEvent({"files": len(found)})
                 return
             await asyncio.sleep(self.poll_s)
-            settled += self.poll_s
+            quiet_s += self.poll_s
 
     def _look(self) -> frozenset[tuple[Any, ...]]:
         """Names, sizes and times of the files that are there; none while the directory cannot be reached."""

@@ -11,7 +11,7 @@ from airflow.sdk import Asset, TriggerRule
 from sluice.config.configuration import Config, Source
 from sluice_airflow import pools
 from sluice_airflow.failures import KeepTrying
-from sluice_airflow.operator import ERROR_KEY, TOLD_BY_RUNS, SluiceSparkOperator
+from sluice_airflow.operator import CONF_OF_RUNS, ERROR_KEY, SluiceSparkOperator
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -75,9 +75,9 @@ def change_log_asset(source: str) -> Asset:
     return Asset(f"sluice://{source}/changelog")
 
 
-def told(name: str) -> str:
-    """What one of our runs tells another in its `conf`; no field of a form."""
-    assert name in TOLD_BY_RUNS, name
+def passed(name: str) -> str:
+    """The template of a value that another run of ours passed in `conf`; it is no field of a form."""
+    assert name in CONF_OF_RUNS, name
     return f"{{{{ (dag_run.conf or {{}}).get('{name}') }}}}"
 
 

@@ -27,7 +27,7 @@ from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostpone
 from sluice_airflow.sealing import MISSING, get_connection, needed_connections, seal_connections
 
 # What one of our runs tells another in its `conf`, beside the choices of the form.
-TOLD_BY_RUNS = frozenset({"after", "refused"})
+CONF_OF_RUNS = frozenset({"after", "refused"})
 # Airflow is being stopped, or somebody ended the task: either way the job is not to blame.
 EXITS_ASKED_FOR = frozenset({-signal.SIGTERM, 128 + signal.SIGTERM})
 # The XCom of a task that failed: what went wrong with its last try, without the HINT.
@@ -187,7 +187,7 @@ class SluiceSparkOperator(BaseOperator):
             return []
         if self.command and not answer:
             requesters.expect_new(context)
-        triggered = requesters.of_run(context) if self.command else None
+        triggered = requesters.for_run(context) if self.command else None
         return [*([triggered] if triggered else []), *([answer.requester()] if answer else [])]
 
     def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _expect_choices(context: Context) -> None:
     """
     # Those of the run have what is strange among them.
     run, known = context["dag_run"], context["dag"].params
-    if strange := sorted(set(run.conf or {}) - set(known) - TOLD_BY_RUNS):
+    if strange := sorted(set(run.conf or {}) - set(known) - CONF_OF_RUNS):
         raise ConfigError(
             246,
             f"{run.dag_id} has no choice called {', '.join(strange)}",

@@ -41,7 +41,7 @@ def expect_new(context: Context) -> None:
         )
 
 
-def of_run(context: Context) -> Requester | None:
+def for_run(context: Context) -> Requester | None:
     """The person who triggered the run of a task.
 
     Raises:
@@ -70,7 +70,7 @@ class Answer:
     user: str
 
     def requester(self) -> Requester:
-        """The person, with their roles. Raises as `of_run` does."""
+        """The person, with their roles. Raises as `for_run` does."""
         return Requester(self.user, _roles(self.user) or [], self.task)
 
 

@@ -190,7 +190,7 @@ def test_an_error_that_a_drain_stands_on_says_in_full_what_to_type(code):
     kind = {42: LogTrimmed, 52: LogBehind}.get(code, SluiceError)
     hint = "make it by initial_update" if code == 70 else "mend it"
     error = kind(code, "a fact", hint)
-    hints.of_drain(error, Pair("flights", "zurich"))
+    hints.for_drain(error, Pair("flights", "zurich"))
     unpauses = "airflow dags unpause drain__flights__zurich" in error.hint
     updates = (
         """airflow dags trigger initial_update --conf '{"source": "flights", "slaves": ["zurich"]}'""" in error.hint

@@ -14,7 +14,7 @@ from support.rendering import rendered
 from sluice import paths
 from sluice.config import configuration
 from sluice.initial_update.options import SNAPSHOT, mode_named
-from sluice_airflow.operator import TOLD_BY_RUNS
+from sluice_airflow.operator import CONF_OF_RUNS
 
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
@@ -99,7 +99,7 @@ def test_blanks_are_no_choice(bag, job_module):
 
 def test_what_one_of_our_runs_tells_another_is_no_field(bag):
     for dag in bag.dags.values():
-        assert not TOLD_BY_RUNS & dag.params.keys()
+        assert not CONF_OF_RUNS & dag.params.keys()
 
 
 def test_tables_are_written_where_only_the_source_knows_them(tmp_path, monkeypatch):

@@ -68,7 +68,7 @@ def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(addres
 
 
 def requester(name: str | None, run: str = "r"):
-    return requesters.of_run({"dag_run": SimpleNamespace(triggering_user_name=name, dag_id="verify", run_id=run)})
+    return requesters.for_run({"dag_run": SimpleNamespace(triggering_user_name=name, dag_id="verify", run_id=run)})
 
 
 def test_a_command_knows_the_roles_of_whoever_triggered_it(sluice):

@@ -84,7 +84,7 @@ def test_what_is_rejected_is_passed_over_and_kept_to_be_carried_out_later(asking
     world.drain()
     assert slave(world) == [(1, 1), (2, 2), (3, 3)]
     (kept,) = rejected_changes.kept(world.context.store, world.pair("zurich"))
-    assert (kept.change.action, kept.change.oddity) == ("X", None)
+    assert (kept.change.action, kept.change.conflict) == ("X", None)
     assert retry_rejected.carry_out(world.context, world.pair("zurich"), [kept.id]) == (1, 0)
     assert world.reader("zurich").execute("SELECT to_regclass('t')").fetchone() == (None,)
 

@@ -183,7 +183,7 @@ def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch
     publisher = world.publisher()
     held, rows = [], 0
     before = pa.total_allocated_bytes()
-    with publisher._database.sweep(publisher._held.epoch, 100) as sweep:
+    with publisher._database.sweep(publisher._lease.epoch, 100) as sweep:
         for batch in sweep.batches():
             rows += len(batch)
             held.append(pa.total_allocated_bytes() - before)
@@ -257,7 +257,7 @@ def test_a_sweep_is_no_loop_over_a_loop_even_if_the_queue_was_empty_when_it_was_
     insert(world.master, 1, 100)
     publisher = world.publisher()
     database = publisher._database
-    with database.sweep(publisher._held.epoch, None):
+    with database.sweep(publisher._lease.epoch, None):
         session = database._publisher()
         copy = composed("capture/queue/sweep", taken=EVERYTHING.taken(database.parts)).as_string(session)
         query = copy.partition("COPY (")[2].rpartition(") TO STDOUT")[0]

@@ -96,7 +96,7 @@ def test_a_slave_that_comes_nearer_is_waited_for(begun, monkeypatch):
 
     def noted(job):
         done = blocks_here(job)
-        refused.extend(one.error.said for one in done if one.error)
+        refused.extend(one.error.message for one in done if one.error)
         return done
 
     def slowly(point):

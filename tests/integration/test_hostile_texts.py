@@ -173,7 +173,7 @@ def test_a_text_that_says_more_is_refused_and_nothing_of_it_executed(session, ri
             continue
         with pytest.raises(SluiceError) as refused:
             defined(session, change(right + more), mapper)
-        assert refused.value.code in (140, 321, 322), (what, refused.value.said)
+        assert refused.value.code in (140, 321, 322), (what, refused.value.message)
     assert session.execute("SELECT is_called FROM public.trace").fetchone() == (False,)
 
 

@@ -66,13 +66,13 @@ def metadata(place):
 
 def test_each_version_is_a_snapshot_and_older_ones_can_be_read(place):
     tables = IcebergTables(place)
-    assert tables.tell(EMPTY)
+    assert tables.commit(EMPTY)
     assert values(place) == []
     first = then(place, EMPTY, [("1", "a"), ("2", "b")], [("3", "c")])
     second = then(place, first, [("4", "d")], without=first.tables[NAME].files[:1])
     third = then(place, second, without=second.tables[NAME].files)
     for version in (first, second, third):
-        assert tables.tell(version)
+        assert tables.commit(version)
     snapshots = opened(place).snapshots()
     said = [(one.summary["sluice.version"], one.summary["sluice.position"]) for one in snapshots]
     assert said == [("1", "1/1"), ("2", "1/2"), ("3", "1/3"), ("4", "1/4")]
@@ -83,25 +83,25 @@ def test_each_version_is_a_snapshot_and_older_ones_can_be_read(place):
 
 def test_what_was_told_is_not_told_again_and_who_was_overtaken_tells_nothing(place):
     first = then(place, EMPTY, [("1", "a")])
-    assert IcebergTables(place).tell(first)
+    assert IcebergTables(place).commit(first)
     before = metadata(place)
-    assert not IcebergTables(place).tell(first)
+    assert not IcebergTables(place).commit(first)
     second = then(place, first, [("2", "b")], epoch=2)
-    assert not IcebergTables(place).tell(replace(first, number=2, epoch=2))
+    assert not IcebergTables(place).commit(replace(first, number=2, epoch=2))
     assert metadata(place) == before
-    assert IcebergTables(place).tell(second)
-    assert not IcebergTables(place).tell(then(place, first, [("3", "late")]))
+    assert IcebergTables(place).commit(second)
+    assert not IcebergTables(place).commit(then(place, first, [("3", "late")]))
     assert values(place) == ["a", "b"]
 
 
 def test_a_table_that_is_gone_is_found_by_nobody_and_goes_when_no_version_has_it(place):
     first = then(place, EMPTY, [("1", "a")])
-    IcebergTables(place).tell(first)
+    IcebergTables(place).commit(first)
     found = opened(place)
     gone = replace(first, number=3, snapshot=Snapshot("1:1:"), tables={})
     tables = IcebergTables(place)
-    assert tables.tell(gone)
-    assert not tables.tell(gone)
+    assert tables.commit(gone)
+    assert not tables.commit(gone)
     with pytest.raises(FileNotFoundError):
         opened(place)
     tables.expire(2)
@@ -111,19 +111,19 @@ def test_a_table_that_is_gone_is_found_by_nobody_and_goes_when_no_version_has_it
 
 
 def test_who_finds_no_versions_drops_nothing(place):
-    IcebergTables(place).tell(then(place, EMPTY, [("1", "a")]))
-    assert not IcebergTables(place).tell(Version(1, epoch=2))
+    IcebergTables(place).commit(then(place, EMPTY, [("1", "a")]))
+    assert not IcebergTables(place).commit(Version(1, epoch=2))
     assert values(place) == ["a"]
 
 
 def test_neither_a_successors_table_goes_nor_one_of_somebody_else(place):
     first = then(place, EMPTY, [("1", "a")])
-    IcebergTables(place).tell(replace(first, epoch=2))
+    IcebergTables(place).commit(replace(first, epoch=2))
     mine = Metadata(place, TableName("public", "mine"))
     mine.make()
     mine.anew().transaction().set_properties(mine="x").commit_transaction()
     tables = IcebergTables(place)
-    assert not tables.tell(replace(first, number=3, snapshot=Snapshot("1:1:"), tables={}))
+    assert not tables.commit(replace(first, number=3, snapshot=Snapshot("1:1:"), tables={}))
     tables.expire(3)
     assert values(place) == ["a"]
     assert opened(place, "public/mine").properties["mine"] == "x"
@@ -135,16 +135,16 @@ def test_two_who_tell_at_once_leave_what_the_newer_one_told(place, monkeypatch):
 
     first = then(place, EMPTY, [("1", "a")])
     newest = then(place, then(place, first, [("2", "b")]), [("3", "c")], epoch=2)
-    IcebergTables(place).tell(EMPTY)
+    IcebergTables(place).commit(EMPTY)
     create, meanwhile = module.create, [newest]
 
     def slow(path, text):
         if meanwhile:
-            IcebergTables(place).tell(meanwhile.pop())
+            IcebergTables(place).commit(meanwhile.pop())
         return create(path, text)
 
     monkeypatch.setattr(module, "create", slow)
-    assert not IcebergTables(place).tell(first)
+    assert not IcebergTables(place).commit(first)
     assert values(place) == ["a", "b", "c"]
     assert not [name for name in metadata(place) if name.startswith(".")]
 
@@ -153,10 +153,10 @@ def test_what_only_old_versions_had_is_forgotten(place):
     """Whatever the clock said when it was written."""
     tables = IcebergTables(place)
     version = EMPTY
-    tables.tell(version)
+    tables.commit(version)
     for number in range(4):
         version = then(place, version, [(str(number), str(number))])
-        tables.tell(version)
+        tables.commit(version)
     for path in (place.root / "iceberg").rglob("*-m0.avro"):
         os.utime(path, (0, 0))
     tables.expire(version.number - 1)
@@ -175,7 +175,7 @@ def test_what_lists_no_file_any_more_is_not_read_any_more(place):
     version = EMPTY
     for number in range(5):
         version = then(place, version, [("1", str(number))], without=version.tables[NAME].files)
-        tables.tell(version)
+        tables.commit(version)
     found = opened(place)
     counts = [(one.added_files_count, one.deleted_files_count) for one in found.current_snapshot().manifests(found.io)]
     assert sorted(counts) == [(0, 1), (1, 0)]
@@ -184,15 +184,15 @@ def test_what_lists_no_file_any_more_is_not_read_any_more(place):
 def test_files_with_other_columns_begin_a_table_anew_unless_some_stay(place):
     tables = IcebergTables(place)
     first = then(place, EMPTY, [("1", "a")])
-    tables.tell(first)
+    tables.commit(first)
     wider = (Column("id", "bigint"), Column("v", "text"), Column("w", "numeric(5,2)"))
     second = then(place, first, [("5000000000", "b", "1.5")], columns=wider)
-    tables.tell(second)
+    tables.commit(second)
     for _ in ("followed", "made anew out of both kinds of files"):
         assert values(place) == ["a", "b"]
         assert values(place, row_filter=EqualTo("id", 1)) == ["a"]
         shutil.rmtree(place.root / "iceberg")
-        assert IcebergTables(place).tell(second)
+        assert IcebergTables(place).commit(second)
     assert [str(field.field_type) for field in opened(place).schema().fields][:3] == [
         "long",
         "string",
@@ -200,8 +200,8 @@ def test_files_with_other_columns_begin_a_table_anew_unless_some_stay(place):
     ]
     other = (Column("id", "text"), Column("v", "text"))
     with pytest.raises(SluiceError, match=r"SLC-198: Iceberg cannot keep public\.t .*id: long -> string"):
-        tables.tell(then(place, second, [("x", "c")], columns=other))
-    tables.tell(then(place, second, [("x", "c")], columns=other, without=second.tables[NAME].files))
+        tables.commit(then(place, second, [("x", "c")], columns=other))
+    tables.commit(then(place, second, [("x", "c")], columns=other, without=second.tables[NAME].files))
     assert values(place) == ["c"]
     assert [field.name for field in opened(place).schema().fields] == ["id", "v", "sluice_text"]
     assert len(opened(place).snapshots()) == 1
@@ -219,7 +219,7 @@ def test_no_column_of_a_history_takes_values_that_it_does_not_hold(place, before
 
     tables = IcebergTables(place)
     version = replace(EMPTY, keeps="history", tables={NAME: Table(NAME, (Column("a", before),))})
-    tables.tell(version)
+    tables.commit(version)
     with pytest.raises(SluiceError, match=r"SLC-198: .*\ba\b"):
         tables.admit(NAME, schema(after), beside=NAME)
     tables.admit(NAME, schema(after), beside=None)
@@ -227,10 +227,10 @@ def test_no_column_of_a_history_takes_values_that_it_does_not_hold(place, before
 
 def test_a_directory_that_was_moved_is_told_anew(place, tmp_path):
     version = then(place, EMPTY, [("1", "a")])
-    IcebergTables(place).tell(version)
+    IcebergTables(place).commit(version)
     moved = ReplicationDirectory(tmp_path / "elsewhere")
     shutil.move(place.root, moved.root)
-    assert IcebergTables(moved).tell(version)
+    assert IcebergTables(moved).commit(version)
     assert values(moved) == ["a"]
 
 
@@ -238,16 +238,16 @@ def test_a_directory_that_was_moved_is_told_anew(place, tmp_path):
 @pytest.mark.parametrize("gone", [True, False])
 def test_damaged_metadata_stops_its_slave_until_it_is_removed(place, spoilt, gone):
     version = then(place, EMPTY, [("1", "a")])
-    IcebergTables(place).tell(version)
+    IcebergTables(place).commit(version)
     for path in (place.root / "iceberg/public/t/metadata").glob(spoilt):
         path.unlink() if gone and path.suffix == ".avro" else path.write_text("spoilt")
     with pytest.raises(
         SluiceError, match=r"SLC-199: Iceberg's metadata of public\.t is not as it was written"
     ) as stopped:
-        IcebergTables(place).tell(version)
+        IcebergTables(place).commit(version)
     (named,) = re.findall(r"remove (\S+):", str(stopped.value))
     shutil.rmtree(named)
-    assert IcebergTables(place).tell(version)
+    assert IcebergTables(place).commit(version)
     assert values(place) == ["a"]
 
 
@@ -259,6 +259,6 @@ def test_tables_and_columns_bear_any_names(place, name):
     table = TableName(name, name)
     columns = (Column("v", "text"), Column(name, "integer"), Column("V", "text"))
     version = then(place, Version(1, "rows"), [("a", "1", "b")], columns=columns, name=table)
-    IcebergTables(place).tell(version)
+    IcebergTables(place).commit(version)
     (row,) = opened(place, f"{NAMES[name]}/{NAMES[name]}").scan().to_arrow().to_pylist()
     assert row == {"v": "a", name: 1, "V": "b", "sluice_text": None}

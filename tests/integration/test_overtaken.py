@@ -92,10 +92,10 @@ def test_what_is_cancelled_before_its_blocks_come_can_be_gone_on_with(world, act
 
 
 def test_a_slave_that_is_taken_away_from_a_dump_takes_the_others_not_with_it(world, acting_as, monkeypatch):
-    hold = dumping.hold
+    acquire_leases = dumping.acquire_leases
 
     def taken_away(*asked):
-        held = hold(*asked)
+        held = acquire_leases(*asked)
         acting_as("second")
         world.inhibit("zurich", force=True)
         acting_as("first")
@@ -104,7 +104,7 @@ def test_a_slave_that_is_taken_away_from_a_dump_takes_the_others_not_with_it(wor
     acting_as("first")
     world.inhibit()
     with monkeypatch.context() as patch:
-        patch.setattr(dumping, "hold", taken_away)
+        patch.setattr(dumping, "acquire_leases", taken_away)
         assert list(world.dump()["failed"]) == ["zurich"]
     assert statuses(world) == [Status.INITIAL] * 2
     assert world.release() == {"released": ["geneva"]}

@@ -62,7 +62,7 @@ def test_the_home_of_the_runtime_its_keys_logs_and_databases(tmp_path, monkeypat
     cluster = Cluster(layout.postgres, layout.log("postgres"))
     try:
         assert cluster.start("", places.port())
-        outside = cluster._place.outside
+        outside = cluster._directories.outside
         roots = [layout.home, *(place for place in (outside, cluster.sockets) if place.exists())]
         binaries = str(outside / "binaries")
         found = {one for one in open_to_others(*roots) if not one.partition(" ")[2].startswith(binaries)}

@@ -72,7 +72,7 @@ def test_changes_that_were_rejected_are_kept_and_can_be_carried_out(odd, mode, m
     world.drain()
     assert world.reader("zurich").execute("SELECT * FROM t ORDER BY 1").fetchall() == [(4, "fine"), (8, "own")]
     kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
-    told = [(one.change.layout.name.table, one.change.action, one.change.oddity) for one in kept]
+    told = [(one.change.layout.name.table, one.change.action, one.change.conflict) for one in kept]
     assert told == [
         ("t", "U", "missing"),
         ("t", "U", "missing"),

@@ -1,4 +1,4 @@
-"""Servers of older versions: the one that the package has besides, and the oldest that is supported, of the machine itself."""
+"""Servers of older versions: the one that the package has besides, and the oldest supported one, of the machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 from sluice.runtime import postgres_dirs
 from sluice.runtime.postgres import SUPERUSER, Cluster
-
 
 # A directory with `postgres` and `initdb`, of which a session's server is.
 SERVER_ENV = "SLUICE_TEST_POSTGRES"

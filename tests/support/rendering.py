@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from sluice.state.ddl_question import Reactivation
-from sluice_airflow.operator import TOLD_BY_RUNS, SluiceSparkOperator
+from sluice_airflow.operator import CONF_OF_RUNS, SluiceSparkOperator
 
 LEFT = {"shown": "sha256:07", "update": 7}
 
@@ -23,7 +23,7 @@ def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
         params: choices of the form, and what one of our runs tells another.
     """
     task = dag.get_task(task_id).prepare_for_execution()
-    told = {name: params.pop(name) for name in TOLD_BY_RUNS & params.keys()}
+    told = {name: params.pop(name) for name in CONF_OF_RUNS & params.keys()}
     first = {"slave": "zurich", "slaves": ["zurich"], "change": 1}
     values = {name: first.get(name, param.value) for name, param in dag.params.items()} | params
     before = SimpleNamespace(xcom_pull=pulled)

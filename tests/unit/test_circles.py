@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.config.configuration import Config
-from sluice.model.replication_cycles import echoing
+from sluice.model.replication_cycles import unblocked_loops
 
 CASES = {
     "one direction": ({"a": ["s.t"], "b": ["s.t"]}, ["a>b"], {}, []),
@@ -84,7 +84,7 @@ def test_replications_whose_changes_come_back_are_found(sources, arrows, names, 
     for number, slave in enumerate(body["slaves"].values()):
         slave["connection"] += f"_{number}"
     config = Config.model_validate(body)
-    assert [f"{one.source}>{one.slave}" for one in echoing(config.arrows(lambda name: name[0]))] == expected
+    assert [f"{one.source}>{one.slave}" for one in unblocked_loops(config.arrows(lambda name: name[0]))] == expected
 
 
 def test_a_file_with_a_circle_that_nothing_blocks_is_refused():

@@ -41,7 +41,7 @@ def change(ordinal, action, new=None, old=None, layout=1, **more):
 def described(*changes, collected=0, on_create=250, size=1000):
     describing = Describing(Labels("src", "0.0", collected, on_create), lambda numbers: {1: LAYOUT}, values)
     batches = [pa.RecordBatch.from_pylist(list(changes[at : at + size]), LOGGED) for at in range(0, len(changes), size)]
-    return list(describing.of(batches))
+    return list(describing.descriptions(batches))
 
 
 def shape(parts):

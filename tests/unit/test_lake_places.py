@@ -7,7 +7,7 @@ import pytest
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.model.names import Pair
-from sluice.vendors.parquet.directory import place_of
+from sluice.vendors.parquet.directory import replication_directory
 
 NO_PLACES = {
     "relative": {"path": "lake"},
@@ -22,4 +22,4 @@ NO_PLACES = {
 @pytest.mark.parametrize("extra", NO_PLACES.values(), ids=NO_PLACES)
 def test_a_connection_that_names_no_directory_is_refused(extra):
     with pytest.raises(ConfigError, match=r"SLC-151: the connection of slave zurich names no directory"):
-        place_of(ConnectionInfo("fs", extra=extra), Pair("flights", "zurich"))
+        replication_directory(ConnectionInfo("fs", extra=extra), Pair("flights", "zurich"))

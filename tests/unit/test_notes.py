@@ -38,7 +38,7 @@ def test_a_try_goes_on_counting_where_the_one_before_ended_which_is_late_from_th
     (found,) = left(root, "flights", ["zurich", "geneva"], PLAIN)
     assert list(found.chunks()) == [("p0", None), ("p1", "00000001.7.done")]
     assert found.notes.stored("00000001.7.done") == chunk(7)
-    second = Journal(found.place, PLAIN, found.next)
+    second = Journal(found.directory, PLAIN, found.next)
     second.begin(plan("p0", "p1", kept=[("00000001.7.done", "p1")], nothing={1}))
     with pytest.raises(FencedError, match="SLC-050: another dump took over"):
         first.fence(4)

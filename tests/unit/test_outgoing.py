@@ -55,17 +55,17 @@ def actions(batch):
 @pytest.mark.parametrize(("old", "new", "unchanged"), UPDATES)
 def test_an_update_is_withheld_only_if_its_images_are_equal(old, new, unchanged):
     batch = swept(("I", ["0", "x"], None), ("U", new, old), ("D", None, ["0", "x"]))
-    sent = PublishFilter(unchanged_updates=False).of(batch, {})
+    sent = PublishFilter(unchanged_updates=False).filtered(batch, {})
     assert actions(sent) == ["I", "C" if unchanged else "U", "D"]
     assert sent.column("repl_key").to_pylist() == [10, 11, 12]
     assert sent.to_pylist()[1]["new"] == (None if unchanged else new)
     assert [row["new"] for row in sent.to_pylist()[::2]] == [["0", "x"], None]
-    assert actions(PublishFilter().of(batch, {})) == ["I", "U", "D"]
+    assert actions(PublishFilter().filtered(batch, {})) == ["I", "U", "D"]
 
 
 def test_several_updates_are_judged_one_by_one():
     batch = swept(("U", ["1"], ["1"]), ("U", ["2"], ["1"]), ("I", ["3"], None), ("U", ["3"], ["3"]), ("T", None, None))
-    assert actions(PublishFilter(unchanged_updates=False).of(batch, {})) == ["C", "U", "I", "C", "T"]
+    assert actions(PublishFilter(unchanged_updates=False).filtered(batch, {})) == ["C", "U", "I", "C", "T"]
 
 
 def test_a_transformer_withholds_and_attaches():
@@ -75,7 +75,7 @@ def test_a_transformer_withholds_and_attaches():
         attributes=pa.array([[("origin", "till")], None], ATTRIBUTES),
         description=pa.array([[("day", None)], []], ATTRIBUTES),
     )
-    first, second = PublishFilter(transformer=Said(said)).of(batch, {}).to_pylist()
+    first, second = PublishFilter(transformer=Said(said)).filtered(batch, {}).to_pylist()
     assert (first["action"], first["attributes"], first["description"]) == ("I", [("origin", "till")], [("day", None)])
     assert (second["action"], second["new"], second["attributes"]) == ("C", None, None)
 
@@ -97,19 +97,19 @@ WRONG = [
 def test_what_a_transformer_does_wrong_stops_publishing_and_says_where(transformed, why):
     batch = swept(("I", ["1"], None), ("I", ["2"], None))
     with pytest.raises(SluiceError, match=f"SLC-054.*2 changes from key 10 on.*{why}") as failed:
-        PublishFilter(transformer=Said(transformed)).of(batch, {})
+        PublishFilter(transformer=Said(transformed)).filtered(batch, {})
     assert not isinstance(failed.value, TransientError)
 
 
 def test_a_transformer_that_waits_for_something_is_asked_again():
     waiting = TransientError(999, "not yet", "wait")
     with pytest.raises(TransientError, match="not yet"):
-        PublishFilter(transformer=Said(waiting)).of(swept(("I", ["1"], None)), {})
+        PublishFilter(transformer=Said(waiting)).filtered(swept(("I", ["1"], None)), {})
 
 
 def test_a_transformer_that_does_not_answer_is_not_waited_for_without_end(monkeypatch):
     monkeypatch.setattr(extensions, "PATIENCE_S", 0.1)
     answers = Event()
     with pytest.raises(SluiceError, match=r"SLC-054: .* no answer for 0.1 s"):
-        PublishFilter(transformer=Said(answers.wait)).of(swept(("I", ["1", "a"], None)), {})
+        PublishFilter(transformer=Said(answers.wait)).filtered(swept(("I", ["1", "a"], None)), {})
     answers.set()

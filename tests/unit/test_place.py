@@ -93,7 +93,7 @@ def test_no_name_leads_out_of_the_directory(place, way):
 def test_a_directory_that_is_a_link_is_not_entered_and_what_is_removed_ends_at_links(place, tmp_path):
     (tmp_path / "disk" / "a" / "link").symlink_to(tmp_path / "theirs")
     place.remove_all()
-    assert not place.there()
+    assert not place.exists()
     (tmp_path / "disk" / "a").symlink_to(tmp_path / "theirs")
     for done in (place.files, place.make, lambda: place.write("file", b"ours"), lambda: place.remove(["file"])):
         with pytest.raises(SluiceError, match="SLC-331"):
@@ -156,4 +156,4 @@ def test_a_url_may_name_a_user_and_a_server(read):
 
 def test_what_waits_in_a_change_log_of_hadoops_is_found_by_the_name_that_pyarrow_has_for_it(read):
     for url, there in (("s3a://b/log/", "s3://b/log"), ("hdfs://name/log", "hdfs://name/log"), ("/log", "/log")):
-        assert initial_data.place(read(f"change_log: {url}{EXAMPLE}")) == f"{there}/initial_files"
+        assert initial_data.location(read(f"change_log: {url}{EXAMPLE}")) == f"{there}/initial_files"

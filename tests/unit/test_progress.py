@@ -14,7 +14,7 @@ def test_rate_and_time_left_are_those_of_this_attempt():
     assert (found.rows, found.rows_per_s) == (7000, 100)
     assert (found.bytes, found.bytes_planned, found.chunks_done) == (70 * MB, 100 * MB, 7)
     assert found.seconds_left == 30
-    assert found.said == "7,000 rows, 70.0 of 100.0 MB, 100 rows/s, 0:00:30 left"
+    assert found.summary == "7,000 rows, 70.0 of 100.0 MB, 100 rows/s, 0:00:30 left"
 
 
 def test_nobody_knows_the_time_left_before_anything_came():

@@ -110,7 +110,7 @@ def test_a_private_file_is_private_from_the_start(tmp_path):
 @pytest.mark.parametrize("deep", [False, True], ids=["short", "long"])
 def test_the_socket_has_a_short_path_wherever_the_home_is(tmp_path, deep):
     directory = tmp_path / ("d" * 100 if deep else "d")
-    place = postgres_dirs.ServerDirectories.of(directory, None)
+    place = postgres_dirs.ServerDirectories.for_user(directory, None)
     assert len(f"{place.sockets}/.s.PGSQL.54320") < 107
     assert place.base == directory
 
@@ -128,7 +128,7 @@ def test_what_root_executes_is_in_no_directory_of_the_servers_user(tmp_path, mon
     monkeypatch.setattr(postgres_dirs, "packaged_binaries", lambda: closed / "p" / "pginstall18" / "bin")
     (closed / "p" / "pginstall18" / "bin").mkdir(parents=True)
     (closed / "home").mkdir()
-    place = postgres_dirs.ServerDirectories.of(closed / "home" / "pg", pwd.getpwnam(postgres_dirs.SERVER_USER))
+    place = postgres_dirs.ServerDirectories.for_user(closed / "home" / "pg", pwd.getpwnam(postgres_dirs.SERVER_USER))
     assert place.base != place.outside
     assert place.base not in place.binaries.parents
     assert place.outside in place.binaries.parents

@@ -19,17 +19,17 @@ _MOST_IDS = 100
 
 
 def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
-    """What Airflow's REST API is sent to begin a run of this id."""
+    """The body of a request for a DAG run with this id."""
     return {"dag_run_id": run, "logical_date": None, "conf": dict(conf)}
 
 
 def detail(error: urllib.error.HTTPError) -> str:
-    """What Airflow says of a call that it refused."""
+    """The reason that Airflow gives for a refused call."""
     try:
-        said = json.load(error)["detail"]
+        text = json.load(error)["detail"]
     except (ValueError, KeyError, TypeError):
         return ""
-    return f": {said if isinstance(said, str) else json.dumps(said)}"
+    return f": {text if isinstance(text, str) else json.dumps(text)}"
 
 
 class AirflowApi:
@@ -72,9 +72,9 @@ class AirflowApi:
             except urllib.error.HTTPError as error:
                 if error.code != 409:
                     raise
-            there = self.ask(f"{path}/{quote(name, safe='')}")
-            by = there["triggering_user_name"]
-            if by == self._user() and (there["conf"] or {}) == json.loads(json.dumps(dict(conf))):
+            existing = self.ask(f"{path}/{quote(name, safe='')}")
+            by = existing["triggering_user_name"]
+            if by == self._user() and (existing["conf"] or {}) == json.loads(json.dumps(dict(conf))):
                 return name
             event("another run has this id", run=f"{dag}/{name}", triggered_by=by)
         raise OSError(f"{_MOST_IDS} runs that others triggered have ids like {run}")

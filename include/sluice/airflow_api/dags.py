@@ -81,7 +81,7 @@ class Dags:
         body = {"logical_date": None, "conf": dict(conf)}
         return str(self._ask(dag, "/dagRuns", "POST", body, _choices(name, details["params"]))["dag_run_id"])
 
-    def wait(self, name: str, run: str, tell: Callable[[str], None], patience_s: float = float("inf")) -> str:
+    def wait(self, name: str, run: str, report: Callable[[str], None], patience_s: float = float("inf")) -> str:
         """Wait for a run's end, telling its tasks' states; its note.
 
         Raises:
@@ -102,7 +102,7 @@ class Dags:
                 continue
             answered = time.monotonic()
             at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
-            tell(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
+            report(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
             note = str(found["note"] or "")
             if found["state"] == "success":
                 return note
@@ -148,8 +148,8 @@ class Dags:
         with suppress(OSError, KeyError, ValueError, IndexError):
             (broken,) = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]
             ours = _OURS.findall(broken["stack_trace"])
-            said = ours[-1] if ours else broken["stack_trace"].strip().splitlines()[-1]
-            why = f". A DAG file cannot be read: {said}"
+            reason = ours[-1] if ours else broken["stack_trace"].strip().splitlines()[-1]
+            why = f". A DAG file cannot be read: {reason}"
         return SluiceError(
             913,
             f"Airflow knows no DAG {dag}{why}",
@@ -159,7 +159,7 @@ class Dags:
 
 
 def _choices(dag: str, params: Mapping[str, Any]) -> str:
-    """What may be chosen of a DAG's form, as a HINT."""
+    """The parameters of a DAG's form, as a HINT."""
     typed = f"nothing was changed; type {shell.sluice('trigger', dag)} NAME=VALUE ..., with these names: "
     named = ", ".join(f"{name}{_offered(param['schema'])}" for name, param in params.items())
     return f"{typed}{named}. A list is written as one,other"

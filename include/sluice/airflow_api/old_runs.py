@@ -48,7 +48,7 @@ def clean_up(runs: Runs, config: Config, days: float, logs: Path | None) -> dict
 
 
 def _delete_runs(runs: Runs, dag: str, before: datetime) -> tuple[int, set[str]]:
-    """How many runs of a DAG were deleted, and which have not ended: one may wait for files for weeks."""
+    """Delete old runs of a DAG; returns their number, and the runs that have not ended."""
     try:
         return runs.delete_before(dag, before), runs.alive(dag)
     except HTTPError as error:

@@ -15,7 +15,7 @@ SECONDS_BETWEEN_LOOKS = 2.0
 
 @dataclass(frozen=True)
 class Paused:
-    """A DAG that somebody paused; `actor` is empty if the event log does not tell."""
+    """A paused DAG; `actor` is empty if the event log does not have it."""
 
     actor: str
 
@@ -37,7 +37,7 @@ class PauseSwitch:
 
     @property
     def answers(self) -> bool:
-        """Whether Airflow told the pause bit at the last look."""
+        """Whether Airflow answered the last request for the pause bit."""
         return self._answered
 
     def unpaused(self) -> bool:
@@ -45,7 +45,7 @@ class PauseSwitch:
         return self.paused() is None and self._answered
 
     def paused(self) -> Paused | None:
-        """Who paused the DAG, if somebody did."""
+        """Who paused the DAG; None if it is not paused."""
         if self._api and time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._answered = False
             with suppress(OSError, KeyError, ValueError):

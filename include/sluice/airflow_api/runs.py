@@ -22,7 +22,7 @@ _NOTE_CHARS = 1_000
 
 
 class Runs:
-    """What Airflow knows of runs. Without Airflow nobody knows anything.
+    """DAG runs in Airflow. Without Airflow there are none.
 
     Args:
         dag_id: the id of a DAG by its name, such as `sluice.config.configuration.Config.dag_id`.
@@ -43,13 +43,13 @@ class Runs:
             event("not asked for", run=f"{self._dag_id(dag)}/{run}", why=error)
             return None
 
-    def next_of(self, *names: str) -> datetime | None:
+    def next_run(self, *names: str) -> datetime | None:
         """When the next run of a DAG starts by time; None if Airflow does not tell."""
         if self._api is None:
             return None
         try:
-            told = self._api.ask(f"/api/v2/dags/{self._dag_id(*names)}")
-            return datetime.fromisoformat(told["next_dagrun_run_after"])
+            dag = self._api.ask(f"/api/v2/dags/{self._dag_id(*names)}")
+            return datetime.fromisoformat(dag["next_dagrun_run_after"])
         except (OSError, KeyError, TypeError, ValueError):
             return None
 

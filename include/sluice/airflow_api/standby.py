@@ -10,11 +10,11 @@ from sluice.store.engine import Store
 
 
 def paused_by(store: Store, pair: Pair, switch: PauseSwitch) -> str | None:
-    """Who paused the drain; "somebody" if Airflow does not tell. None if nobody did, or a terminal error was it."""
+    """Who paused the drain; "somebody" if unknown; None if it is not paused, or a terminal error paused it."""
     if switch.unpaused():
         return None
-    held = replications.holds(store, pair)
-    if note := held.get(Hold.ADMIN):
+    holds = replications.holds(store, pair)
+    if note := holds.get(Hold.ADMIN):
         return note.actor
     paused = switch.paused()
-    return (paused.actor or "somebody") if paused and Hold.EXCEPTION not in held else None
+    return (paused.actor or "somebody") if paused and Hold.EXCEPTION not in holds else None

@@ -1,1 +1,1 @@
-"""From a batch of the change log to the slave's tables: net, map, order, write, tolerate."""
+"""From a batch of the change log to the slave's tables: mapping, transform, net effect, order of tables."""

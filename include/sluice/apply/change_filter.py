@@ -1,8 +1,8 @@
-"""Which changes of a table a slave carries out: by their action, by what they change, and by a veto.
+"""The filter of a slave's changes: by action, by a condition, and by a veto.
 
-The veto is code of the slave's owner. All is asked about what the slave sees, change by change, before anything is
-netted: so where batches are cut does not matter. It is a choice among changes and not among rows, so an initial update
-and a comparison know nothing of it.
+The veto is code of the slave's owner. The filter sees the changes in the slave's view, one by one, before they are
+netted, so the cuts between batches do not matter. It selects changes and not rows, so an initial update and a
+comparison do not use it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
 
 GROUP = "sluice.vetoes"
-# Whether a change is not carried out: its action (I, U, D or T for TRUNCATE), and the row after and before it.
+# True rejects a change: its action (I, U, D, or T for TRUNCATE), and the row after it and before it.
 Veto = Callable[[str, Row | None, Row | None], bool]
 
 
 @dataclass(frozen=True)
 class ChangeFilter:
-    """What is said of the changes of one layout, as a slave sees it."""
+    """The filter for the changes of one layout, in the slave's view."""
 
     layout: Layout
     actions: frozenset[Action] = ROWS
@@ -36,8 +36,8 @@ class ChangeFilter:
     veto: Veto | None = None
     called: str = ""
 
-    def of(self, changes: pa.Table) -> pa.Table:
-        """Those of these changes that are carried out. Columns as in `CHANGES`, in and out.
+    def filtered(self, changes: pa.Table) -> pa.Table:
+        """The changes that pass the filter. Columns as in `CHANGES`, in and out.
 
         Raises:
             SluiceError: SLC-160, the condition cannot be evaluated; SLC-162, the code fails or answers no yes or no.
@@ -67,7 +67,7 @@ class ChangeFilter:
 
 
 def choice(entry: SlaveTable, layout: Layout) -> ChangeFilter:
-    """What the configuration says of changes of a table as a slave sees it.
+    """The change filter that the configuration has for a table in the slave's view.
 
     Raises:
         ConfigError: SLC-161, the code cannot be used; SLC-163, the condition does not go with the table's columns.

@@ -1,4 +1,4 @@
-"""Changes taken a row at a time, and the transactions that they belong to, for slaves that get each by itself."""
+"""Changes as single rows, grouped into transactions, for slaves that get each transaction by itself."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _AT_ONCE = 2_000
 
 @dataclass(frozen=True)
 class TransactionGroup:
-    """One or several whole transactions, which a slave gets in one.
+    """One or more whole transactions that a slave gets in one transaction.
 
     Attributes:
         last: the ordinal of the last of them.
-        size: how many changes they have.
-        layouts: ids of the layouts of these.
-        commands: some of these are no changes of rows.
-        changes: in order; to be taken before the next group is.
+        size: the number of changes.
+        layouts: ids of the layouts of the changes.
+        commands: whether there are commands among the changes.
+        changes: in order; to be consumed before the next group is read.
     """
 
     last: int

@@ -152,12 +152,12 @@ class _Window:
 
     def without(self) -> float:
         """While nothing is loaded."""
-        self._settle()
+        self._finish()
         return self._rate()
 
     def with_(self) -> float:
         """From the beginning of a round on, so that there is more of the load in it than its share."""
-        self._settle()
+        self._finish()
         self._gate.open(self._workers)
         before = self._gate.rows.value
         rate = self._rate()
@@ -168,7 +168,7 @@ class _Window:
     def _rate(self) -> float:
         return pgbench.work(self._server, self._master, self._run_s)[0]
 
-    def _settle(self) -> None:
+    def _finish(self) -> None:
         with self._server.connect(self._master) as session:
             session.execute("VACUUM pgbench_branches, pgbench_tellers")
             session.execute("CHECKPOINT")

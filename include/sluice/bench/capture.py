@@ -128,7 +128,7 @@ class _Pgbench:
         self.cpu_us: list[float] = []
 
     def __call__(self) -> float:
-        _settled(self._server, self._info)
+        _quiet(self._server, self._info)
         before = _ended_sessions_s(self._server)
         rate, made = pgbench.work(self._server, self._info, self._run_s, durable=self._durable, protocol=self._protocol)
         time.sleep(_ENDING_S)
@@ -148,7 +148,7 @@ class _Bulk:
         self._running = running
 
     def __call__(self) -> float:
-        _settled(self._server, self._info, running=self._running)
+        _quiet(self._server, self._info, running=self._running)
         with self._server.connect(self._info) as session:
             return seconds(lambda: session.execute(_BULK.replace("%s", str(self._rows))))
 
@@ -160,7 +160,7 @@ def _ended_sessions_s(server: Server) -> float:
     return times.children_user + times.children_system if times else 0.0
 
 
-def _settled(server: Server, info: ConnectionInfo, *, running: bool = False) -> None:
+def _quiet(server: Server, info: ConnectionInfo, *, running: bool = False) -> None:
     """Both sides begin alike: what was captured is gone, as if published, and the disk has nothing left to do. The
     queue's file is empty, or as long as it was, as the publisher leaves it."""
     with server.connect(info) as session:

@@ -28,8 +28,8 @@ def work(
     """Transactions like those of TPC-B for so long: how many a second, how many in all; 0 if there was none."""
     options = "" if durable else "-c synchronous_commit=off"
     command = ("-n", "-M", protocol, "-c", str(CLIENTS), "-T", str(run_s), "--random-seed=7")
-    told = _run(server, info, *command, options=options)
-    found = re.search(r"processed: (\d+)[^~]*^tps = ([\d.]+)", told, re.MULTILINE)
+    output = _run(server, info, *command, options=options)
+    found = re.search(r"processed: (\d+)[^~]*^tps = ([\d.]+)", output, re.MULTILINE)
     return (float(found[2]), int(found[1])) if found else (0.0, 0)
 
 

@@ -52,16 +52,16 @@ class Peak:
 @contextmanager
 def peak() -> Iterator[Peak]:
     """What this process and all below it, Spark's workers and the virtual machine among them, take during the block."""
-    for pid in _of_this_job():
+    for pid in _own_stages():
         # See proc(5): 5 makes VmHWM begin anew.
         with suppress(OSError):
             Path(f"/proc/{pid}/clear_refs").write_text("5")
     found = Peak()
     yield found
-    found.mb = sum(map(_high_water_mb, _of_this_job()))
+    found.mb = sum(map(_high_water_mb, _own_stages()))
 
 
-def _of_this_job() -> list[int]:
+def _own_stages() -> list[int]:
     this = psutil.Process()
     return [this.pid, *(below.pid for below in this.children(recursive=True))]
 

@@ -151,8 +151,8 @@ def _run(command: Sequence[str], environment: dict[str, str]) -> None:
         command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, process_group=0
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise failed(Path(command[0]).name, f"{done.returncode}: {said}")
+        message = done.stderr.decode(errors="replace").strip()
+        raise failed(Path(command[0]).name, f"{done.returncode}: {message}")
 
 
 def failed(program: str, how: str) -> SluiceError:

@@ -1,4 +1,4 @@
-"""`./sluice grants`: the scripts that give the roles of sources and slaves what they need, for whoever may run them."""
+"""`./sluice grants`: scripts for administrators that grant the roles of sources and slaves their rights."""
 
 from __future__ import annotations
 

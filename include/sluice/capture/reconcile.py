@@ -79,7 +79,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
 
 
 def _foreign_code(context: Context, source: str) -> list[ForeignCode]:
-    """What would run with our rights if tables were read, which they are not until that is mended."""
+    """Functions of others that would run with our rights if tables were read; until that is corrected they are not."""
     with closing(context.source(source)) as database:
         code = database.foreign_code()
     for one in code:
@@ -87,13 +87,13 @@ def _foreign_code(context: Context, source: str) -> list[ForeignCode]:
     return code
 
 
-def _notice(said: str) -> None:
-    event("the source says", text=said)
+def _notice(text: str) -> None:
+    event("the source says", text=text)
 
 
 def heal(context: Context, source: str, database: SourceDatabase) -> list[TableName]:
-    """Watch what was added to the registry, and make triggers again that somebody dropped or disabled: nobody knows
-    what was changed without them (R9)."""
+    """Watch tables that were added to the registry, and recreate triggers that were dropped or disabled; changes
+    without them are unknown (R9)."""
     database.take_up()
     silenced = database.silenced()
     if silenced:
@@ -113,8 +113,8 @@ def _lost(silenced: Sequence[TableName]) -> str:
 
 
 def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:
-    """What the slaves got so far, or will get, is not all that the source has: those in one of these states stop, and
-    no initial update is resumed."""
+    """Set slaves in one of these states INCONSISTENT, because changes of the source are lost; no initial update can be
+    resumed."""
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:
@@ -125,19 +125,19 @@ def make_inconsistent(context: Context, source: str, why: str, among: set[Status
 def _rebase(context: Context, source: str) -> None:
     among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
     make_inconsistent(context, source, "the source was restored or failed over", among)
-    held = leases.acquire(context.store, f"publish {source}", force=True)
+    lease = leases.acquire(context.store, f"publish {source}", force=True)
     database = context.source(source)
     try:
-        database.take_over(held.epoch)
+        database.take_over(lease.epoch)
         manifest = context.manifest(source)
         tail = manifest.tail()
         number, sha256 = (tail.number, tail.written.sha256) if tail else (0, "")
-        manifest.rebase(database.accept(held.epoch, number, sha256))
-        # No slave goes on from here, so nobody needs what is left of the old log, or what is missing of it.
+        manifest.rebase(database.accept(lease.epoch, number, sha256))
+        # No slave continues from here, so the rest of the old log, and its gaps, are not needed.
         if kept := manifest.kept():
             manifest.mark_trimmed(kept)
             for segment in kept:
                 context.files().remove(segment.written.name)
     finally:
         database.close()
-        leases.release(context.store, held)
+        leases.release(context.store, lease)

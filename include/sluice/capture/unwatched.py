@@ -12,7 +12,7 @@ from sluice.model.unwatched import Reason, Unwatched
 
 
 def fact(one: Unwatched) -> str:
-    """What is known of it, without its HINT."""
+    """The fact of the message, without its HINT."""
     related = ", ".join(map(str, one.related))
     match one.reason:
         case Reason.MISSING:
@@ -64,7 +64,7 @@ def note(context: Context, source: str, one: Unwatched) -> str:
 def expect_present(
     context: Context, source: str, present: Mapping[TableName, TableName], named: Collection[TableName]
 ) -> None:
-    """See that tables which somebody asks for exist, if they are to be watched.
+    """Check that requested tables exist, if they are to be watched.
 
     Args:
         present: see `Context.present`.

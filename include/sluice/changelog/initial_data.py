@@ -15,34 +15,38 @@ from sluice.store.tables import initial_update, kept_version, replication, trans
 from sluice.store.transfers import Transfer
 
 
-def place(config: Config) -> str:
-    """Where its directories are, as pyarrow has it: of Hadoop's `s3a` it knows the store, and not the name."""
+def location(config: Config) -> str:
+    """The URL of the directory of initial data, in pyarrow's form: `s3a` of Hadoop becomes `s3`."""
     log = config.change_log_url.rstrip("/")
     return f"s3://{log.removeprefix('s3a://')}/initial_files" if log.startswith("s3a://") else f"{log}/initial_files"
 
 
 def holds(config: Config, awaited: Transfer) -> bool:
-    """Whether what a slave waits for is there, so that nobody has to carry it."""
-    return awaited.url == f"{place(config)}/{awaited.name}"
+    """Whether the initial data that a slave waits for is stored here, so that no files have to be carried."""
+    return awaited.url == f"{location(config)}/{awaited.name}"
 
 
 def sweep(config: Config, store: Store) -> None:
-    """Remove what nobody waits for any more, once nothing is written there."""
+    """Remove initial data that no slave waits for, unless a dump is writing."""
     used = any(one.when_unreachable == "store" for one in config.slaves.values())
-    if "://" in place(config) and not used and not any(one.initial_files.versions for one in config.sources.values()):
+    if (
+        "://" in location(config)
+        and not used
+        and not any(one.initial_files.versions for one in config.sources.values())
+    ):
         return
     dumped = replication.join(initial_update, initial_update.c.id == replication.c.update_id)
     dumping = select(replication.c.slave).select_from(dumped)
     dumping = dumping.where(replication.c.status == Status.INITIAL, initial_update.c.state != UpdateState.PUT_OFF)
     try:
-        # Before the store is asked: what is made later is nobody's yet.
-        there = Directory(place(config)).directories()
+        # Listed before the store is read: directories that are created later are not in it yet.
+        existing = Directory(location(config)).directories()
         with store.begin() as connection:
             written = connection.execute(dumping.limit(1)).first()
             named = set(connection.execute(select(transfer.c.name).union(select(kept_version.c.name))).scalars())
-        for name in [] if written else there:
+        for name in [] if written else existing:
             if name not in named:
-                Directory(place(config)).within(name).remove_all()
+                Directory(location(config)).within(name).remove_all()
                 event("swept", directory=name)
     except SluiceError as error:
         event("not swept", why=error.fact)

@@ -36,7 +36,7 @@ class Segment:
 
     @property
     def end(self) -> Position:
-        """Where a slave is that has all of it."""
+        """The position of a slave that has the whole segment."""
         return Position(self.number, self.last_ordinal)
 
 
@@ -55,7 +55,7 @@ class Manifest:
         return _segment(row) if row else None
 
     def end(self) -> Position:
-        """Where a slave is that has everything published so far."""
+        """The position of a slave that has everything published so far."""
         tail = self.tail()
         return tail.end if tail else START
 
@@ -103,7 +103,7 @@ class Manifest:
             )
             if answered:
                 answer(connection, *answered, new.end)
-            notify.tell(connection, self._source)
+            notify.send(connection, self._source)
 
     def answer_at(self, request: int, snapshot_id: str, at: Position) -> None:
         """Answer a request for a point when nothing was queued: the point is where the log ends already."""

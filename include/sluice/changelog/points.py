@@ -25,7 +25,7 @@ from sluice.model.position import Position
 from sluice.store.engine import Store
 from sluice.store.tables import barrier, point
 
-# A request that nobody keeps up is void after this time.
+# A request that is not renewed is void after this time.
 SECONDS = 60
 _KEEP_UP_S = 15.0
 _LOOK_S = 0.1
@@ -73,7 +73,7 @@ class PointWait:
 
 @dataclass(frozen=True)
 class Point:
-    """Where the slave equals the source as `snapshot_id` shows it."""
+    """A position at which the slave equals the source in the exported snapshot `snapshot_id`."""
 
     id: int
     snapshot_id: str
@@ -175,7 +175,7 @@ def requested(store: Store, source: str) -> list[int]:
 
 
 def alive(store: Store, numbers: Sequence[int]) -> set[int]:
-    """Which of these points are still being compared."""
+    """The points that are still in use by a comparison."""
     with store.begin() as connection:
         return set(connection.execute(select(point.c.id).where(point.c.id.in_(numbers), *_alive())).scalars())
 

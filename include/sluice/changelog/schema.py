@@ -1,4 +1,4 @@
-"""What a segment holds, a column at a time. Every way of capturing produces this, every slave is fed from it."""
+"""The Arrow schema of segments. Every capture produces it, and every slave is fed from it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from sluice.storage.private_files import IrregularFile
 
 _SUFFIX = ".parquet"
 ROW_GROUP = 65_536
-# Values of rows seldom repeat, and nobody looks for them: a dictionary or their range is not worth its CPU.
+# Values of rows seldom repeat and are not searched: dictionaries and statistics are not worth their CPU.
 _FORMAT: dict[str, Any] = {
     "compression": "zstd",
     "compression_level": 1,
@@ -32,9 +32,9 @@ _FORMAT: dict[str, Any] = {
 }
 
 
-def expect_place(url: str) -> Path:
-    """See that the directory of a change log is there, or can be made; nothing is made. The directory that is there, of
-    those that it is in.
+def expect_directory(url: str) -> Path:
+    """Check that the directory of a change log exists or can be created; nothing is created. Returns the directory, or
+    its nearest parent that exists.
 
     Raises:
         SluiceError: SLC-254, its disk is not mounted; SLC-065, nothing can be written there.
@@ -47,10 +47,12 @@ def expect_place(url: str) -> Path:
             f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
             f"{shlex.quote(str(directory.parent))}",
         )
-    there = next(place for place in (directory, *directory.parents) if place.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        raise SluiceError(65, f"nothing can be written to {there}", "mend its rights, or mount it; no change is lost")
-    return there
+    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        raise SluiceError(
+            65, f"nothing can be written to {existing}", "mend its rights, or mount it; no change is lost"
+        )
+    return existing
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,10 @@ class Written:
 
 
 class SegmentFiles(Protocol):
-    """Where segments are kept: a plain directory, or any Hadoop filesystem."""
+    """The files of segments: in a plain directory, or on a Hadoop filesystem."""
 
     def begin(self, *, new: bool) -> None:
-        """Take the place as it is now for the log's; make it if the log is new. Raises TransientError SLC-053."""
+        """Open the directory as the log's; create it if the log is new. Raises TransientError SLC-053."""
 
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
         """Make a file of `LOGGED` batches durable. Raises TransientError SLC-046 if it cannot."""
@@ -75,7 +77,7 @@ class SegmentFiles(Protocol):
         """The changes of transactions beyond ordinal `after`, in order.
 
         Args:
-            schema: `CHANGES`, or `LOGGED` for whoever needs their attributes too.
+            schema: `CHANGES`, or `LOGGED` for readers that need their attributes too.
 
         Raises:
             SluiceError: SLC-047 if the file is not as it was written.
@@ -83,7 +85,7 @@ class SegmentFiles(Protocol):
         """
 
     def names(self) -> list[str]:
-        """Every file that is there, listed or not. Raises TransientError SLC-053 if nobody can say."""
+        """Names of all files, listed or not. Raises TransientError SLC-053 if they cannot be read."""
 
     def remove(self, name: str) -> None:
         """Delete a file that no slave needs any more; silently if it is gone. May raise TransientError SLC-053."""
@@ -140,13 +142,13 @@ class PlainDirectory:
             columns = list(file.schema_arrow)
             if not all(field in columns for field in schema):
                 raise altered(written.name, "it has other columns")
-            place = LOGGED.get_field_index("ordinal")
+            index = LOGGED.get_field_index("ordinal")
             groups = [
                 number
                 for number in range(file.metadata.num_row_groups)
-                if file.metadata.row_group(number).column(place).statistics.max > after
+                if file.metadata.row_group(number).column(index).statistics.max > after
             ]
-            # One at a time: batches across them would hold more of wide rows than whoever wrote them did.
+            # One at a time: batches across row groups would need more memory for wide rows than the writer did.
             for group in groups:
                 yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=[group], columns=schema.names)
 
@@ -158,7 +160,7 @@ class PlainDirectory:
             raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
     def remove(self, name: str) -> None:
-        """Delete a file; silently if it is gone. One that cannot be deleted is told: the log needs it no more."""
+        """Delete a file, if it exists. A failure is logged only: the log does not need the file any more."""
         try:
             self._path(name).unlink(missing_ok=True)
         except OSError as error:
@@ -198,15 +200,15 @@ class PlainDirectory:
         return copy.file
 
 
-def directories(place: Path) -> list[str]:
-    """What is called like a segment in a change log, and is a directory: not ours, so it is left alone."""
+def directories(path: Path) -> list[str]:
+    """Directories in a change log with names of segments: they are not ours, and are left alone."""
     with suppress(OSError):
-        return sorted(_named(place, directories=True))
+        return sorted(_named(path, directories=True))
     return []
 
 
-def _named(place: Path, *, directories: bool) -> list[str]:
-    with suppress(FileNotFoundError), os.scandir(place) as entries:
+def _named(path: Path, *, directories: bool) -> list[str]:
+    with suppress(FileNotFoundError), os.scandir(path) as entries:
         named = (one for one in entries if one.name.endswith(_SUFFIX))
         return [one.name for one in named if one.is_dir(follow_symlinks=False) == directories]
     return []
@@ -222,7 +224,7 @@ def altered(name: str, fact: str) -> SluiceError:
 
 
 def absent(fact: str) -> TransientError:
-    """Nothing of the log is there: a disk that is not mounted, not one to begin on."""
+    """The error for a change log without any file, such as on a disk that is not mounted."""
     return TransientError(
         53,
         fact,

@@ -1,4 +1,4 @@
-"""What a person at a shell has Airflow do: connections, DAG runs, pauses, and its own command line."""
+"""Commands of the shell for Airflow: connections, DAG runs, pauses, and Airflow's own command line."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
     dags = context.dags()
     for pair in pairs:
         dag = dags.switch("drain", source, pair.slave, paused=paused)
-        print(_said(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
+        print(_pause_message(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
     if publish:
         dag = dags.switch("publish", source, paused=paused)
-        print(_said(dag, paused, "changes wait in ITEMS, which grows", shell.unpause_publish(source)))
+        print(_pause_message(dag, paused, "changes wait in ITEMS, which grows", shell.unpause_publish(source)))
     return 0
 
 
@@ -125,7 +125,7 @@ def connect(conn_id: str, address: str | None, password_variable: str | None) ->
     return _try(_context(), entry)
 
 
-def _said(dag: str, paused: bool, meanwhile: str, again: str) -> str:
+def _pause_message(dag: str, paused: bool, meanwhile: str, again: str) -> str:
     return f"paused: {dag}; {meanwhile}. To go on, type: {again}" if paused else f"unpaused: {dag}"
 
 
@@ -136,7 +136,7 @@ def _databases(settings: Config) -> list[str]:
 
 
 def _salts(settings: Config) -> set[str]:
-    """Those that are no more than a secret."""
+    """The ids of connections that only hold a secret."""
     return {slave.salt for slave in settings.slaves.values() if slave.salt}
 
 

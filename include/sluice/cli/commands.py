@@ -1,4 +1,4 @@
-"""What a person at a shell asks for, with connections as a job gets them."""
+"""Commands of the shell, with connections as a job gets them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sluice.store import allowed_losses, rejected_changes, replications, stateme
 
 def show_check() -> int:
     """Print what was found of everything the configuration names. 0 if nothing is wrong."""
-    # With Arrow's functions and pandas, which nobody else here needs.
+    # Imports Arrow's functions and pandas, which no other command needs.
     from sluice.monitor import check
 
     if runtime := running():
@@ -90,7 +90,7 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
         change = one.change
         table = change.layout.name if change.layout else "no table"
         why = (
-            change.oddity
+            change.conflict
             or f"{Action(change.action).name}, removed{' as the master wrote it' if change.unseen else ''}"
         )
         print(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}")
@@ -130,16 +130,16 @@ def skip(source: str, slave: str, table: str) -> int:
     return 0
 
 
-def decide(source: str, slave: str, key: int, said: Decision) -> int:
+def decide(source: str, slave: str, key: int, decision: Decision) -> int:
     """Say what becomes of a command of the master that a slave waits in front of."""
-    about = unblock.decide(_context(), pair := Pair(source, slave), key, said)
-    print(f"{said}: {about}")
+    about = unblock.decide(_context(), pair := Pair(source, slave), key, decision)
+    print(f"{decision}: {about}")
     print(f"If its drain was paused by that, type: {shell.unpause(pair)}")
     return 0
 
 
 def show_losses(source: str, slave: str) -> int:
-    """Print what columns of a slave would lose of the master's values. 0 if nobody has to decide about any of it."""
+    """Print the column losses of a slave. Returns 0 if none needs a decision."""
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
     found, known = column_losses.found(context, pair), allowed_losses.allowed(context.store, pair)
@@ -181,8 +181,8 @@ def carry_out_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     """Write changes to a slave that it did not carry out."""
     context = _context()
     context.config.replication(source, slave)
-    done, odd = retry_rejected.carry_out(context, Pair(source, slave), numbers)
-    print(f"carried out {done} changes; {odd} rows were put right for it")
+    done, put_right = retry_rejected.carry_out(context, Pair(source, slave), numbers)
+    print(f"carried out {done} changes; {put_right} rows were put right for it")
     return 0
 
 

@@ -36,7 +36,7 @@ def from_airflow(settings: Config) -> Context:
     """
     if os.environ.get(SEALED_ENV):
         return Context(settings, opened())
-    os.environ.setdefault(KEY_FILE_ENV, str(RuntimePaths.of_environment().seal_key))
+    os.environ.setdefault(KEY_FILE_ENV, str(RuntimePaths.from_environment().seal_key))
     command = [sys.executable, "-m", "sluice_airflow.sealing", *connection_ids(settings)]
     asked = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True)
     if asked.returncode or not asked.stdout.strip():

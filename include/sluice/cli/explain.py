@@ -1,4 +1,4 @@
-"""What an error means. The page of errors is the one place that has it: people, this command and tests read it."""
+"""Explains errors by the page of errors, which people, this command and tests read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ErrorEntry:
 
     Attributes:
         safe: the state in which the error leaves things, and whether the run tries again by itself.
-        remedy: what somebody types or does.
+        remedy: the commands to type, or the steps to take.
     """
 
     code: str

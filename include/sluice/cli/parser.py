@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    """What was typed. Raises SluiceError SLC-342, some of it is no text."""
+    """Parse the command line. Raises SluiceError SLC-342, an argument is not valid text."""
     for word in words:
         try:
             word.encode()

@@ -1,1 +1,1 @@
-"""What an administrator does to a replication; the shell, DAGs and pages call the same functions."""
+"""Commands of administrators; the shell, DAGs and pages call the same functions."""

@@ -47,7 +47,7 @@ def export(context: Context, source: str, first: int | None, last: int | None, f
         on_create=settings.messages.max_rows_on_create,
     )
     describing = Describing(labels, manifest.layouts, master(settings.vendor).message_values)
-    parts = describing.of(_changes(context.files(), segments, first, last))
+    parts = describing.descriptions(_changes(context.files(), segments, first, last))
     about = {"source": source, "from": str(first), "to": str(last)}
     with _output(to) as file:
         for text in FORMS[form](parts, about):

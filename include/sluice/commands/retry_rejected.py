@@ -23,7 +23,7 @@ from sluice.store.rejected_changes import KeptChange
 
 
 def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int, int]:
-    """Carry out what was rejected, in its order and in one transaction, whatever the rows are now.
+    """Apply rejected changes in order and in one transaction, whatever the rows are now.
 
     Args:
         numbers: which ones; all if none are named.
@@ -36,11 +36,14 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
     """
     slave = context.slave(pair)
     try:
-        with rejected_changes.chosen(context.store, pair, numbers, "rejected changes carried out") as (named, there):
+        with rejected_changes.chosen(context.store, pair, numbers, "rejected changes carried out") as (
+            named,
+            everything,
+        ):
             # Whoever is interrupted from here on is told by the slave, the next time, what it has already (R3).
             found = slave.carry_out(
                 [one.id for one in named],
-                [one.id for one in there],
+                [one.id for one in everything],
                 lambda left: _steps(context, pair, [one for one in named if one.id in left]),
                 partial(statement_results.answered, context.store, pair),
             )
@@ -51,19 +54,19 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
 
 def _steps(context: Context, pair: Pair, chosen: Sequence[KeptChange]) -> Iterator[Step]:
     rows = [
-        {"ordinal": one.change.ordinal, "trans_key": "", "repl_key": one.change.repl_key, "layout": place}
+        {"ordinal": one.change.ordinal, "trans_key": "", "repl_key": one.change.repl_key, "layout": index}
         | {"action": one.change.action, "new": one.change.new, "old": one.change.old}
-        for place, one in enumerate(chosen, 1)
+        for index, one in enumerate(chosen, 1)
     ]
     changes = pa.Table.from_pylist(rows, CHANGES)
-    layouts = {place: one.change.layout for place, one in enumerate(chosen, 1) if one.change.layout}
-    if unseen := [place for place in layouts if chosen[place - 1].change.unseen]:
+    layouts = {index: one.change.layout for index, one in enumerate(chosen, 1) if one.change.layout}
+    if unseen := [index for index in layouts if chosen[index - 1].change.unseen]:
         mapper, salt = context.mapper(pair), salt_of(context.connections, context.config.slave(pair.slave).salt)
-        excluded = [place for place in unseen if mapper.excludes(layouts[place].name)]
-        sights = {place: BoundView(view(mapper, layouts[place]), salt) for place in unseen if place not in excluded}
+        excluded = [index for index in unseen if mapper.excludes(layouts[index].name)]
+        sights = {index: BoundView(view(mapper, layouts[index]), salt) for index in unseen if index not in excluded}
         of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))
         changes = as_seen(changes.filter(pc.invert(of_excluded)), sights)
-        layouts |= {place: one.view.layout for place, one in sights.items()}
+        layouts |= {index: one.view.layout for index, one in sights.items()}
     for step in steps(changes, layouts):
         if not isinstance(step, Command):
             expect_kept(step, partial(shared_tables.others, context, pair))

@@ -1,4 +1,4 @@
-"""What a person decides about a slave that does not go on: commands that the shell, a DAG and a page call alike."""
+"""Commands for a slave that is blocked, called by the shell, a DAG and a page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
         TransientError: SLC-051, a drain is at work.
         SluiceError: SLC-170, the slave does not stand in front of that transaction; nothing was changed.
     """
-    with leases.leased(context.store, f"drain {pair}") as held:
+    with leases.leased(context.store, f"drain {pair}") as lease:
         stuck = blocked.standing(context.store, pair)
         if stuck is None or stuck.ordinal != ordinal:
             raise no_obstacle(pair, ordinal)
@@ -36,7 +36,7 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
         try:
             drain = drain_of(context, pair, slave, partial(rejected_changes.keep, removed=str(stuck), who=who))
             # Whoever still writes to the slave under an earlier lease is fenced out before the slave is looked at (R6).
-            drain.begin(held.epoch)
+            drain.begin(lease.epoch)
             done = drain.remove(ordinal)
             replications.delivered(context.store, pair, drain.make_durable(), done.tolerated)
         finally:
@@ -67,7 +67,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
     return table
 
 
-def decide(context: Context, pair: Pair, key: int, said: Decision, who: str | None = None) -> str:
+def decide(context: Context, pair: Pair, key: int, decision: Decision, who: str | None = None) -> str:
     """Say what becomes of a command that a slave waits in front of; what it is.
 
     Args:
@@ -75,10 +75,10 @@ def decide(context: Context, pair: Pair, key: int, said: Decision, who: str | No
         who: if not this run, or the person at the shell.
 
     Raises:
-        SluiceError: SLC-172, nobody asks for it any more; nothing was changed.
+        SluiceError: SLC-172, it waits for no decision any more; nothing was changed.
     """
     context.config.replication(pair.source, pair.slave)
-    return str(ddl_questions.decide(context.store, pair, key, said, who))
+    return str(ddl_questions.decide(context.store, pair, key, decision, who))
 
 
 def _table(name: str) -> TableName | None:

@@ -39,13 +39,13 @@ from sluice.config.models import (
 from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
-from sluice.model.replication_cycles import Link, echoing
+from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import Pattern, chosen, distinct, split_pattern
 from sluice.paths import PROJECT, at_home
 
 CONFIG_ENV = "SLUICE_CONFIG"
 
-# So many places that are wrong are told at once.
+# The number of faults that are reported at a time.
 _TOLD = 50
 
 _T = TypeVar("_T")
@@ -155,7 +155,7 @@ class Slave(Part):
 
     @cached_property
     def mapper(self) -> Mapper:
-        """What it calls otherwise, and leaves out."""
+        """The slave's mapping of names, and its exclusions."""
         entries = {split_pattern(name): entry for name, entry in self.tables.items()}
         return Mapper(self.schemas, entries, on_existing_rows=self.on_existing_rows, trusted=frozenset(self.trusts))
 
@@ -222,16 +222,16 @@ class Config(Part):
 
     @model_validator(mode="after")
     def _nothing_comes_back(self) -> Config:
-        for arrow in echoing(self.arrows()):
+        for arrow in unblocked_loops(self.arrows()):
             raise ValueError(arrow.fault)
         return self
 
-    def arrows(self, place: Callable[[str], str] = str) -> list[Link]:
-        """The replications as arrows between databases, which `place` tells apart by their connections."""
+    def arrows(self, database_id: Callable[[str], str] = str) -> list[Link]:
+        """The replications as edges between databases; `database_id` gives the id for a connection."""
         found = []
         for one in self.replications:
             source, slave = self.sources[one.source], self.slaves[one.slave]
-            ends = place(source.connection), place(slave.connection)
+            ends = database_id(source.connection), database_id(slave.connection)
             taken = tuple(consistency.brought(source.patterns, slave.mapper))
             found.append(Link(one.source, one.slave, *ends, taken, slave.schemas, slave.mapper.moved, one.block_loop))
         return found
@@ -258,18 +258,18 @@ class Config(Part):
             meant(slave, slaves, "add it under `replications`"),
         )
 
-    def parsed(self, said: str) -> Pair | None:
+    def parsed(self, text: str) -> Pair | None:
         """A replication that is named as `source/slave`; none for a blank.
 
         Raises:
             ConfigError: SLC-003 or SLC-209, there is no such one.
         """
-        said = said.strip()
-        if not said:
+        text = text.strip()
+        if not text:
             return None
-        source, slash, slave = said.partition("/")
+        source, slash, slave = text.partition("/")
         if not slash:
-            raise ConfigError(209, f"{said!r} names no replication", "write `source/slave`; nothing was changed")
+            raise ConfigError(209, f"{text!r} names no replication", "write `source/slave`; nothing was changed")
         self.replication(source, slave)
         return Pair(source, slave)
 
@@ -313,18 +313,18 @@ def load(file: Path | None = None) -> Config:
 
 
 def valid(raw: object, file: Path) -> Config:
-    """What a file holds as a configuration. Raises ConfigError SLC-002 with every place that is wrong."""
+    """Validate the content of a file. Raises ConfigError SLC-002 with all faults and their keys."""
     try:
         return Config.model_validate(raw)
     except ValidationError as error:
         keys = _all_keys()
         found = error.errors(include_url=False, include_input=False)
-        told = (
-            f"  {strict_yaml.place(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
+        invalid = (
+            f"  {strict_yaml.dotted(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
             for fault in found[:_TOLD]
         )
         more = [f"  and {len(found) - _TOLD} more"] if len(found) > _TOLD else []
-        faults = "\n".join([*dict.fromkeys(told), *more])
+        faults = "\n".join([*dict.fromkeys(invalid), *more])
         raise ConfigError(2, f"{file} is not valid:\n{faults}", f"mend these and run `{shell.check()}`") from None
 
 

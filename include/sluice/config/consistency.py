@@ -53,7 +53,7 @@ def brought(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper) -> Iterato
 
 
 def _entries(patterns: Mapping[Pattern, WatchedTable], watched: Pattern, mapper: Mapper) -> Iterator[SlaveTable]:
-    """What is said of tables that an entry of the source takes."""
+    """The slave's settings for tables that an entry of the source selects."""
     yield mapper.entry(TableName(watched.schema, watched.table))
     for pattern, entry in mapper.tables.items() if watched.wildcard else ():
         if pattern.wildcard:

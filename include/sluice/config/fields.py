@@ -1,4 +1,4 @@
-"""How names, prefixes, actions and locations are written in the configuration."""
+"""Types of the configuration's fields: names, prefixes, actions and locations."""
 
 from __future__ import annotations
 

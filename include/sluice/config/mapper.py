@@ -1,4 +1,4 @@
-"""How a slave names what the master calls otherwise, and what it leaves out.
+"""The mapping of the master's names to a slave's, and the slave's exclusions.
 
 One mapping for data, old images, tables that are made, statements, sequences and comparison alike.
 """
@@ -49,7 +49,7 @@ class Mapper:
     ours: Callable[[TableName], bool] = _nothing
 
     def entry(self, name: TableName) -> SlaveTable:
-        """What is said of a table of the master."""
+        """The settings of a table of the master."""
         found = chosen(self.tables, name)
         entry = self.tables[found] if found else _PLAIN
         if casts := self.allowed.get(name):
@@ -70,29 +70,29 @@ class Mapper:
         return self.stylesheet if self.entry(name).stylesheet else None
 
     def schema(self, name: str) -> str:
-        """Where the slave keeps what is in this schema, unless it is a table that has a place of its own."""
+        """The slave's schema for a schema of the master; single tables may be mapped elsewhere."""
         return self.schemas.get(name, name)
 
     def table(self, name: TableName) -> TableName:
-        """Where the slave keeps this table. Every statement that writes to it, or alters it, gets its name here.
+        """The slave's name of a table. Every statement that writes to the table or alters it uses this name.
 
         Raises:
             SluiceError: SLC-370, Sluice itself keeps something under that name.
         """
         called = self.entry(name).as_
         schema, table = split_name(called) if called else (None, name.table)
-        there = TableName(schema or self.schema(name.schema), table)
-        if self.ours(there) and not self.excludes(name):
+        mapped = TableName(schema or self.schema(name.schema), table)
+        if self.ours(mapped) and not self.excludes(name):
             raise SluiceError(
                 370,
-                f"the table {name} of the master would be {there} on the slave, and that is a table of Sluice itself",
+                f"the table {name} of the master would be {mapped} on the slave, and that is a table of Sluice itself",
                 "nothing was changed; see who called it so on the master, and why. To go on, give it another name on "
                 f"the slave, or leave it out: an entry for {name} in its `tables`, with `as` or `exclude: true`",
             )
-        return there
+        return mapped
 
     def whole(self, name: TableName) -> bool:
-        """Whether the slave has this table's columns and rows as they are, whatever it calls the table."""
+        """Whether the slave has all columns and rows of the table unchanged, perhaps under another name."""
         entry = self.entry(name)
         return self.complete(name) and not (entry.columns or entry.exclude_columns or entry.shapes or self.style(name))
 
@@ -102,12 +102,12 @@ class Mapper:
         return not (entry.exclude or entry.chooses) and entry.where is None
 
     def same_rows(self, one: TableName, other: TableName) -> bool:
-        """Whether the same is said of which rows of these tables there are, and what they are made of."""
-        said, also = self.entry(one), self.entry(other)
-        return all(getattr(said, key) == getattr(also, key) for key in _CHOOSING)
+        """Whether two tables have the same settings for the selection and the transformation of rows."""
+        entry, also = self.entry(one), self.entry(other)
+        return all(getattr(entry, key) == getattr(also, key) for key in _CHOOSING)
 
     def column(self, table: TableName, column: str) -> str | None:
-        """What the slave calls a column that holds there what it holds on the master; None if there is no such one."""
+        """The slave's name of a column with unchanged values; None if there is no such column."""
         entry = self.entry(table)
         name = self._called(entry, column)
         made = column in entry.mask or name in entry.compute or entry.plugin or self.style(table)
@@ -118,11 +118,11 @@ class Mapper:
         return None if column in entry.exclude_columns else entry.columns.get(column, column)
 
     def filled(self, table: TableName) -> Filled:
-        """What an initial update does about rows that the slave has of this table."""
+        """The action of an initial update for rows that the slave's table has already."""
         return self.entry(table).on_existing_rows or self.on_existing_rows
 
-    def manner(self, table: TableName) -> WritePolicy:
-        """How changes of this table of the master are carried out."""
+    def write_policy(self, table: TableName) -> WritePolicy:
+        """The write policy for a table of the master."""
         entry = self.entry(table)
         return WritePolicy(entry.on_missing, entry.on_duplicate, entry.before, entry.after)
 
@@ -133,7 +133,7 @@ class Mapper:
             ConfigError: SLC-007, two would be called alike, or none is left.
         """
         entry = self.entry(table)
-        found = {column: there for column in columns if (there := self._called(entry, column)) is not None}
+        found = {column: slave_name for column in columns if (slave_name := self._called(entry, column)) is not None}
         names = list(found.values())
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise _impossible(f"two columns of {table} would both be {', '.join(twice)}")
@@ -156,7 +156,7 @@ class Mapper:
 
     @cached_property
     def moved(self) -> Mapping[TableName, TableName]:
-        """The tables that have names of their own on the slave, whatever their schemas are called there."""
+        """The tables with a mapping of their own: the slave's names by the master's."""
         named = [TableName(one.schema, one.table) for one, entry in self.tables.items() if entry.as_]
         return {name: self.table(name) for name in named}
 

@@ -20,7 +20,7 @@ class Part(BaseModel):
 
 
 def maybe_empty(given: Any) -> BeforeValidator:
-    """A part with nothing behind its key is one without settings; `given` is the type that editors are told."""
+    """An empty section is one without settings; `given` is the type in the JSON schema."""
     return BeforeValidator(lambda value: {} if value is None else value, json_schema_input_type=given)
 
 
@@ -73,7 +73,7 @@ Expression = Annotated[str, Field(max_length=MOST_SIGNS)]
 
 
 class SlaveTable(Part):
-    """What a slave sees of the tables that an entry takes. Names are the master's, but for what stands behind them."""
+    """The settings of a slave for the tables that an entry selects. Keys are names of the master."""
 
     exclude: Annotated[bool, Field(description="the slave does not get it, although the source watches it")] = False
     as_: Annotated[TableAlias | None, Field(alias="as", description="schema.table, or table, on the slave")] = None
@@ -117,7 +117,7 @@ class SlaveTable(Part):
 
     @property
     def looking_back(self) -> list[str]:
-        """Which settings need to know what a row was before it was updated."""
+        """The settings that need old images of updates, by name."""
         return [name for name in ("where", "when", "veto", "plugin", "searchable") if getattr(self, name)]
 
     @property
@@ -146,7 +146,7 @@ class SlaveTable(Part):
 
 
 class Stylesheets(Part):
-    """Where the stylesheet is that a slave's messages pass, and which one it is."""
+    """The directory and the name of the stylesheet that a slave's messages pass."""
 
     directory: Annotated[str, Field(description="where the files are, on the machines that run jobs", pattern="^/")]
     name: Annotated[str | None, Field(description="this file; it is not looked for", pattern="^[^/]+$")] = None
@@ -163,7 +163,7 @@ class Stylesheets(Part):
 
 
 class Segments(Part):
-    """How much goes into one published segment, and how long it is kept after every slave has it."""
+    """The size of a published segment, and its retention after every slave has it."""
 
     max_changes: Annotated[int, Field(ge=1, description="bound of one sweep, in changes")] = 200_000
     keep_hours: Annotated[float, Field(ge=0, description="kept this long after every slave received it")] = 24
@@ -171,7 +171,7 @@ class Segments(Part):
 
 
 class Blocks(Part):
-    """How tables are loaded block by block, in the mode `online` of an initial update."""
+    """Settings of the load in blocks, in the mode `online` of an initial update."""
 
     rows: Annotated[int, Field(ge=1, description="rows of a block")] = 20_000
     duty_cycle: Annotated[float, Field(gt=0, le=1, description="of the time that blocks take; the rest is paused")] = (
@@ -187,7 +187,7 @@ class Blocks(Part):
 
 
 class Messages(Part):
-    """What of the changes is published, and what messages made of them say."""
+    """Settings of publishing: which changes, and the attributes of messages."""
 
     send_unchanged_updates: Annotated[bool, Field(description="publish updates that left their row as it was")] = True
     transformer: Annotated[str | None, Field(description="entry point of sluice.transformers, or module:attribute")] = (
@@ -212,7 +212,7 @@ PublicKey = Annotated[
 
 
 class OutgoingFiles(Part):
-    """Where a master's initial data is stored that is carried to slaves by hand."""
+    """Settings of initial data that is stored in files, to be carried to slaves by hand."""
 
     location: Annotated[Location, Field(description="directory or URL; relative to SLUICE_HOME")] = "initial_files"
     max_bytes: Annotated[
@@ -228,7 +228,7 @@ class OutgoingFiles(Part):
 
 
 class IncomingFiles(Part):
-    """Where a slave finds initial data that was carried to it by hand."""
+    """Settings of a slave's directory for initial data that is carried by hand."""
 
     location: Annotated[
         Location, Field(description="directory or URL, as jobs for the slave see it; relative to SLUICE_HOME")
@@ -262,7 +262,7 @@ class WipeOut(Part):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What goes."""
+        """Types of the objects to drop."""
         return tuple(name for name, wanted in self if wanted is True)
 
 
@@ -301,7 +301,7 @@ class Replication(Part):
 
     @property
     def collected(self) -> int | None:
-        """How many changes transactions share one for; None if they are applied by their net effect."""
+        """The number of changes up to which transactions share one on the slave; None if they are netted."""
         return self.max_collected_statements if self.mode == "one_to_one" else None
 
     @model_validator(mode="after")
@@ -312,7 +312,7 @@ class Replication(Part):
 
     @property
     def policies(self) -> Policies:
-        """What the slave does about commands of the master."""
+        """The slave's policies for commands of the master."""
         existing = Existing.OVERWRITE if self.overwrite_tables else Existing.STOP
         existing = Existing.RECREATE if self.recreate_tables else existing
         return Policies(self.creates, self.drops, self.alters, existing)

@@ -23,7 +23,7 @@ _NONE_OF_THEIRS = (ValueError, TypeError, AttributeError, LookupError, Arithmeti
 
 
 def read(file: Path) -> object:
-    """What a file holds.
+    """Read a YAML file.
 
     Raises:
         OSError, UnicodeDecodeError: it cannot be read.
@@ -106,13 +106,13 @@ def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
             yield from pair
 
 
-def place(location: Sequence[int | str]) -> str:
-    """A place in a file, as people write it."""
+def dotted(location: Sequence[int | str]) -> str:
+    """A path of keys in a file as people write it: ``slaves.zurich.tables``."""
     return ".".join(str(part) for part in location) or "(the file)"
 
 
 def reason(fault: ErrorDetails, keys: Collection[str]) -> str:
-    """What is wrong there; of a key that nobody knows, which of those there are was meant."""
+    """The reason of a fault; for an unknown key with the nearest known one."""
     if fault["type"] == "extra_forbidden":
         near = difflib.get_close_matches(str(fault["loc"][-1]), keys, n=1)
         return f"unknown key{f'; did you mean {near[0]}?' if near else ''}"

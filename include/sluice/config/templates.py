@@ -22,20 +22,22 @@ def each_by_itself(raw: Any) -> Any:
     for entry, name in _slaves(raw):
         if name in found:
             raise ValueError(f"two entries of `slaves` are about {name}, {entry} is one of them")
-        told = raw["slaves"][entry]
-        found[name] = _named({key: told[key] for key in told if key != "names"}, name) if _names(told) else told
+        settings = raw["slaves"][entry]
+        found[name] = (
+            _named({key: settings[key] for key in settings if key != "names"}, name) if _names(settings) else settings
+        )
     return {**raw, "slaves": found, "replications": [pair for _, pair in _replications(raw)]}
 
 
-def written_at(raw: Any, place: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Where something stands in the file, by its place in what `each_by_itself` gave."""
-    if _well_formed(raw) and len(place) > 1:
-        whole, part, *rest = place
+def written_at(raw: Any, path: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The path of a key in the file, by its path in the result of `each_by_itself`."""
+    if _well_formed(raw) and len(path) > 1:
+        whole, part, *rest = path
         if whole == "slaves":
             return (whole, next((entry for entry, name in _slaves(raw) if name == part), part), *rest)
         if whole == "replications":
             return (whole, [number for number, _ in _replications(raw)][int(part)], *rest)
-    return place
+    return path
 
 
 def _well_formed(raw: Any) -> bool:
@@ -55,13 +57,13 @@ def _names(entry: Any) -> list[str]:
 
 def _slaves(raw: Any) -> Iterator[tuple[str, str]]:
     """Each entry, with each slave that it is for."""
-    for entry, told in raw["slaves"].items():
-        yield from ((entry, name) for name in _names(told) or [entry])
+    for entry, settings in raw["slaves"].items():
+        yield from ((entry, name) for name in _names(settings) or [entry])
 
 
 def _replications(raw: Any) -> Iterator[tuple[int, Any]]:
     """Each replication, with its number in the file; one that names a slave itself goes before that of its kind."""
-    kinds = {entry: _names(told) for entry, told in raw["slaves"].items()}
+    kinds = {entry: _names(settings) for entry, settings in raw["slaves"].items()}
     pairs = raw["replications"]
     alone = {_pair(one) for one in pairs if isinstance(one, Mapping)}
     for number, one in enumerate(pairs):
@@ -74,7 +76,7 @@ def _replications(raw: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _pair(one: Mapping[str, Any]) -> tuple[str, str]:
-    """The source and the slave as they are written, whatever stands there."""
+    """The source and the slave of an entry, not validated."""
     return str(one.get("source")), str(one.get("slave"))
 
 

@@ -25,8 +25,10 @@ def fill(context: Context, dags: Dags, source: str, slaves: list[str], progress:
     runs = {slave: dags.trigger(_RECEIVE, {"source": source, "slave": slave}) for slave in slaves}
     for slave, run in runs.items():
         if awaited := transfers.awaited(context.store, Pair(source, slave)):
-            there = Path(at_home(context.config.slave(slave).initial_files.location)) / awaited.name
-            progress.note(f"Manual Data transfer: copying {awaited.files} files from {awaited.url} to {there.parent}")
-            shutil.copytree(awaited.url, there)
+            directory = Path(at_home(context.config.slave(slave).initial_files.location)) / awaited.name
+            progress.note(
+                f"Manual Data transfer: copying {awaited.files} files from {awaited.url} to {directory.parent}"
+            )
+            shutil.copytree(awaited.url, directory)
         with progress.step(f"{slave} notices the files, checks and loads them") as step:
             dags.wait(_RECEIVE, run, step.update, PATIENCE_S)

@@ -32,7 +32,7 @@ def load_flights(connection: Connection) -> dict[str, int]:
     """
     with connection.transaction():
         connection.execute("SET LOCAL search_path = public")
-        if not _there(connection):
+        if not _exists(connection):
             names = sqlfiles.names("postgresql", "demo")
             for name in names[: len(TABLES)]:
                 connection.execute(composed(name))
@@ -44,7 +44,7 @@ def load_flights(connection: Connection) -> dict[str, int]:
         return {table: _count(connection, table) for table in TABLES}
 
 
-def _there(connection: Connection) -> bool:
+def _exists(connection: Connection) -> bool:
     row = connection.execute("SELECT to_regclass('public.flights') IS NOT NULL").fetchone()
     return bool(row and row[0])
 

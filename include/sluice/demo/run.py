@@ -30,14 +30,14 @@ from sluice.state.replication import Status
 
 SOURCE = "flights"
 WRITE_ON_S = 8.0
-# What somebody may try in the master when the demo is over.
+# Statements to try in the master after the demo.
 CHANGE = "UPDATE airlines SET name = 'Sluice Air' WHERE carrier = 'AA'"
 CATCH_UP_S = 180.0
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo proved."""
+    """The result of the demo."""
 
     rows: list[ReplicationStatus]
 
@@ -142,7 +142,7 @@ def _load(cluster: Cluster, progress: Progress) -> None:
         load_flights(session)
 
 
-def _catch_up(context: Context, runtime: Runtime, tell: Callable[[str], None]) -> None:
+def _catch_up(context: Context, runtime: Runtime, report: Callable[[str], None]) -> None:
     deadline = time.monotonic() + CATCH_UP_S
     resources = context.resources(SOURCE)
     counted = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(resources.schema, resources.name("queue")))
@@ -150,7 +150,7 @@ def _catch_up(context: Context, runtime: Runtime, tell: Callable[[str], None]) -
         while True:
             (queued,) = session.execute(counted).fetchone() or (0,)
             behind = sum(row.holdback for row in status.statuses(context))
-            tell(f"{queued} in ITEMS, {behind} held back")
+            report(f"{queued} in ITEMS, {behind} held back")
             if not queued and not behind:
                 return
             if time.monotonic() > deadline:

@@ -140,7 +140,7 @@ def _tests(rings: Sequence[str], options: Sequence[str]) -> dict[str, Count]:
 
 def _environment() -> dict[str, str]:
     """Ours, with a Java for the tests that start Spark themselves."""
-    layout = RuntimePaths.of_environment()
+    layout = RuntimePaths.from_environment()
     layout.make()
     java = java_home(layout.spark / "java")
     path = os.pathsep.join([str(BIN), str(java / "bin"), os.environ.get("PATH", os.defpath)])
@@ -168,8 +168,8 @@ def read_report(report: Path, fallback: str) -> dict[str, Count]:
             count.failed += 1
         elif "skipped" in outcome:
             reason = case.find("skipped")
-            said = reason.get("message", "") if reason is not None else ""
-            count.skipped.append(f"{case.get('classname')}::{case.get('name')}: {said}")
+            message = reason.get("message", "") if reason is not None else ""
+            count.skipped.append(f"{case.get('classname')}::{case.get('name')}: {message}")
         else:
             count.passed += 1
     return counts

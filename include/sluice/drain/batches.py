@@ -1,4 +1,4 @@
-"""The change log of one slave, cut into batches of whole transactions, without those that its data already holds."""
+"""The change log of one slave in batches of whole transactions, without those that its initial data has already."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ from sluice.model.position import Position, Snapshot
 
 # Wide rows fill memory long before there are many of them.
 MOST_BYTES = 128 * 1024 * 1024
-# A transaction of more changes comes in parts of so many, so that the slave's server is at one while the next is read.
+# Larger transactions come in parts of this size, so that the slave's server writes one while the next is read.
 PART = 16_384
 
-# Of a batch, and whether it ends with them.
+# Records of a batch, and whether they are its last.
 _Part = tuple[list[pa.RecordBatch], bool]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Whole transactions, in order (R4); `end` is where the slave is once it has them.
+    """Whole transactions, in order (R4).
 
     Attributes:
-        last: whether that is all. Of a transaction that is too large for one it has a part, and others follow.
+        end: the slave's position once it has them.
+        last: False for a part of a large transaction if more parts follow.
     """
 
     changes: pa.Table
@@ -42,17 +43,17 @@ class Batch:
     last: bool = True
 
     def first(self) -> Batch:
-        """Its first transaction alone, with those before it that change nothing for this slave."""
+        """Its first transaction, with empty ones before it."""
         return self.until(self.changes["ordinal"][0].as_py()) if len(self.changes) else self
 
     def beyond(self, position: Position) -> Batch | None:
-        """What is left of it for a slave that is there; nothing if it has all of it."""
+        """The rest of the batch after a position; None if there is none."""
         done = self.until(position.ordinal)
         left = self.transactions - done.transactions
         return replace(self, changes=self.changes.slice(len(done.changes)), transactions=left) if left else None
 
     def until(self, ordinal: int) -> Batch:
-        """Its transactions up to one of them, which lies in the segment that it ends in."""
+        """Its transactions up to an ordinal, which is in the segment of its end."""
         rows = int(np.searchsorted(self.changes["ordinal"].to_numpy(), ordinal, side="right"))
         transactions = self.transactions - (self.end.ordinal - ordinal)
         end = Position(self.end.segment, ordinal)
@@ -74,12 +75,12 @@ def batches(
     """Batches of about `size` changes, cut only between transactions; a larger transaction is a batch of its own.
 
     Args:
-        most_bytes: a batch ends as well where it is that large.
-        snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
-        in_parts: a transaction larger than that, or than `PART`, comes in several, and others do not; else every batch
-            does that is larger than `PART`.
-        whole: one of so many changes comes as a whole all the same, unless it is larger than `most_bytes`.
-        until: the last transaction; by default that of the last segment.
+        most_bytes: the limit of a batch's size in bytes.
+        snapshot: the snapshot of the slave's initial data; transactions visible in it are left out (R5).
+        in_parts: only transactions with more than `size` or `PART` changes come in parts; else every batch with more
+            than `PART` changes does.
+        whole: transactions with up to this many changes are not split, unless they exceed `most_bytes`.
+        until: the ordinal of the last transaction; by default that of the last segment.
     """
     part = min(size, PART)
     if until is None:
@@ -103,8 +104,8 @@ def batches(
 
 
 def _parts(records: Iterator[pa.RecordBatch], size: int, whole: int, most_bytes: int) -> Iterator[_Part]:
-    """A piece of the log as batches: each transaction of more than `whole` changes is one, in parts of `size`."""
-    held: list[pa.RecordBatch] = []
+    """Records of the log as batches: each transaction of more than `whole` changes is one, in parts of `size`."""
+    pending: list[pa.RecordBatch] = []
     own: list[pa.RecordBatch] = []
     coming = chain.from_iterable(map(partial(_with_large_at_end, whole), records))
     while (record := next(coming, None)) is not None:
@@ -112,19 +113,19 @@ def _parts(records: Iterator[pa.RecordBatch], size: int, whole: int, most_bytes:
         last = ordinals[-1]
         begin = int(np.searchsorted(ordinals, last, side="left"))
         if begin or (own and own[-1].column("ordinal")[0].as_py() != last):
-            held += [*own, *([record.slice(0, begin)] if begin else [])]
+            pending += [*own, *([record.slice(0, begin)] if begin else [])]
             own = []
         own.append(record.slice(begin))
         if sum(map(len, own)) > whole or sum(one.nbytes for one in own) > most_bytes:
-            if held:
-                yield held, True
+            if pending:
+                yield pending, True
             behind: list[pa.RecordBatch] = []
-            held = []
+            pending = []
             del record
             yield from _some_at_a_time(_until(last, chain(_given_away(own), coming), behind), size, most_bytes)
             coming = chain(behind, coming)
-    if held or own:
-        yield [*held, *own], True
+    if pending or own:
+        yield [*pending, *own], True
 
 
 def _with_large_at_end(size: int, record: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -136,7 +137,7 @@ def _with_large_at_end(size: int, record: pa.RecordBatch) -> Iterator[pa.RecordB
 
 
 def _until(ordinal: int, records: Iterator[pa.RecordBatch], behind: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What there is up to that transaction; what is left of the last record goes to `behind`."""
+    """The records up to a transaction; the rest of the last one is appended to `behind`."""
     for record in records:
         end = int(np.searchsorted(record.column("ordinal").to_numpy(), ordinal, side="right"))
         if end:
@@ -147,17 +148,17 @@ def _until(ordinal: int, records: Iterator[pa.RecordBatch], behind: list[pa.Reco
 
 
 def _some_at_a_time(records: Iterable[pa.RecordBatch], size: int, most_bytes: int) -> Iterator[_Part]:
-    held: list[pa.RecordBatch] = []
+    pending: list[pa.RecordBatch] = []
     room = size
     for record in records:
         while len(record):
-            if not room or sum(one.nbytes for one in held) >= most_bytes:
-                yield held, False
-                held, room = [], size
-            held.append(record.slice(0, room))
+            if not room or sum(one.nbytes for one in pending) >= most_bytes:
+                yield pending, False
+                pending, room = [], size
+            pending.append(record.slice(0, room))
             record = record.slice(room)
-            room -= len(held[-1])
-    yield held, True
+            room -= len(pending[-1])
+    yield pending, True
 
 
 def _given_away(records: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -172,7 +173,7 @@ def _between(record: pa.RecordBatch, begin: int, until: int) -> pa.RecordBatch:
 
 
 def newer(changes: pa.Table, snapshot: Snapshot) -> pa.ChunkedArray:
-    """Which changes are exactly those that are not visible in the snapshot (R5)."""
+    """A mask of the changes whose transactions are not visible in the snapshot (R5)."""
     low, high, running = snapshot.parts()
     xids = changes["trans_key"].cast(pa.int64())
     return pc.or_(

@@ -1,7 +1,7 @@
-"""What happened between the first and the last snapshot of an initial update, brought to tables with rows of both (R5).
+"""Replays changes between the first and the last snapshot of an initial update for tables with rows of both (R5).
 
-Such a table has a key, and each change of a key says what becomes of its row. So it does not matter which of the rows
-are older and which are newer: after the last change that the last snapshot shows they are all as in that snapshot.
+Such a table has a key, and each change of a key has the whole new row. So the age of a row does not matter: after the
+last change that is visible in the last snapshot, all rows are as in that snapshot.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from sluice.vendors.protocol.slave import SlaveDatabase
 
 @dataclass(frozen=True)
 class Overlap:
-    """Tables with rows of several snapshots, and the time between the first and the last of these.
+    """Tables with rows of several snapshots, and the range of the log between the first and the last snapshot.
 
     Attributes:
-        begin: where the log ended at some time before the first one.
-        end: where it says all that the last one shows; None if nobody has written down where that is.
+        begin: an end of the log from before the first snapshot.
+        end: the position from which on the log has all that the last snapshot shows; None if unknown.
     """
 
     tables: frozenset[TableName]
@@ -50,10 +50,10 @@ def deliver(
     size: int,
     salt: bytes = b"",
 ) -> int:
-    """Carry out, in order, what the last snapshot shows and the first one does not. Returns how many changes.
+    """Apply, in order, the changes that the last snapshot shows and the first one does not; returns their number.
 
-    The slave's position follows, so that the fence holds; another load begins again, which does no harm. What happened
-    to other tables is in them.
+    The slave's position advances, so that the fence holds; a retry begins again, which is harmless. Other tables have
+    these changes already.
 
     Raises:
         SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
@@ -71,14 +71,14 @@ def deliver(
 def changes_of(
     manifest: Manifest, files: SegmentFiles, segments: list[Segment], overlap: Overlap, size: int
 ) -> Iterator[tuple[pa.Table, Position]]:
-    """What is to be carried out, in batches, each with where the log is then. Raises SluiceError SLC-079."""
+    """The changes to apply, in batches, each with its end in the log. Raises SluiceError SLC-079."""
     until = overlap.end.ordinal if overlap.end else None
     for batch in batches(files, segments, overlap.begin, overlap.first, size, until=until):
         shown = kept(batch.changes, pc.invert(newer(batch.changes, overlap.last)))
-        yield _of(manifest, shown, overlap.tables), batch.end
+        yield _changes_of_tables(manifest, shown, overlap.tables), batch.end
 
 
-def _of(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) -> pa.Table:
+def _changes_of_tables(manifest: Manifest, changes: pa.Table, tables: Collection[TableName]) -> pa.Table:
     """The changes of these tables."""
     numbers = changes["layout"]
     layouts = manifest.layouts(layouts_of(changes))

@@ -1,5 +1,5 @@
-"""Which commands of the master a slave carries out: some are passed over, and in front of some it waits. None of its
-steps takes rows that other masters have brought into the same table, unless somebody wants it so."""
+"""Applies a slave's policies for commands: some are skipped, and some wait for a decision. No step removes rows of
+other masters in the same table, unless that was approved."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ from sluice.model.table_definition import TableChange
 Others = Callable[[TableName], Sequence[str]]
 
 
-def nobody(table: TableName) -> Sequence[str]:
-    """No other master brings anything into any table."""
+def no_others(table: TableName) -> Sequence[str]:
+    """The default: no other replication has rows in any table."""
     return ()
 
 
 class UndecidedDdl(SluiceError):
-    """A command of the master waits for somebody's decision; with policy `ask`, people are asked for it."""
+    """A command of the master waits for a decision; with the policy `ask` a question is put in Airflow."""
 
     def __init__(self, pair: Pair, asking: DdlQuestion, policy: Policy, others: Sequence[str] = ()) -> None:
         also = f", and rows of others: {', '.join(others)}" if others else ""
-        super().__init__(143, f"{asking}{also}. It waits for a decision", hints.of_question(pair, asking.key))
+        super().__init__(143, f"{asking}{also}. It waits for a decision", hints.for_question(pair, asking.key))
         self.asking = asking
         self.asked = policy is Policy.ASK
 
 
 @dataclass(frozen=True)
 class DdlPermission:
-    """What a slave does about commands of the master.
+    """The policies of a slave for commands of the master, with the decisions so far.
 
     Attributes:
-        decided: by their keys, commands that somebody decided: whether they are carried out.
-        excludes: whether it gets nothing of a table of the master.
-        others: says whose rows are in a table of the slave, too.
-        doubts: says what of a command the slave does not make by itself.
+        decided: decisions by REPL_KEY of the command: whether it is applied.
+        excludes: whether a table of the master is excluded.
+        others: the other replications with rows in a table of the slave.
+        doubts: the definitions of a command that the slave does not create without a decision.
     """
 
     policies: Policies = APPLIED
     decided: Mapping[int, bool] = field(default_factory=dict)
     excludes: Callable[[TableName], bool] = lambda _: False
-    others: Others = nobody
+    others: Others = no_others
     doubts: Callable[[Command], Sequence[str]] = lambda _: ()
 
-    def of(self, command: Command, *, takes: bool = False) -> tuple[Policy, Sequence[str]]:
-        """What it does about one of them, and what of it is not made by itself, if it waits for a decision.
+    def policy_for(self, command: Command, *, takes: bool = False) -> tuple[Policy, Sequence[str]]:
+        """The policy for one command, and its doubts if it waits for a decision.
 
         Args:
-            takes: rows of others would be lost by it.
+            takes: rows of others would be lost.
         """
         policy = self.policies.about(command.action)
         if takes and policy is Policy.APPLY:
@@ -76,11 +76,11 @@ class DdlPermission:
         except TransientError:
             raise
         except SluiceError:
-            # What cannot be carried out, so that nothing can be told of it, can be rejected.
+            # A command that cannot be applied, and so has no doubts to show, can still be rejected.
             return policy, ()
 
     def keeping(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> tuple[pa.Table, dict[int, Layout]]:
-        """Changes, with those of their layouts whose tables they do not empty of rows of others."""
+        """The changes, and their layouts without those of tables that a TRUNCATE would empty of rows of others."""
         emptied = pc.unique(kept(changes, pc.equal(changes["action"], Action.TRUNCATE))["layout"]).to_pylist()
         taking = {number for number in emptied if self.others(layouts[number].name)}
         return changes, {number: one for number, one in layouts.items() if number not in taking}
@@ -93,7 +93,7 @@ def _change(command: Command) -> TableChange | None:
     try:
         return None if command.action is Action.STATEMENT else TableChange.from_json(command.text)
     except ValueError:
-        # Whoever is to carry it out says so.
+        # Applying it raises the error.
         return None
 
 
@@ -108,10 +108,10 @@ def _entering(pair: Pair, before: TableName, after: TableName) -> SluiceError:
 
 
 def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> Iterator[Step]:
-    """The steps without the commands that are passed over; the others know what to do about a table that is there.
+    """The steps without skipped commands; CREATE commands get the action for existing tables.
 
     Raises:
-        Undecided: SLC-143 in front of one that waits for a decision.
+        UndecidedDdl: SLC-143 before a command that waits for a decision.
         SluiceError: SLC-227, a table that the slave does not get becomes another that it gets; SLC-231, see
             `expect_kept`.
     """
@@ -123,7 +123,7 @@ def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> I
             others = permission.others(step.layout.name) if step.layout else ()
             step = replace(step, existing=Existing.STOP if others else permission.policies.existing)
             asking = DdlQuestion(step.ordinal, step.key, step.action, table, step.text)
-            policy, doubts = permission.of(step, takes=bool(others and change and asking.lost))
+            policy, doubts = permission.policy_for(step, takes=bool(others and change and asking.lost))
             if policy is Policy.IGNORE:
                 event("passed over", command=step.action.name, table=table)
                 continue
@@ -137,7 +137,7 @@ def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> I
 
 
 def expect_kept(run: Run, others: Others) -> None:
-    """See that a run empties no table in which rows of others are, too.
+    """Check that a run empties no table with rows of other masters.
 
     Raises:
         SluiceError: SLC-231, it would.

@@ -1,8 +1,8 @@
-"""Changes of a large transaction that are not carried out with the part of it that brings them, but later, together.
+"""Defers changes of a large transaction, so that they are applied later than the part that has them, and together.
 
-Those of tables whose keys are checked at commit wait for its end: until then two of their rows may have one key, so
-what becomes of it is told by all of them. Those of tables that a slave looks through for rows that change wait until
-they are worth it: else a table would be read as often as there are parts.
+Changes of tables with deferrable keys wait for the end of the transaction: until then two rows may have one key, so
+the net effect needs all of them. Changes of tables that a slave has to scan for rows wait until they are many: else a
+table would be scanned once for each part.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ _FOUND = (Action.UPDATE, Action.DELETE)
 
 
 class Deferred:
-    """What waits, while one batch after the other is prepared.
+    """The deferred changes, while one batch after the other is prepared.
 
     Args:
-        looked_through: whether the slave finds rows of such a table by looking at all that it has.
-        all_wait: everything waits for the end, as if keys of all tables were checked at commit.
+        looked_through: whether the slave scans a table to find its rows.
+        all_wait: defer everything, as if the keys of all tables were deferrable.
     """
 
     def __init__(self, looked_through: Callable[[Layout], bool], *, all_wait: bool = False) -> None:
         self._looked_through = looked_through
         self._all_wait = all_wait
-        self._held = DeferredChanges()
+        self._deferred = DeferredChanges()
         self._gathered: list[pa.Table] = []
         self._gathering: set[TableName] = set()
 
     def steps(self, changes: pa.Table, layouts: Mapping[int, Layout], *, last: bool) -> Iterator[Step]:
-        """The steps of a batch, or of a part of one, without what waits; with what need not any more, since it is the
-        last part, or has a command, in front of which nothing may be left. Columns as in `CHANGES`."""
-        if last and not (self._held or self._gathered or self._all_wait):
+        """The steps of a batch, or of a part of one, without deferred changes. The last part, and one with a command,
+        have the changes that were deferred before. Columns as in `CHANGES`."""
+        if last and not (self._deferred or self._gathered or self._all_wait):
             yield from steps(changes, layouts)
             return
         late = [number for number, one in layouts.items() if self._all_wait or (one.key and one.deferrable)]
@@ -56,7 +56,7 @@ class Deferred:
             yield from steps(pa.concat_tables([*self._given_away(), before, within]), layouts)
         changes = self._holding(changes, layouts, late)
         worth_waiting = self._worth_waiting(changes, layouts).difference(late)
-        waits = _of(changes, worth_waiting)
+        waits = _is_in(changes, worth_waiting)
         if pc.any(waits).as_py():
             self._gathered.append(changes.filter(waits))
             changes = changes.filter(pc.invert(waits))
@@ -67,23 +67,23 @@ class Deferred:
             yield from self._released()
 
     def _holding(self, changes: pa.Table, layouts: Mapping[int, Layout], late: Iterable[int]) -> pa.Table:
-        """Let changes of these layouts wait for the end; those that are left."""
-        waits = _of(changes, late)
+        """Defer changes of these layouts to the end; returns the others."""
+        waits = _is_in(changes, late)
         if not pc.any(waits).as_py():
             return changes
         most = {number: MOST_BYTES for number in late if self._looked_through(layouts[number])}
-        self._held.add(changes.filter(waits), layouts, most)
+        self._deferred.add(changes.filter(waits), layouts, most)
         return changes.filter(pc.invert(waits))
 
     def _released(self) -> list[Run]:
-        found = self._held.runs()
+        found = self._deferred.runs()
         if not self._all_wait:
             # These are read while others are put aside.
-            self._held = DeferredChanges()
+            self._deferred = DeferredChanges()
         return found
 
     def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:
-        """The layouts of tables of which rows are to be found, or others wait already."""
+        """Layouts of scanned tables with updates or deletes, here or among the waiting changes."""
         of_tables = {number: one.name for number, one in layouts.items() if self._looked_through(one)}
         found = pc.unique(changes["layout"].filter(are(changes["action"], _FOUND)))
         self._gathering.update(of_tables[number] for number in found.to_pylist() if number in of_tables)
@@ -97,5 +97,5 @@ class Deferred:
         return given
 
 
-def _of(changes: pa.Table, layouts: Iterable[int]) -> pa.ChunkedArray:
+def _is_in(changes: pa.Table, layouts: Iterable[int]) -> pa.ChunkedArray:
     return pc.is_in(changes["layout"], value_set=pa.array(sorted(layouts), pa.int64()))

@@ -1,4 +1,4 @@
-"""Changes that wait until they are carried out together, however many they are: run by run, table by table."""
+"""Deferred changes in memory and on disk: run by run, table by table."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from sluice.model.names import TableName
 
 @dataclass
 class DeferredEffect:
-    """What waits of one table in one run. See `sluice.apply.net.effects.Effect`.
+    """The deferred changes of one table in one run. See `sluice.apply.net.effects.Effect`.
 
     Attributes:
-        most: of so many bytes the net effect is found out at a time.
+        most: the bytes of changes that are netted at a time.
     """
 
     layout: Layout
@@ -55,27 +55,27 @@ class DeferredEffect:
         """The changes by the hash of their keys."""
         parts = Spill()
         for changes in self.changes():
-            for place in np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())[-1:].tolist():
+            for index in np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())[-1:].tolist():
                 parts = Spill()
                 for number in range(count):
-                    parts.add(number, changes.slice(place, 1))
-                changes = changes.slice(place + 1)
+                    parts.add(number, changes.slice(index, 1))
+                changes = changes.slice(index + 1)
             for number, part in enumerate(divided(self.layout, changes, count)):
                 parts.add(number, part)
         return parts
 
     def _together(self, parts: Spill, number: int) -> pa.Table:
-        """A part of the keys; of a key that changed very often only what says what becomes of it."""
-        held: list[pa.Table] = []
+        """The changes of one partition, reduced to the essential ones if they are many."""
+        pending: list[pa.Table] = []
         weight, limit = 0, 2 * self.most
         for some in parts.read(number):
-            held.append(some)
+            pending.append(some)
             weight += some.nbytes
             if weight > limit:
-                held = [essential(self.layout, pa.concat_tables(held))]
-                weight = held[0].nbytes
+                pending = [essential(self.layout, pa.concat_tables(pending))]
+                weight = pending[0].nbytes
                 limit = max(limit, 2 * weight)
-        return pa.concat_tables(held) if held else pa.table([])
+        return pa.concat_tables(pending) if pending else pa.table([])
 
 
 class DeferredChanges:
@@ -88,10 +88,10 @@ class DeferredChanges:
         self._shapes: dict[TableName, Shape] = {}
 
     def add(self, changes: pa.Table, layouts: Mapping[int, Layout], most: Mapping[int, int]) -> None:
-        """Let changes of rows wait behind those that do.
+        """Append changes of rows.
 
         Args:
-            layouts: those that they were written under, and perhaps others.
+            layouts: the layouts of the changes, by id; others are ignored.
             most: see `DeferredEffect`, of some layouts; `MOST_BYTES` of the others.
         """
         changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
@@ -99,14 +99,14 @@ class DeferredChanges:
             return
         numbers = changes["layout"].to_numpy()
         begins = cuts(numbers, layouts, self._shapes)
-        for place, (low, high) in enumerate(pairwise([0, *begins, len(changes)])):
-            if place or not self._runs:
+        for index, (low, high) in enumerate(pairwise([0, *begins, len(changes)])):
+            if index or not self._runs:
                 self._runs.append({})
                 self._begun += 1
             self._add(changes.slice(low, high - low), numbers[low:high], layouts, most)
 
     def runs(self) -> list[Run]:
-        """All that waits, run by run; nothing does any more."""
+        """Remove and return all changes, run by run."""
         found: list[Run] = [list(run.values()) for run in self._runs]
         self._runs, self._shapes = [], {}
         return found

@@ -260,7 +260,7 @@ class Drain:
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         changes, layouts = self._permission.keeping(*self._seeing.seen(batch.changes))
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
-        patient = {number: one for number, one in layouts.items() if not self._manners.of(one.name).by_row}
+        patient = {number: one for number, one in layouts.items() if not self._manners.for_table(one.name).by_row}
         begin = self.position
         replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
         self.position = replayed.position

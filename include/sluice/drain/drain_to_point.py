@@ -1,4 +1,4 @@
-"""Delivering up to a place of the stream and no further, for who has the slave's lease and takes over there."""
+"""Drains exactly to a point, for a job that holds the slave's lease and goes on from there."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ _LOOK_S = 0.2
 
 
 def reach(
-    context: Context, pair: Pair, epoch: int, place: Position, left_out: Collection[TableName], patience_s: float
+    context: Context, pair: Pair, epoch: int, point: Position, left_out: Collection[TableName], patience_s: float
 ) -> None:
-    """Bring a slave to a point, at which it is held, without some tables of the master.
+    """Drain a slave to a point at which it is held, without some tables of the master.
 
     Args:
-        patience_s: how long nothing may come.
+        left_out: the tables to leave out.
+        patience_s: seconds without progress after which it fails.
 
     Raises:
         SluiceError: what stops a drain; SLC-091, it does not come there; SLC-092, it is beyond.
     """
-    slave, odd = context.slave(pair), Tolerated()
+    slave, tolerated = context.slave(pair), Tolerated()
     drain = drain_of(context, pair, slave, left_out=left_out)
     try:
         drain.begin(epoch)
-        waiting = PointWait(pair, place, patience_s)
+        waiting = PointWait(pair, point, patience_s)
         while not waiting.over(drain.position.ordinal):
             if delivered := drain.deliver():
-                waiting = PointWait(pair, place, patience_s)
-                odd += delivered.tolerated
+                waiting = PointWait(pair, point, patience_s)
+                tolerated += delivered.tolerated
             else:
                 # Somebody else compares it on its way.
                 time.sleep(_LOOK_S)
-        replications.delivered(context.store, pair, drain.make_durable(), odd)
+        replications.delivered(context.store, pair, drain.make_durable(), tolerated)
     finally:
         drain.close()
         slave.close()

@@ -1,4 +1,4 @@
-"""Changes of tables that a slave does not get by its configuration, and of one that becomes such a table."""
+"""Removes changes of tables that a slave's configuration excludes; an ALTER into such a table becomes a DROP."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def declined(changes: pa.Table, numbers: Collection[int], gives: Callable[[Table
     """
     wanted = pa.array(sorted(numbers), pa.int64())
     altered = pc.and_(pc.is_in(changes["layout"], value_set=wanted), pc.equal(changes["action"], Action.ALTER))
-    for place in np.flatnonzero(altered.to_numpy()).tolist():
-        if drop := _as_drop(changes["new"][place].as_py()[0], gives):
-            (row,) = changes.slice(place, 1).to_pylist()
+    for index in np.flatnonzero(altered.to_numpy()).tolist():
+        if drop := _as_drop(changes["new"][index].as_py()[0], gives):
+            (row,) = changes.slice(index, 1).to_pylist()
             row |= {"action": Action.DROP, "layout": NO_LAYOUT, "new": [drop]}
             changed = pa.Table.from_pylist([row], changes.schema)
-            changes = pa.concat_tables([changes.slice(0, place), changed, changes.slice(place + 1)])
+            changes = pa.concat_tables([changes.slice(0, index), changed, changes.slice(index + 1)])
     return kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=wanted)))
 
 
 def _as_drop(text: str, gives: Callable[[TableName], bool]) -> str:
-    """What an ALTER is for a slave that had the table, and is not to have it any more; nothing if it had it not."""
+    """The body of the DROP that an ALTER becomes for a slave that had the table; empty if it had not."""
     try:
         before = TableChange.from_json(text).before
     except ValueError:
         return ""
     if before is None or not gives(before.name):
         return ""
-    return json.dumps({name: said for name, said in json.loads(text).items() if name != "after"})
+    return json.dumps({name: value for name, value in json.loads(text).items() if name != "after"})

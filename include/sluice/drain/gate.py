@@ -11,7 +11,7 @@ from sluice.store.engine import Store
 
 
 class Gate:
-    """Looked at before each batch."""
+    """The gate of one slave; it is checked before each batch."""
 
     def __init__(self, store: Store, pair: Pair, switch: PauseSwitch) -> None:
         self._store = store
@@ -19,10 +19,10 @@ class Gate:
         self._switch = switch
 
     def begin(self) -> str:
-        """At the start of a run; why it is shut, or nothing if it is open.
+        """Check the gate at the start of a run; returns why it is shut, or "" if it is open.
 
-        A run that starts at all tells that its DAG is not paused: a standby by ADMIN is over then, and so is one by
-        EXCEPTION, whose DAG was paused with it and is running again because somebody unpaused it.
+        A run that starts shows that its DAG is not paused: this lifts the hold ADMIN, and the hold EXCEPTION, whose DAG
+        was paused with it and has been unpaused since.
         """
         if self._switch.unpaused():
             for kind in (Hold.ADMIN, Hold.EXCEPTION):
@@ -30,15 +30,15 @@ class Gate:
         return self.shut()
 
     def shut(self) -> str:
-        """Why the gate is shut, or nothing if it is open."""
+        """Why the gate is shut, or "" if it is open."""
         paused = self._switch.paused()
-        held = replications.holds(self._store, self._pair)
-        if paused and Hold.ADMIN not in held and Hold.EXCEPTION not in held:
+        holds = replications.holds(self._store, self._pair)
+        if paused and Hold.ADMIN not in holds and Hold.EXCEPTION not in holds:
             who = paused.actor or "somebody"
             replications.shut(self._store, self._pair, Hold.ADMIN, "the drain DAG was paused", who)
         if paused:
             return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
-        for note in held.values():
+        for note in holds.values():
             return f"{note.kind}: {note.reason}"
         status = replications.get(self._store, self._pair).status
         return "" if status in DELIVERING else f"the replication is {status}"

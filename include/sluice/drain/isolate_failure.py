@@ -1,4 +1,4 @@
-"""Which transaction of a batch is the one that the slave refuses; what goes without it is delivered (R8)."""
+"""Bisects a failing batch to the one transaction that the slave refuses; those before it are delivered (R8)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class FailingTransaction:
-    """The ordinal of a transaction that does not go, and why."""
+    """The ordinal of the transaction that fails, and its error."""
 
     ordinal: int
     error: SluiceError
 
 
 def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingTransaction:
-    """Apply a part of what does not go as a whole. What remains is to be narrowed again.
+    """Apply a prefix of transactions that fail as a whole. The rest has to be narrowed again.
 
     Args:
         ordinals: the transactions, in their order; one at least.
         apply: applies them up to one of them, whole or not at all.
 
     Returns:
-        what `apply` said of the first part that went; or the transaction that goes neither alone nor with others.
+        the result of `apply` for the first prefix that succeeded; or the transaction that fails alone and with others.
 
     Raises:
         TransientError: what `apply` met.
@@ -70,7 +70,7 @@ def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingT
 
 
 def described(parts: Iterable[pa.Table], layouts: Callable[[set[int]], Mapping[int, Layout]]) -> BlockingTransaction:
-    """A transaction without its values.
+    """Describe a transaction without its values.
 
     Args:
         parts: its changes, some at a time; columns as in `CHANGES`.

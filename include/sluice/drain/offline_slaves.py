@@ -1,4 +1,4 @@
-"""Slaves that cannot be reached when they are to be filled: they hold up nobody, and are filled when they are back."""
+"""Slaves that are unreachable at an initial update: the others go on, and these are filled once they are back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sluice.store import replications, transfers, updates
 
 
 def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
-    """Those of these slaves that cannot be reached now."""
+    """The slaves that cannot be reached now."""
     found = unanswered(context, pairs)
     for pair, error in found.items():
         event("off-line", slave=pair.slave, why=error.fact)
@@ -23,16 +23,16 @@ def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def unanswered(context: Context, pairs: Sequence[Pair]) -> dict[Pair, TransientError]:
-    """The same, each with what is in the way; all are asked at once."""
+    """The slaves that cannot be reached now, each with the error; all are tried at the same time."""
     with ThreadPoolExecutor(max(len(pairs), 1)) as pool:
         found = pool.map(lambda pair: _in_the_way(context, pair), pairs)
         return {pair: error for pair, error in zip(pairs, found, strict=True) if error}
 
 
 def fill_if_reachable(context: Context, pair: Pair) -> None:
-    """Have brought to a slave what it waits for since it could not be reached, if it can be now; once.
+    """Ask Airflow to fill a slave whose update was put off, if it can be reached now; once.
 
-    Without an answer of Airflow the next run of its drain tries again.
+    If Airflow does not answer, the next run of the drain tries again.
     """
     known = replications.get(context.store, pair)
     off = updates.is_put_off(context.store, known)
@@ -49,7 +49,7 @@ def fill_if_reachable(context: Context, pair: Pair) -> None:
 
 
 def _in_the_way(context: Context, pair: Pair) -> TransientError | None:
-    """Why a slave does not answer; it does if only to refuse us, which is told by whoever works with it."""
+    """Why a slave does not answer; None if it does, also with a refusal, which the update itself reports."""
     try:
         with closing(context.slave(pair)) as slave:
             slave.fit({})

@@ -1,4 +1,4 @@
-"""The changes of a slave without one of its transactions, which somebody has kept aside."""
+"""A slave's view of the log without one transaction, which is removed and kept in the control store."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _ROWS = 1000
 
 
 class WithoutTransaction:
-    """What a slave sees of the other transactions; the one that is taken out is put aside, however large it is.
+    """The slave's view of all other transactions; the removed one is spilled, whatever its size.
 
     Args:
-        seeing: what it sees of all.
+        seeing: the slave's views.
     """
 
     def __init__(self, seeing: SlaveViews, manifest: Manifest, ordinal: int) -> None:
@@ -38,9 +38,9 @@ class WithoutTransaction:
         self._unseen = False
 
     def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
-        """What it sees of changes, and of their layouts. Raises SluiceError if one of the others cannot be seen."""
+        """The slave's view of changes and layouts. Raises SluiceError if the view of another transaction fails."""
         gone = pc.equal(changes["ordinal"], self._ordinal)
-        # Seeing some of it may fail yet.
+        # The view of a later part may still fail.
         self._aside.add(True, kept(changes, gone))
         try:
             seen, layouts = self._seeing.seen(changes)
@@ -62,7 +62,7 @@ class WithoutTransaction:
         return self._seeing.layouts()
 
     def removed(self) -> Iterator[RejectedChange]:
-        """The one that is taken out, as the slave sees it; as the master wrote it, if it is seeing it that fails."""
+        """The changes of the removed transaction in the slave's view; in the master's if the slave's view fails."""
         for changes in self._aside.read(self._unseen):
             layouts = self._manifest.layouts(layouts_of(changes)) if self._unseen else self.layouts()
             for some in changes.drop_columns("trans_key").to_batches(_ROWS):
@@ -75,7 +75,7 @@ class WithoutTransaction:
 
 
 def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:
-    """Why a transaction cannot be taken out."""
+    """The error for a transaction that does not block the slave."""
     return SluiceError(
         170,
         f"{pair} does not stand in front of transaction {ordinal}",

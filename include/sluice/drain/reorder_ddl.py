@@ -1,4 +1,4 @@
-"""An ALTER that was found late, where DDL is found by polling: it comes before rows that have its columns already."""
+"""Moves an ALTER that polling found late to before the first row that has its columns already."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ def timely(changes: pa.Table, layouts: Mapping[int, Layout]) -> pa.Table:
         return changes
     order = np.arange(len(changes), dtype=float)
     given = {name: changes[name].to_numpy().copy() for name in ("ordinal", "repl_key")}
-    for place, first in due.items():
-        order[place] = first - 0.5
+    for index, first in due.items():
+        order[index] = first - 0.5
         for values in given.values():
-            values[place] = values[first]
+            values[index] = values[first]
     for name, values in given.items():
         changes = changes.set_column(changes.schema.get_field_index(name), name, pa.array(values))
     return changes.take(pa.array(np.argsort(order, kind="stable")))
 
 
 def _due(changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, int]:
-    """For ALTERs that are late: their places, and those of the rows that they come before."""
+    """Indices of late ALTERs, and for each the index of the row that it has to precede."""
     numbers = changes["layout"].to_numpy()
     due: dict[int, int] = {}
     since: dict[TableName, int] = {}
-    for place in np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist():
-        if numbers[place] == NO_LAYOUT:
+    for index in np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist():
+        if numbers[index] == NO_LAYOUT:
             continue
-        layout = layouts[int(numbers[place])]
+        layout = layouts[int(numbers[index])]
         first = since.get(layout.name, 0)
-        since[layout.name] = place
-        if changes["action"][place].as_py() == Action.ALTER and _other_columns(changes["new"][place].as_py()[0]):
-            between = numbers[first:place]
+        since[layout.name] = index
+        if changes["action"][index].as_py() == Action.ALTER and _other_columns(changes["new"][index].as_py()[0]):
+            between = numbers[first:index]
             known = (layouts.get(number) for number in np.unique(between).tolist())
             new = [one.id for one in known if one and (one.name, one.columns) == (layout.name, layout.columns)]
             if len(early := np.flatnonzero(np.isin(between, new))):
-                due[place] = first + int(early[0])
+                due[index] = first + int(early[0])
     return due
 
 
@@ -57,7 +57,7 @@ def _other_columns(text: str) -> bool:
     try:
         change = TableChange.from_json(text)
     except ValueError:
-        # Whoever is to carry it out says so.
+        # Applying it raises the error.
         return False
     before, after = (side and [(one.name, one.type) for one in side.columns] for side in (change.before, change.after))
     return before != after

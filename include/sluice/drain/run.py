@@ -166,7 +166,7 @@ def _deliver(
             raise
         updating = replications.get(context.store, pair).status is Status.TRANSITION
         stuck = drain_.stuck if drain_ else None
-        hints.of_drain(error, pair, stuck, updating=updating)
+        hints.for_drain(error, pair, stuck, updating=updating)
         if stuck:
             blocked.stand(context.store, pair, stuck)
         if isinstance(error, UndecidedDdl):
@@ -242,8 +242,8 @@ class _Run:
         self._total.tolerated += delivered.tolerated.total()
         self._tolerated += delivered.tolerated
         self._skipped += delivered.skipped
-        for (table, oddity), rows in delivered.tolerated.items():
-            event("not as expected", slave=self._pair.slave, table=table, **{oddity: rows})
+        for (table, conflict), rows in delivered.tolerated.items():
+            event("not as expected", slave=self._pair.slave, table=table, **{conflict: rows})
         self._total.position = str(delivered.position)
         event(
             "delivered",

@@ -1,6 +1,6 @@
-"""Tables of a slave that several replications bring rows into: which they are, and that none takes what others brought.
+"""Tables of a slave with rows of several replications: finds them, and checks that none removes rows of others.
 
-Names tell it, as the slave has them. Where a wildcard takes tables, the control store knows which each source has had.
+Tables are compared by the slave's names. For wildcards the control store has the tables of each source.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Known = Callable[[str], Collection[TableName]]
 
 @dataclass(frozen=True)
 class _Feed:
-    """A replication: the databases that it is between, what is watched, and what the slave makes of it."""
+    """A replication with ids of its two databases, the entries of watched tables, and the slave's mapping."""
 
     pair: Pair
     begins: str
@@ -31,33 +31,36 @@ class _Feed:
     patterns: Collection[Pattern]
     mapper: Mapper
 
-    def bringing(self, there: TableName) -> Iterator[tuple[TableName, Pattern]]:
-        """The tables of its master that arrive as this one, should the master have them, and why they are watched."""
-        schemas = {there.schema, *(ours for ours, theirs in self.mapper.schemas.items() if theirs == there.schema)}
-        names = {TableName(schema, there.table) for schema in schemas}
-        names |= {name for name, called in self.mapper.moved.items() if called == there}
+    def bringing(self, slave_table: TableName) -> Iterator[tuple[TableName, Pattern]]:
+        """Names of the master that are mapped to this table, whether they exist or not, each with its entry."""
+        schemas = {
+            slave_table.schema,
+            *(ours for ours, theirs in self.mapper.schemas.items() if theirs == slave_table.schema),
+        }
+        names = {TableName(schema, slave_table.table) for schema in schemas}
+        names |= {name for name, called in self.mapper.moved.items() if called == slave_table}
         for name in sorted(names):
-            if self.mapper.excludes(name) or self.mapper.table(name) != there:
+            if self.mapper.excludes(name) or self.mapper.table(name) != slave_table:
                 continue
             if found := chosen(self.patterns, name):
                 yield name, found
 
     def may_bring_into(self, schema: str) -> bool:
-        """Whether it brings anything there."""
+        """Whether any of its tables is mapped to the schema."""
         named = {called for name, called in self.mapper.moved.items() if chosen(self.patterns, name)}
         whole = {self.mapper.schema(one.schema) for one in self.patterns if not one.excluded}
         return schema in whole | {name.schema for name in named}
 
 
-def others(context: Context, pair: Pair, there: TableName, known: Known | None = None) -> list[str]:
-    """The tables of other masters, or by other replications, whose rows are in a slave's table that this one fills.
+def others(context: Context, pair: Pair, slave_table: TableName, known: Known | None = None) -> list[str]:
+    """Tables of other replications whose rows are in a slave's table that this one fills, as texts.
 
-    Rows that this replication brings as well, because its master has them from the other one (both directions), are
-    no others.
+    Rows that this replication has as well, because its master has them from the other one (both directions), do not
+    count.
 
     Args:
-        there: as the slave calls it.
-        known: which tables a source has, if not by what is recorded.
+        slave_table: the slave's name of the table.
+        known: the tables of a source; by default the recorded ones.
     """
     if not vendor(context.config.slave(pair.slave).vendor).master:
         # In a directory each replication has one of its own.
@@ -69,30 +72,31 @@ def others(context: Context, pair: Pair, there: TableName, known: Known | None =
         f"{name} of {other.pair.source}"
         for other in feeds
         if other.pair != pair and other.ends == ours.ends
-        for name, by in other.bringing(there)
-        if not (by.wildcard and name not in has(other.pair.source)) and not _covered(feeds, ours, there, other, name)
+        for name, by in other.bringing(slave_table)
+        if not (by.wildcard and name not in has(other.pair.source))
+        and not _covered(feeds, ours, slave_table, other, name)
     ]
 
 
 def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known: Known | None = None) -> list[str]:
-    """See that an initial update of these tables of a master takes no rows that others bring.
+    """Check that an initial update of these tables of a master removes no rows of other replications.
 
     Returns:
-        what is worth knowing: in which tables there are such rows, which stay.
+        warnings about tables with such rows, which stay.
 
     Raises:
-        SluiceError: SLC-230, it would take some; nothing was changed.
+        SluiceError: SLC-230, it would remove some; nothing was changed.
     """
     mapper, wiped = context.config.slave(pair.slave).mapper, context.config.slave(pair.slave).wipe_out
     lost: list[str] = []
     kept: list[str] = []
     known = cache(known or partial(recorded, context.store))
     for name in (one for one in tables if not mapper.excludes(one)):
-        if found := others(context, pair, there := mapper.table(name), known):
+        if found := others(context, pair, slave_table := mapper.table(name), known):
             stays = mapper.filled(name) is Filled.MERGE
-            (kept if stays else lost).append(f"{there} ({', '.join(found)})")
+            (kept if stays else lost).append(f"{slave_table} ({', '.join(found)})")
     if wiped and wiped.tables:
-        ends = context.place(context.config.slave(pair.slave).connection)
+        ends = context.database_id(context.config.slave(pair.slave).connection)
         fed = (one for one in _feeds(context) if one.ends == ends and one.pair != pair)
         lost += [
             f"all of {wiped.schema_}, by `wipe_out` ({one.pair})" for one in fed if one.may_bring_into(wiped.schema_)
@@ -110,13 +114,13 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
 def _feeds(context: Context) -> Iterator[_Feed]:
     for one in context.config.replications:
         source, slave = context.config.source(one.source), context.config.slave(one.slave)
-        ends = context.place(source.connection), context.place(slave.connection)
+        ends = context.database_id(source.connection), context.database_id(slave.connection)
         yield _Feed(Pair(one.source, one.slave), *ends, source.patterns, slave.mapper)
 
 
-def _covered(feeds: Iterable[_Feed], ours: _Feed, there: TableName, other: _Feed, name: TableName) -> bool:
-    """Whether a replication brings what another one brings of a table, since its master has all of that, too."""
-    for own, _ in ours.bringing(there):
+def _covered(feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, other: _Feed, name: TableName) -> bool:
+    """Whether a replication has all rows of another one in a table, because its master has them, too."""
+    for own, _ in ours.bringing(slave_table):
         same = other.begins == ours.begins and own == name
         sent = any(
             one.begins == other.begins

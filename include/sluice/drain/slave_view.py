@@ -1,4 +1,4 @@
-"""What a slave sees of batches of the log, given the layouts that their changes were written under."""
+"""The slave's view of batches of the log, by the layouts of their changes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class SlaveViews:
     """The views of one slave, kept while their layouts come again. Changes are as in `CHANGES`.
 
     Args:
-        salt: what hashes are made with.
-        skipped: tables of the master that the slave is not given, beside those that the mapper excludes.
-        lasting: the slave keeps what rows were before.
+        salt: the key of hashes.
+        skipped: tables of the master that are skipped, besides those that the mapper excludes.
+        lasting: the slave keeps the history of rows.
 
     Attributes:
-        tables: how changes of the slave's tables that were met are carried out.
+        tables: write policies of the slave's tables that occurred so far.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class SlaveViews:
         self.tables: dict[TableName, WritePolicy] = {}
 
     def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
-        """What the slave sees of changes, and of the layouts in them."""
+        """The slave's view of changes, and of their layouts by id."""
         numbers = layouts_of(changes)
         if unknown := numbers - self._sights.keys() - self._excluded:
             layouts = self._manifest.layouts(unknown)
             self._excluded |= {number for number, layout in layouts.items() if self._mapper.excludes(layout.name)}
             given = unknown - self._excluded
             more = {number: view(self._mapper, layouts[number]) for number in given}
-            self.tables |= {one.layout.name: self._mapper.manner(one.master.name) for one in more.values()}
+            self.tables |= {one.layout.name: self._mapper.write_policy(one.master.name) for one in more.values()}
             self._sights |= {number: BoundView(one, self._salt, lasting=self._lasting) for number, one in more.items()}
         if excluded := numbers & self._excluded:
             changes = declined(changes, excluded, self._gives)
@@ -72,7 +72,7 @@ class SlaveViews:
         return not (table in self._skipped or self._mapper.excludes(table))
 
     def left_out(self, changes: pa.Table) -> Counter[TableName]:
-        """How many of these changes are of tables that the slave is not given."""
+        """Numbers of changes of skipped tables, by the master's names."""
         found: Counter[TableName] = Counter()
         for one in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
             if (known := self._sights.get(one["values"])) and (name := known.view.master.name) in self._skipped:
@@ -80,10 +80,10 @@ class SlaveViews:
         return found
 
     def layouts(self) -> dict[int, Layout]:
-        """All that were met, as the slave sees them."""
+        """All layouts that occurred so far, in the slave's view, by id."""
         return {number: one.view.layout for number, one in self._sights.items()}
 
 
 def layouts_of(changes: pa.Table) -> set[int]:
-    """The layouts that changes were written under."""
+    """Ids of the layouts of changes."""
     return set(pc.unique(changes["layout"]).to_pylist()) - {NO_LAYOUT}

@@ -1,5 +1,5 @@
-"""Changes put aside under labels: a few in memory, the others in a file that has no name, so that whoever dies leaves
-none, and that nobody else can open."""
+"""Changes stored under labels: few in memory, the others in an unnamed temporary file, which no other process can open
+and which a killed job does not leave behind."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Spill:
     """Tables of changes by label, each read in the order in which it was put here. Columns as in `CHANGES`.
 
     Attributes:
-        weights: how many bytes there are of each label.
+        weights: bytes by label.
     """
 
     def __init__(self) -> None:
         self.weights: Counter[Hashable] = Counter()
-        self._held: defaultdict[Hashable, list[pa.Table]] = defaultdict(list)
+        self._in_memory: defaultdict[Hashable, list[pa.Table]] = defaultdict(list)
         self._bytes = 0
-        self._places: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+        self._extents: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
         self._file: IO[bytes] | None = None
         self._end = 0
 
     def add(self, label: Hashable, changes: pa.Table) -> None:
-        """Put some aside, behind what is there. Raises TransientError SLC-239 if there is no room for them."""
+        """Append changes to a label. Raises TransientError SLC-239 if the disk has no room."""
         if not len(changes):
             return
-        self._held[label].append(changes)
+        self._in_memory[label].append(changes)
         self.weights[label] += changes.nbytes
         self._bytes += changes.nbytes
         if self._bytes > MOST_BYTES:
@@ -52,24 +52,24 @@ class Spill:
                 ) from error
 
     def read(self, label: Hashable) -> Iterator[pa.Table]:
-        """What was put there, some at a time."""
-        for place, size in self._places[label]:
+        """The changes of a label in order, in tables of limited size."""
+        for offset, size in self._extents[label]:
             assert self._file is not None
-            self._file.seek(place)
+            self._file.seek(offset)
             record = pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size)), CHANGES)
             yield pa.Table.from_batches([record])
-        yield from self._held[label]
+        yield from self._in_memory[label]
 
     def _write(self) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is gone with this object
         self._file.seek(self._end)
-        while self._held:
-            label, tables = self._held.popitem()
+        while self._in_memory:
+            label, tables = self._in_memory.popitem()
             for record in pa.concat_tables(tables).combine_chunks().to_batches():
                 written = record.serialize()
                 self._file.write(written)
-                self._places[label].append((self._end, written.size))
+                self._extents[label].append((self._end, written.size))
                 self._end += written.size
         self._file.flush()
         self._bytes = 0

@@ -15,7 +15,7 @@ class Binder:
     """Binds to the columns of one table."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._places = {column.name: (place, Type.of(column.type)) for place, column in enumerate(columns)}
+        self._columns_by_name = {column.name: (index, Type.of(column.type)) for index, column in enumerate(columns)}
 
     def bound(self, node: Node) -> Bound:
         """Raises Fault: a column that is not there, or types that do not fit."""
@@ -35,10 +35,10 @@ class Binder:
         return FORMS.get(node.name, call)(node, arguments)
 
     def _field(self, node: Field) -> Bound:
-        if node.name not in self._places:
-            raise Fault(f"there is no column {node.name}; there is {', '.join(self._places)}")
-        place, type_ = self._places[node.name]
-        return Bound(type_, lambda rows: read(type_.kind, rows.texts(node.image, place)))
+        if node.name not in self._columns_by_name:
+            raise Fault(f"there is no column {node.name}; there is {', '.join(self._columns_by_name)}")
+        index, type_ = self._columns_by_name[node.name]
+        return Bound(type_, lambda rows: read(type_.kind, rows.texts(node.image, index)))
 
     def _case(self, node: Case) -> Bound:
         conditions = [coerced(self.bound(met), TypeFamily.BOOLEAN, "WHEN") for met, _ in node.branches]

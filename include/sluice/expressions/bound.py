@@ -1,4 +1,4 @@
-"""What is bound to columns: values with their types, and how one becomes a value of the type that is asked for."""
+"""Expressions bound to columns: typed values, and conversions to other types."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def number(node: Number) -> Bound:
         raise Fault(f"{node.text}: {failure}") from None
 
 
-def coerced(one: Bound, kind: TypeFamily, place: str, name: str = "") -> Bound:
+def coerced(one: Bound, kind: TypeFamily, where: str, name: str = "") -> Bound:
     """The same as a value of that kind. Raises Fault if it does not become one by itself."""
     if one.constant:
         try:
@@ -63,16 +63,16 @@ def coerced(one: Bound, kind: TypeFamily, place: str, name: str = "") -> Bound:
     if one.kind is kind:
         return one
     if kind not in casts.WIDER.get(one.kind, ()):
-        raise Fault(f"{place}: {one.type.name} is not {_named(kind)}{advice(one)}")
+        raise Fault(f"{where}: {one.type.name} is not {_named(kind)}{advice(one)}")
     return converted(one, Type.plain(kind))
 
 
 def converted(one: Bound, to: Type) -> Bound:
-    way = casts.caster(one.kind, to.kind, to.name)
-    if way is None:
+    cast = casts.caster(one.kind, to.kind, to.name)
+    if cast is None:
         raise Fault(f"{one.type.name} cannot be cast to {to.name}")
     run = one.run
-    return Bound(to, lambda rows: way(run(rows)), risky=one.risky or to.kind is not TypeFamily.TEXT)
+    return Bound(to, lambda rows: cast(run(rows)), risky=one.risky or to.kind is not TypeFamily.TEXT)
 
 
 def cast(one: Bound, to: str) -> Bound:
@@ -97,18 +97,18 @@ def advice(one: Bound) -> str:
     return ""
 
 
-def alike(ones: Sequence[Bound], place: str) -> list[Bound]:
-    """All of them as values of one kind. Raises Fault if there is none that holds them all."""
+def alike(ones: Sequence[Bound], where: str) -> list[Bound]:
+    """Convert all to one common kind. Raises Fault if there is none."""
     known = [one for one in ones if one.constant is None]
     kind = known[0].kind if known else TypeFamily.TEXT
     for one in known[1:]:
         if one.kind is not kind and kind in casts.WIDER.get(one.kind, ()):
             continue
         if one.kind is not kind and one.kind not in casts.WIDER.get(kind, ()):
-            raise Fault(f"{place}: {known[0].type.name} and {one.type.name} are not of one kind{advice(one)}")
+            raise Fault(f"{where}: {known[0].type.name} and {one.type.name} are not of one kind{advice(one)}")
         kind = one.kind
     types = {one.type.name for one in known}
     if kind is TypeFamily.OTHER and len(types) > 1:
-        raise Fault(f"{place}: {' and '.join(sorted(types))} are not of one kind")
-    made = [coerced(one, kind, place, known[0].type.name if known else "") for one in ones]
+        raise Fault(f"{where}: {' and '.join(sorted(types))} are not of one kind")
+    made = [coerced(one, kind, where, known[0].type.name if known else "") for one in ones]
     return [replace(one, type=known[0].type) for one in made] if len(types) == 1 else made

@@ -59,7 +59,7 @@ def sized(family: str, size: int, scale: int = 0, *more: int) -> str:
 
 
 def _cut(type_: str) -> Callable[[Any], Any] | None:
-    """What a cast to a type with a size does to values: numbers are rounded, texts lose what is too long."""
+    """The cast to a type with a size: numbers are rounded, texts are cut."""
     found = _SIZE.fullmatch(type_)
     if not found:
         return None
@@ -70,22 +70,22 @@ def _cut(type_: str) -> Callable[[Any], Any] | None:
 
 
 def caster(given: TypeFamily, wanted: TypeFamily, type_: str) -> Callable[[Values], Values] | None:
-    """How values become those of a type, or None if there is no way. It raises Failure for a value that cannot."""
-    way = _caster(given, wanted, type_)
-    if way is None or (cut := _cut(type_)) is None:
-        return way
-    return lambda values: each(wanted, cut, way(values))
+    """The cast of values to a type, or None if there is none. It raises Failure for a value that cannot be cast."""
+    cast = _caster(given, wanted, type_)
+    if cast is None or (cut := _cut(type_)) is None:
+        return cast
+    return lambda values: each(wanted, cut, cast(values))
 
 
 def _caster(given: TypeFamily, wanted: TypeFamily, type_: str) -> Callable[[Values], Values] | None:
     if wanted is TypeFamily.TEXT:
         return lambda values: as_text(given, values)
     if given in (TypeFamily.TEXT, TypeFamily.CHAR, TypeFamily.OTHER):
-        way: Callable[[Any], Any] | None = partial(parse, wanted)
+        cast: Callable[[Any], Any] | None = partial(parse, wanted)
     else:
-        way = _CASTS.get((given, wanted))
-    if way is None:
+        cast = _CASTS.get((given, wanted))
+    if cast is None:
         return (lambda values: values) if given is wanted else None
     if bits := _BITS.get(type_):
-        return lambda values: each(wanted, lambda value: numbers.whole(way(value), bits), values)
-    return lambda values: each(wanted, way, values)
+        return lambda values: each(wanted, lambda value: numbers.whole(cast(value), bits), values)
+    return lambda values: each(wanted, cast, values)

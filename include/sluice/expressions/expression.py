@@ -33,7 +33,7 @@ def parse(text: str) -> Expression:
 
 
 def constant(text: str, type_: str) -> str:
-    """A text that somebody wrote, as the database prints it as a value of that type. Raises Fault if it is none."""
+    """A literal as the database prints a value of that type. Raises Fault if it is invalid."""
     kind = Type.of(type_).kind
     try:
         return str(printed(kind, packed(kind, [parsed(kind, text)]))[0])
@@ -42,13 +42,13 @@ def constant(text: str, type_: str) -> str:
 
 
 def is_text(type_: str) -> bool:
-    """Whether the values of a type are texts that somebody may read."""
+    """Whether a type is a text type."""
     return Type.of(type_).kind in (TypeFamily.TEXT, TypeFamily.CHAR)
 
 
 @dataclass(frozen=True)
 class Expression:
-    """What somebody wrote, of which the types are not known yet."""
+    """A parsed expression whose types are not known yet."""
 
     text: str
     node: Node
@@ -60,7 +60,7 @@ class Expression:
 
     @cached_property
     def images(self) -> frozenset[Image]:
-        """Which images it reads: ROW is a column's name alone, NEW and OLD are `new.x` and `old.x`."""
+        """The images that it reads: ROW is a column's name alone, NEW and OLD are `new.x` and `old.x`."""
         return frozenset(field.image for field in fields(self.node))
 
     @property
@@ -83,8 +83,8 @@ class Expression:
         bound = Binder(columns).bound(self.node)
         if bound.constant is not None:
             bound = Binder(columns).bound(Cast(self.node, "text"))
-        place = [column.name for column in columns].index(self.node.name) if isinstance(self.node, Field) else None
-        return Value(self, bound, place)
+        index = [column.name for column in columns].index(self.node.name) if isinstance(self.node, Field) else None
+        return Value(self, bound, index)
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Value:
-    """What is computed of rows whose columns are known."""
+    """An expression bound to known columns."""
 
     expression: Expression
     bound: Bound
-    place: int | None
+    index: int | None
 
     @property
     def type(self) -> str:
@@ -121,11 +121,11 @@ class Value:
         return self.bound.type.name
 
     def texts(self, row: Any, *, new: Any = None, old: Any = None) -> pa.StringArray:
-        """What comes out for each row, as the database prints it, null for NULL; arguments and errors as in `holds`."""
+        """The value for each row as the database prints it, null for NULL; arguments and errors as in `holds`."""
 
         def run(rows: RowImages) -> pa.StringArray:
-            if self.place is not None and isinstance(field := self.expression.node, Field):
-                return rows.texts(field.image, self.place)
+            if self.index is not None and isinstance(field := self.expression.node, Field):
+                return rows.texts(field.image, self.index)
             return printed(self.bound.kind, self.bound.run(rows))
 
         return _evaluated(self.expression, row, new, old, run)

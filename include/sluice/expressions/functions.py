@@ -1,4 +1,4 @@
-"""What operators and functions do, and with which kinds of values."""
+"""The operators and functions of expressions, with the kinds of their arguments."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ COMPARISONS: dict[str, tuple[Callable[..., Any], Callable[[Any, Any], bool]]] = 
 
 
 def comparison(name: str, kind: TypeFamily) -> Operation:
-    """How two values of a kind are compared: texts by code points, NaN as the largest number."""
+    """A comparison of two values of a kind: texts by code points, NaN as the largest number."""
     column, sign = COMPARISONS[name]
     if kind not in (_NUM, _DBL):
         return Operation((kind, kind), TypeFamily.BOOLEAN, column=column)

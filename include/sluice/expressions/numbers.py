@@ -22,7 +22,7 @@ _ZERO, _ONE = Decimal(0), Decimal(1)
 
 
 class Failure(ValueError):
-    """What cannot be evaluated; it never names a value."""
+    """A failed evaluation; its text has no value of a row."""
 
 
 def ordered(one: float | Decimal, other: float | Decimal) -> int:
@@ -153,7 +153,7 @@ def divide(one: Decimal, other: Decimal) -> Decimal:
 
 
 def remainder(one: Decimal, other: Decimal) -> Decimal:
-    """What is left of a division, with the sign of `one`. Raises Failure on a division by zero."""
+    """The remainder of a division, with the sign of `one`. Raises Failure on a division by zero."""
     if one.is_nan() or other.is_nan():
         return Decimal("NaN")
     _no_zero(other)
@@ -194,7 +194,7 @@ def _no_zero(divisor: Decimal | float) -> None:
 
 
 def whole_remainder(one: int, other: int) -> int:
-    """What is left of a division of whole numbers, with the sign of `one`."""
+    """The remainder of a division of integers, with the sign of `one`."""
     _no_zero(other)
     return int(math.copysign(1, one)) * (abs(one) % abs(other))
 

@@ -24,17 +24,17 @@ def choice(conditions: Sequence[Bound], values: Sequence[Bound]) -> Bound:
 
     def run(rows: RowImages) -> Values:
         found: list[object] = [None] * len(rows)
-        left, places = rows, pa.array(range(len(rows)), pa.int64())
+        left, indices = rows, pa.array(range(len(rows)), pa.int64())
         for number, value in enumerate(values):
             if number < len(conditions):
                 met = pc.fill_null(conditions[number].run(left), False)
             else:
                 met = pa.array([True] * len(left), pa.bool_())
             if pc.any(met).as_py():
-                for place, one in zip(places.filter(met).to_pylist(), listed(value.run(left.where(met))), strict=True):
-                    found[place] = one
+                for index, one in zip(indices.filter(met).to_pylist(), listed(value.run(left.where(met))), strict=True):
+                    found[index] = one
             missed = pc.invert(met)
-            left, places = left.where(missed), places.filter(missed)
+            left, indices = left.where(missed), indices.filter(missed)
         return packed(type_.kind, found)
 
     return Bound(type_, run, risky=any(one.risky for one in (*conditions, *values)))
@@ -128,7 +128,7 @@ def _joined(node: Call, arguments: Sequence[Bound]) -> Bound:
 
 
 def _like(node: Call, arguments: Sequence[Bound]) -> Bound:
-    """A pattern is known beforehand, so that whatever is wrong with it is known, too."""
+    """LIKE with a constant pattern, so that faults of the pattern are found at once."""
     of, pattern = arguments
     if pattern.constant is None or pattern.constant.text is None:
         raise Fault(f"{node.name.upper()}: the pattern is a text in quotes")

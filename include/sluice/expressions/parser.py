@@ -77,7 +77,7 @@ _NOTES = {"safe", "typed", "coalesce", "nested"}
 
 
 def read(text: str) -> Node:
-    """What the text says.
+    """Parse an expression.
 
     Raises:
         Fault: it is no expression, one with something that the language has not, or one that would cost too much.
@@ -118,11 +118,11 @@ def _node(tree: exp.Expr) -> Node:
 
 
 def _only(tree: exp.Expr, *names: str) -> dict[str, exp.Expr]:
-    """What the node holds, if it is no more than that."""
-    held = {name: part for name, part in tree.args.items() if part not in (None, False, []) and name not in _NOTES}
-    if not held.keys() <= set(names):
+    """The arguments of a node; a Fault if it has others than these."""
+    given = {name: part for name, part in tree.args.items() if part not in (None, False, []) and name not in _NOTES}
+    if not given.keys() <= set(names):
         raise Fault(f"{tree.sql('postgres')} is not part of the language")
-    return held
+    return given
 
 
 def _two(tree: exp.Expr) -> Node:
@@ -174,9 +174,9 @@ def _case(tree: exp.Expr) -> Node:
     judged = _node(parts["this"]) if "this" in parts else None
     branches = []
     for one in tree.args["ifs"]:
-        held = _only(one, "this", "true")
-        met = _node(held["this"])
-        branches.append((Call("=", (judged, met)) if judged else met, _node(held["true"])))
+        given = _only(one, "this", "true")
+        met = _node(given["this"])
+        branches.append((Call("=", (judged, met)) if judged else met, _node(given["true"])))
     return Case(tuple(branches), _node(parts["default"]) if "default" in parts else Literal(None))
 
 

@@ -1,4 +1,4 @@
-"""What an expression says, before anybody knows the types of its columns."""
+"""The syntax tree of an expression, without types."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sluice.model.limits import MOST_LEVELS, MOST_PARTS
 
 
 class Fault(ValueError):
-    """What is wrong with an expression, in words; whoever knows its place adds that."""
+    """A fault of an expression, in words; callers add where it is."""
 
 
 class Image(StrEnum):
-    """Which row a column is read of: the one that is judged, or that of a change after it and before it."""
+    """The image that a column is read from: the row itself, or the new or the old row of a change."""
 
     ROW = "row"
     NEW = "new"

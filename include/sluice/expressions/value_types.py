@@ -32,7 +32,7 @@ Values = Any  # pa.Array, or list[Decimal | None]
 
 
 class TypeFamily(StrEnum):
-    """What can be done with a value."""
+    """A family of types with the same operations."""
 
     BOOLEAN = "boolean"
     INTEGER = "bigint"
@@ -45,7 +45,7 @@ class TypeFamily(StrEnum):
     TIMESTAMP = "timestamp without time zone"
     TIMESTAMPTZ = "timestamp with time zone"
     OTHER = "another type"
-    # A text in quotes or NULL, as long as nobody has asked it to be of a type.
+    # A text in quotes or NULL, before it gets a type.
     UNKNOWN = "unknown"
 
 
@@ -97,7 +97,7 @@ def packed(kind: TypeFamily, values: Sequence[Any]) -> Values:
 
 
 def each(kind: TypeFamily, of: Callable[..., Any], *columns: Values) -> Values:
-    """What a function makes of each row's values; of a row with a NULL it makes NULL."""
+    """Apply a function to the values of each row; NULL if one of them is NULL."""
     if len(columns) == 1:
         return packed(kind, [None if one is None else of(one) for one in listed(columns[0])])
     if len(columns) == 2:
@@ -108,7 +108,7 @@ def each(kind: TypeFamily, of: Callable[..., Any], *columns: Values) -> Values:
 
 
 def read(kind: TypeFamily, texts: pa.StringArray) -> Values:
-    """What the database printed, as values."""
+    """Convert texts of the database into values."""
     if kind is TypeFamily.BOOLEAN:
         return pc.equal(texts, "t")
     if kind is TypeFamily.INTEGER:
@@ -141,7 +141,7 @@ _MOMENTS = {
 
 
 def parse(kind: TypeFamily, text: str) -> Any:
-    """A text that somebody wrote, as a value. Raises Failure if it is none of this kind."""
+    """Parse a literal of a kind. Raises Failure if it is invalid."""
     if kind in (TypeFamily.TEXT, TypeFamily.OTHER):
         return text
     if kind is TypeFamily.CHAR:
@@ -161,7 +161,7 @@ def printed(kind: TypeFamily, values: Values) -> pa.StringArray:
 
 
 def as_text(kind: TypeFamily, values: Values) -> pa.StringArray:
-    """What a cast to text makes of values: what is printed, but for booleans and for the blanks of char(n)."""
+    """The cast to text: as values are printed, except for booleans and the blanks of char(n)."""
     if kind is TypeFamily.BOOLEAN:
         return pc.if_else(values, "true", "false")
     return pc.utf8_rtrim(values, " ") if kind is TypeFamily.CHAR else printed(kind, values)

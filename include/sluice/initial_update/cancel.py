@@ -1,4 +1,4 @@
-"""Giving an update up while it runs: the state says so first, then whoever is at work on it is ended.
+"""Cancels a running update: first its state, then the sessions of its jobs.
 
 A task that hears of nothing is fenced out of the slave, and finds that its update is not the current one, or over,
 whatever it wants to write into the store.
@@ -22,7 +22,7 @@ from sluice.store.leases import Lease
 
 @dataclass
 class Cancelled:
-    """What became of the updates of slaves.
+    """The results of a cancellation, by slave.
 
     Attributes:
         cancelled: slaves whose updates ended by it; `next` is what fills them all the same.
@@ -41,7 +41,7 @@ class Cancelled:
 def cancel(
     context: Context, source: str, slaves: Sequence[str], who: str | None = None, why: str = "cancelled"
 ) -> Cancelled:
-    """Cancel the updates of these slaves, whatever is at work on them: INCONSISTENT. Others of the same update go on.
+    """Cancel the updates of these slaves, which become INCONSISTENT. Other slaves of the same update go on.
 
     Args:
         who: wants it.
@@ -58,7 +58,7 @@ def cancel(
         for pair in pairs:
             known = replications.get(store, pair)
             if known.status in UNDER_WAY:
-                # Before the state: whoever begins another update from here on has a later epoch, and is not fenced out.
+                # Before the state: another update that begins from here on has a later epoch, and is not fenced out.
                 lease = stack.enter_context(leases.leased(store, f"drain {pair}", force=True))
                 if updates.cancel(store, known, why, who):
                     held[pair] = known.update_id or 0, lease

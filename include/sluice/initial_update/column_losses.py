@@ -1,4 +1,4 @@
-"""What slaves' columns would lose: looked for before anything is touched, told, and allowed by people (R7).
+"""Column losses of slaves: found before anything is changed, reported, and allowed by people (R7).
 
 What is allowed is a cast like those that the configuration may have, for the initial update, the stream and comparisons
 alike. It is forgotten as soon as nothing would be lost any more, or something else.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[Loss]:
-    """What the slave's columns would lose by the configuration alone.
+    """The losses of a slave's columns by the configuration alone, including those that were allowed.
 
     Args:
         partly: only some tables, or keys of them, are filled; by default as in its newest update.
@@ -51,7 +51,7 @@ def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[L
 def expect_none(
     context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
 ) -> None:
-    """See that the slave's columns lose nothing of these of the master but what somebody allowed; see `found`.
+    """Check that a slave's columns lose nothing of these columns, except allowed losses; see `found`.
 
     Raises:
         SluiceError: SLC-220, with what nobody did, and where the report is.
@@ -74,8 +74,8 @@ def look(context: Context, pair: Pair) -> None:
 
 
 def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
-    """What people are asked, as a page shows it: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and
-    `shown`, by which an answer is known to be about it; see `found`.
+    """The question to people: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and `shown`, a hash by
+    which an answer refers to it; see `found`.
 
     Raises:
         SluiceError: SLC-221, there is nothing to be asked.
@@ -92,7 +92,7 @@ def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[s
 
 
 def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | None = None) -> dict[str, object]:
-    """Allow what somebody was shown; see `found`.
+    """Allow the losses that were shown; see `found`.
 
     Args:
         asked: the `shown` of what was shown.
@@ -107,11 +107,11 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
             f"what {pair.slave} would lose is not what {who} was shown",
             f"nothing was allowed; let people look again: {_trigger(pair)}",
         )
-    told = {"source": pair.source, "slave": pair.slave, "actor": who}
+    note = {"source": pair.source, "slave": pair.slave, "actor": who}
     with context.store.begin() as connection:
         connection.execute(allowed_loss.delete().where(for_pair(allowed_loss, pair)))
         rows = [
-            {**told, "schema": one.table.schema, "table": one.table.table, "column": one.column, "cast": one.cast}
+            {**note, "schema": one.table.schema, "table": one.table.table, "column": one.column, "cast": one.cast}
             for one in losses
         ]
         connection.execute(insert(allowed_loss).values(rows))
@@ -156,12 +156,12 @@ def _castable(pair: Pair, losses: Sequence[Loss]) -> list[Loss]:
 
 
 def _forget(store: Store, pair: Pair, losses: Sequence[Loss]) -> None:
-    there = {(one.table, one.column): one.cast for one in losses}
+    current = {(one.table, one.column): one.cast for one in losses}
     gone = [
         (table, column)
         for table, casts in allowed(store, pair).items()
         for column, cast in casts.items()
-        if there.get((table, column)) != cast
+        if current.get((table, column)) != cast
     ]
     columns = allowed_loss.c
     with store.begin() as connection:
@@ -180,9 +180,9 @@ def _digest(losses: Sequence[Loss]) -> str:
 
 
 def _written(pair: Pair, losses: Sequence[Loss]) -> str:
-    place = home() / "reports"
-    private_files.make(place)
-    file = place / f"losses-{pair.source}-{pair.slave}.csv"
+    directory = home() / "reports"
+    private_files.make(directory)
+    file = directory / f"losses-{pair.source}-{pair.slave}.csv"
     file.unlink(missing_ok=True)
     with private_files.created(file) as new:
         new.write(report(losses).encode())

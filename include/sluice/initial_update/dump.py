@@ -25,7 +25,7 @@ from sluice.initial_update.chunks.resume import Resumption, began
 from sluice.initial_update.chunks.some_tables import HeldPoint, SomeTables
 from sluice.initial_update.files.versions import hand_out, keep
 from sluice.initial_update.options import EXTERNAL, ONLINE, SNAPSHOT, expect_together
-from sluice.initial_update.participants import Leased, apart, hold, unfit
+from sluice.initial_update.participants import Leased, acquire_leases, apart, unfit
 from sluice.initial_update.preflight import UpdateChoices
 from sluice.initial_update.programs.update import ProgramUpdate
 from sluice.initial_update.targets import directories, slave_target
@@ -69,11 +69,11 @@ def dump(
     """
     whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == ONLINE else UpdateEvent.LOADED
     with ExitStack() as stack:
-        update, held = hold(context, source, slaves)
+        update, held = acquire_leases(context, source, slaves)
         ended = partial(_ended, context, source, update, dict(held))
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
-        # Not before it is known that this run may fill somebody.
+        # Only once it is known that this run has slaves to fill.
         stages = _stages(context, source)
         only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
         older = kept_versions.asked(context.config.source(source), version)
@@ -84,13 +84,13 @@ def dump(
             return ended(how, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_asked(context.store, update, asked.choices)
-        there, held = start_stream.apart(context, update, held)
+        already_loaded, held = start_stream.apart(context, update, held)
         if not held:
             return ended(whole, _Filled({}))
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
         unreachable = [] if store else [one[0].slave for one in held if one not in here]
         if not here and not away:
-            return ended(whole if there else UpdateEvent.PUT_OFF, _Filled({}), unreachable=unreachable)
+            return ended(whole if already_loaded else UpdateEvent.PUT_OFF, _Filled({}), unreachable=unreachable)
         if ranges:
             failed = unfit(context, here)
             if fit := [one for one in here if one[0].slave not in failed]:
@@ -101,12 +101,12 @@ def dump(
             return ended(how, _Filled(failed, choices=asked.choices), again, unreachable)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
-    return ended(whole if filled.well or there else UpdateEvent.FAIL, filled, choices, unreachable)
+    return ended(whole if filled.well or already_loaded else UpdateEvent.FAIL, filled, choices, unreachable)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be dumped, and how; see `dump`.
+    """The arguments of a dump; see `dump`.
 
     Attributes:
         stages: the watched tables, in the order in which they are loaded.
@@ -130,7 +130,7 @@ class _Asked:
 
     @property
     def choices(self) -> dict[str, object]:
-        """What of this is a choice of the form, which another run is asked for with."""
+        """The choices of the form, for a request of another run."""
         return UpdateChoices(self.mode, store=self.store, resume=self.resume).as_asked
 
     @cached_property
@@ -145,7 +145,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Filled:
-    """What came of it.
+    """The result: rows, and errors by slave.
 
     Attributes:
         failed: what went wrong with slaves.
@@ -199,7 +199,7 @@ def _copied(
         FromMaster(settings.vendor, settings.connection, snapshot.id, tuple(settings.trusted_code)),
     )
     targets = [slave_target(context, pair, lease) for pair, lease in here]
-    log = None if asked.store else initial_data.place(context.config)
+    log = None if asked.store else initial_data.location(context.config)
     files, unmade = directories(
         context, update, [pair for pair, _ in away], dumped.definitions, log, resume=asked.goes_on
     )
@@ -234,9 +234,9 @@ def _copied(
     loaded, wrong = copy(context, source, update, dumped, targets, bring, before, once) if targets else ([], {})
     count = len(before.chunks())
     if files:
-        there = _resumption(asked, snapshot, dumped, None)
-        stored, others = copy(context, source, update, dumped, files, load, there, partial(unread, again=kept))
-        loaded, wrong, count = loaded + stored, wrong | others, len(there.chunks())
+        resumption = _resumption(asked, snapshot, dumped, None)
+        stored, others = copy(context, source, update, dumped, files, load, resumption, partial(unread, again=kept))
+        loaded, wrong, count = loaded + stored, wrong | others, len(resumption.chunks())
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)
     held = dict((*here, *away))
@@ -282,22 +282,22 @@ def _ended(
     """
     failed = filled.failed
     for slave, error in failed.items():
-        event("failed", slave=slave, error=error.said)
+        event("failed", slave=slave, error=error.message)
         pair = Pair(source, slave)
         still = partial(leases.expect_held, held=held[pair])
         # It may belong to another update by now.
-        if replications.happened(context.store, pair, Event.FAIL, error.said, update_id=update, also=still):
+        if replications.happened(context.store, pair, Event.FAIL, error.message, update_id=update, also=still):
             loss_approval.ask(context, pair, update, error, filled.choices)
     updates.finish(context.store, update, how)
     if how is UpdateEvent.FAIL:
-        facts = "; ".join(f"{slave}: {error.said}" for slave, error in failed.items())
-        causes = "; ".join(f"{slave}: {hints.of_update(error)}" for slave, error in failed.items())
+        facts = "; ".join(f"{slave}: {error.message}" for slave, error in failed.items())
+        causes = "; ".join(f"{slave}: {hints.for_update(error)}" for slave, error in failed.items())
         raise SluiceError(
             80,
             f"no slave could be loaded: {facts}",
             f"mend each ({causes}), then type: {shell.update(source, list(failed), **again)}",
         )
-    ways_out = {slave: hints.of_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
-    told = {slave: f"{error.said}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}
+    ways_out = {slave: hints.for_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
+    reasons = {slave: f"{error.message}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}
     counts = {"rows": filled.rows, "chunks": filled.chunks}
-    return {"update": update, **counts, "failed": told, "unreachable": list(unreachable)}
+    return {"update": update, **counts, "failed": reasons, "unreachable": list(unreachable)}

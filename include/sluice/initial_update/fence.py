@@ -1,4 +1,4 @@
-"""Keeping whoever still writes to a slave from it (R6)."""
+"""Fences earlier jobs out of a slave (R6)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sluice.model.names import Pair
 from sluice.store.leases import Lease
 
 
-def fence_out(context: Context, pair: Pair, held: Lease) -> None:
+def fence_out(context: Context, pair: Pair, lease: Lease) -> None:
     """Raise a slave's fence. One that is not reached stays as it is: its gate is shut all the same, and the stream does
     not begin with what is written there (R8)."""
     try:
         with closing(context.slave(pair)) as slave:
-            slave.take_over(held.epoch)
+            slave.take_over(lease.epoch)
     except SluiceError as error:
         event("not reached", slave=pair.slave, why=error.fact)

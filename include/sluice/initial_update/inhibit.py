@@ -78,8 +78,8 @@ def inhibit(
     older = kept_versions.asked(context.config.source(source), version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = None if cascade.strip() == cascades.NONE else context.config.parsed(cascade)
-    number, there = _current(context, pairs)
-    wanted = [pair for pair in pairs if pair not in there]
+    number, begun = _current(context, pairs)
+    wanted = [pair for pair in pairs if pair not in begun]
     for pair in wanted:
         if not force:
             _refuse_under_way(context, pair)
@@ -95,7 +95,7 @@ def inhibit(
         cancel(context, source, under_way, why="another initial update was asked for")
     number = number or updates.new(context.store, source, only, keys)
     with ExitStack() as stack:
-        # Before the state: whoever gives this update up has a later epoch, and is not fenced out here.
+        # Before the state: a job that cancels this update has a later epoch, and is not fenced out here.
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
         replications.request(context.store, wanted, number)
         # Whoever begins with this task wants all of it anew.
@@ -113,7 +113,7 @@ def inhibit(
 
 
 def _refuse_under_way(context: Context, pair: Pair) -> None:
-    """An update that goes on is not ended by the way; one that broke off, with nobody left to say so, is over."""
+    """Refuse a second update while one is running; one whose job died without a report is over."""
     if carried := transfers.pending(context.store, pair):
         raise SluiceError(
             189,
@@ -137,7 +137,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
 
 
 def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: UpdateChoices, keys: Sequence[str]) -> None:
-    """Whatever would stop the update later, and can be known now. People are asked about what they can allow."""
+    """Refuse an update that would fail later, as far as that is known now. Losses are put as a question."""
     try:
         expect_possible(context, pairs, choices)
     except UpdateRefused as refused:
@@ -181,7 +181,7 @@ def _some(
 
 
 def _refuse_excluded(context: Context, pair: Pair, only: frozenset[TableName]) -> None:
-    """What a slave does not get cannot be filled there, and whoever names it means something else."""
+    """Refuse tables that the slave excludes."""
     if excluded := sorted(filter(context.config.slave(pair.slave).mapper.excludes, only)):
         raise SluiceError(
             228,
@@ -191,7 +191,7 @@ def _refuse_excluded(context: Context, pair: Pair, only: frozenset[TableName]) -
 
 
 def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *, whole: bool) -> None:
-    """What keeps its rows has to be what the master has, but for what the stream still brings.
+    """Refuse a partial update of a slave whose other tables are not consistent.
 
     Args:
         whole: all rows of these tables are to come.
@@ -223,7 +223,7 @@ def _refuse_paused(context: Context, pair: Pair) -> None:
 
 
 def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
-    """Those for which nobody cancelled what this run asked for, before it was tried again."""
+    """The slaves whose update by this run was not cancelled before its retry."""
     gone = updates.cancelled(context.store)
     left = [pair for pair in pairs if pair.slave not in gone]
     if not left:

@@ -39,19 +39,19 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
 
 
 def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
-    """What people are asked; see `sluice.initial_update.column_losses.shown`.
+    """The question to people; see `sluice.initial_update.column_losses.shown`.
 
     Args:
         update: the one that was refused, if they are asked because of that.
     """
-    told = column_losses.shown(context, pair, partly=_partly(context, update))
+    losses = column_losses.shown(context, pair, partly=_partly(context, update))
     if update and _waits(context, pair, update):
-        told["body"] = f"{told['body']}\n\nIf you approve, the initial update that was refused runs again at once."
-    return told
+        losses["body"] = f"{losses['body']}\n\nIf you approve, the initial update that was refused runs again at once."
+    return losses
 
 
 def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -> dict[str, object]:
-    """Allow what somebody was shown, see `column_losses.allow`; `next` is the run that follows, or a command.
+    """Allow the losses that were shown, see `column_losses.allow`; `next` is the run that follows, or a command.
 
     Args:
         update: the one that was refused, which runs again unless the slave has had another one since.

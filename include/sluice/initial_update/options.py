@@ -1,4 +1,4 @@
-"""Which choices of an update's form do not go together."""
+"""Refuses combinations of choices in an update's form."""
 
 from __future__ import annotations
 

@@ -21,34 +21,37 @@ from sluice.store.leases import Lease
 Leased = tuple[Pair, Lease]
 
 
-def hold(context: Context, source: str, slaves: Sequence[str]) -> tuple[int, list[Leased]]:
-    """The slaves that wait for this run, each under a lease that fences out an earlier attempt at this dump; the number
-    of their update."""
+def acquire_leases(context: Context, source: str, slaves: Sequence[str]) -> tuple[int, list[Leased]]:
+    """Acquire the leases of the slaves that wait for this run, which fences out earlier attempts at this dump.
+
+    Returns:
+        the number of their update, and the slaves with their leases.
+    """
     waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
-    held = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
+    leased = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
     # Whoever begins another update from here on has a later epoch.
     still = _waiting(context.store, list(waiting))
     for pair in waiting:
         if pair not in still:
-            leases.release(context.store, held.pop(pair))
-    if not held:
+            leases.release(context.store, leased.pop(pair))
+    if not leased:
         raise SluiceError(
             81,
             f"none of {', '.join(slaves)} waits for initial data",
             f"trigger the whole DAG, not the task alone: {shell.update(source, slaves)}",
         )
-    return next(iter(still.values())), list(held.items())
+    return next(iter(still.values())), list(leased.items())
 
 
 def apart(
-    context: Context, held: Sequence[Leased], update: int, asked: Mapping[str, object], *, may_store: bool
+    context: Context, leased: Sequence[Leased], update: int, asked: Mapping[str, object], *, may_store: bool
 ) -> tuple[list[Leased], list[Leased]]:
     """The slaves that can be reached, and those whose data is to wait for them; the update of all others does.
 
     Args:
         asked: see `sluice.store.updates.put_off`.
     """
-    absent = offline_slaves.absent(context, [pair for pair, _ in held])
+    absent = offline_slaves.absent(context, [pair for pair, _ in leased])
     put_off = [pair for pair in absent if not may_store or context.config.slave(pair.slave).when_unreachable == "wait"]
     for pair in put_off:
         try:
@@ -59,8 +62,8 @@ def apart(
             # It was cancelled while it was asked: the others go on.
             event("left alone", slave=pair.slave, why=error.fact)
     return (
-        [one for one in held if one[0] not in absent],
-        [one for one in held if one[0] in absent and one[0] not in put_off],
+        [one for one in leased if one[0] not in absent],
+        [one for one in leased if one[0] in absent and one[0] not in put_off],
     )
 
 
@@ -86,10 +89,10 @@ def _restarted(store: Store, pair: Pair, position: Position, update: int) -> boo
     return True
 
 
-def unfit(context: Context, held: Sequence[Leased]) -> dict[str, SluiceError]:
-    """Which slaves cannot be filled, and why, before anything of them is touched: columns would lose what nobody
-    allowed, or a master what is wiped out; or what they are to see cannot be read, or they are to see nothing more."""
-    return {pair.slave: error for pair, _ in held if (error := _unfit(context, pair))}
+def unfit(context: Context, leased: Sequence[Leased]) -> dict[str, SluiceError]:
+    """The slaves that cannot be filled, with the errors, before anything is changed: losses that are not allowed, a
+    `wipe_out` of a master, tables that cannot be read, or no tables at all."""
+    return {pair.slave: error for pair, _ in leased if (error := _unfit(context, pair))}
 
 
 def _unfit(context: Context, pair: Pair) -> SluiceError | None:
@@ -104,7 +107,7 @@ def _unfit(context: Context, pair: Pair) -> SluiceError | None:
 
 
 def _waiting(store: Store, pairs: Sequence[Pair]) -> dict[Pair, int]:
-    """Those of these that are in an update of this run, with its number."""
+    """The slaves with an update of this run, and its number."""
     known = [replications.get(store, pair) for pair in pairs]
     ours = (one for one in known if one.status is Status.INITIAL and updates.ours(store, one))
     return {one.pair: one.update_id or 0 for one in ours}

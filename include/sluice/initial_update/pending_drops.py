@@ -40,9 +40,9 @@ def carry_out(context: Context, target: LoadTarget, queued: Sequence[str], dumpe
         mapper = slave.mapper
         kept = {mapper.table(name) for name in dumped if not mapper.excludes(name)}
         for name, drop in _drops(context, pair.source, position, queued).items():
-            if mapper.excludes(name) or (there := mapper.table(name)) in kept:
+            if mapper.excludes(name) or (slave_table := mapper.table(name)) in kept:
                 continue
-            if policy is not Policy.APPLY or shared_tables.others(context, pair, there):
+            if policy is not Policy.APPLY or shared_tables.others(context, pair, slave_table):
                 event("a dropped table stays", slave=pair.slave, table=name, drops=policy)
                 continue
             slave.apply([drop], position)

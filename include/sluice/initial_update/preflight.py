@@ -1,4 +1,4 @@
-"""What an initial update needs, looked at before anything is changed: by `inhibit`, and by `./sluice check`.
+"""Checks the requirements of an initial update before anything is changed: for `inhibit`, and for `./sluice check`.
 
 Nothing is written. What is seen may change until slaves are filled, so `dump` looks again.
 """
@@ -13,7 +13,7 @@ from functools import partial
 
 from sluice.apply.mapping.table_view import BoundView, view
 from sluice.changelog import initial_data
-from sluice.changelog.segment_files import expect_place
+from sluice.changelog.segment_files import expect_directory
 from sluice.config.mapper import Mapper
 from sluice.config.models import OutgoingFiles
 from sluice.connections import salt_of
@@ -42,7 +42,7 @@ from sluice.vendors.protocol.slave import SlaveDatabase
 
 @dataclass(frozen=True)
 class UpdateChoices:
-    """How slaves are to be filled, as somebody chose it; see `sluice.initial_update.inhibit`.
+    """The choices of an initial update; see `sluice.initial_update.inhibit`.
 
     Attributes:
         tables: those that are filled, if these are not all.
@@ -63,15 +63,15 @@ class UpdateChoices:
 
     @property
     def as_asked(self) -> dict[str, object]:
-        """What of this is a choice of the form, which another run is asked for with, beside tables and keys."""
+        """The choices of the form besides tables and keys, for a request of another run."""
         mode = "" if self.mode == SNAPSHOT else self.mode
-        said = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
-        return {name: choice for name, choice in said.items() if choice}
+        choices = {"store_initial_data": self.store, "resume": self.resume, "mode": mode}
+        return {name: choice for name, choice in choices.items() if choice}
 
 
 @dataclass(frozen=True)
 class MasterTables:
-    """What a source has of the tables that are watched there and exist, by what they are called today.
+    """The watched tables of a source that exist, by their current names.
 
     Attributes:
         without_old: those whose updates say nothing of what a row was if its key stayed.
@@ -84,7 +84,7 @@ class MasterTables:
     remarks: Sequence[str]
 
     @classmethod
-    def of_source(cls, context: Context, source: str) -> MasterTables:
+    def for_source(cls, context: Context, source: str) -> MasterTables:
         """Ask a source. Raises what `sluice.vendors.protocol.slave.SourceDatabase.dumpable` does."""
         with closing(context.source(source)) as database:
             configured = context.watched(source)
@@ -107,7 +107,7 @@ class UpdateRefused(SluiceError):
     def __init__(self, why: Mapping[Pair, SluiceError]) -> None:
         (pair, error), *others = why.items()
         facts = [error.fact if f"slave {pair.slave}" in error.fact else f"slave {pair.slave}: {error.fact}"]
-        facts += [f"slave {other.slave}: {also.said}" for other, also in others]
+        facts += [f"slave {other.slave}: {also.message}" for other, also in others]
         super().__init__(error.code, "; ".join(facts), _unchanged(error.hint))
         self.why = why
 
@@ -132,7 +132,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
         with closing(context.source(source)) as database:
             database.claim(context.store.id)
         with ExitStack() as stack:
-            master = MasterTables.of_source(context, source)
+            master = MasterTables.for_source(context, source)
             for remark in master.remarks:
                 event("worth knowing", source=source, remark=remark)
             later = None
@@ -150,8 +150,8 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
             _expect_place(context.config.source(source).initial_files)
         elif choices.storable and any(one.when_unreachable == "store" for one in away):
             if "://" not in context.config.change_log_url:
-                expect_place(context.config.change_log_url)
-            _expect_place(OutgoingFiles(location=initial_data.place(context.config)))
+                expect_directory(context.config.change_log_url)
+            _expect_place(OutgoingFiles(location=initial_data.location(context.config)))
     except SluiceError as error:
         error.hint = _unchanged(error.hint)
         raise

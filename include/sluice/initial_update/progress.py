@@ -1,4 +1,4 @@
-"""How far a load is: in the task's log, and in the control store, every few seconds while it runs."""
+"""Reports the progress of a load in the task's log and in the control store every few seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Unread = Callable[[Collection[TableName]], None]
 
 
 class Done(NamedTuple):
-    """What is in: bytes, chunks and rows. Where there are no chunks, nobody counts rows."""
+    """The loaded bytes, chunks and rows. Without chunks, rows are not counted."""
 
     bytes: int = 0
     chunks: int = 0
@@ -34,12 +34,12 @@ class Done(NamedTuple):
 
     @property
     def work(self) -> int:
-        """What it takes; a chunk is some work, even if it has no rows."""
+        """The work in bytes; an empty chunk counts as some."""
         return self.bytes + self.chunks * BLOCK_BYTES
 
 
 def progress(all_: Done, first: Done, now: Done, seconds: float) -> LoadProgress:
-    """How far a load is that began with what earlier ones had brought, this many seconds ago."""
+    """The progress of a load that began `seconds` ago with the rows of earlier ones (`first`)."""
     done, left = now.work - first.work, all_.work - now.work
     return LoadProgress(
         chunks=all_.chunks,
@@ -115,21 +115,21 @@ class ProgressReporter:
         event("progress", **facts, seconds_left="?" if found.seconds_left is None else found.seconds_left)
 
 
-def of_chunks(
+def reporting_chunks(
     store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk], unread: Unread
 ) -> ProgressReporter:
     """Reports what slaves have committed of these chunks, and tells which tables have chunks that one of them lacks."""
     sizes = {chunk.number: chunk.bytes for chunk in chunks}
     lacking = [set(sizes) for _ in slaves]
 
-    def far(place: int) -> Done:
-        done = slaves[place].progress()
-        lacking[place] = sizes.keys() - done.keys()
+    def far(index: int) -> Done:
+        done = slaves[index].progress()
+        lacking[index] = sizes.keys() - done.keys()
         return Done(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
 
-    def tell() -> None:
+    def report() -> None:
         left = set().union(*lacking)
         unread({chunk.leaf.table for chunk in chunks if chunk.number in left})
 
     looks = [partial(far, place) for place in range(len(slaves))]
-    return ProgressReporter(store, update, Done(sum(sizes.values()), len(chunks)), looks, tell)
+    return ProgressReporter(store, update, Done(sum(sizes.values()), len(chunks)), looks, report)

@@ -61,9 +61,9 @@ def release(
 def _go_on(context: Context, pair: Pair) -> None:
     """Lift a standby by EXCEPTION together with the pause that came with it; note the pause of a person."""
     switch = context.switch(pair)
-    held = replications.holds(context.store, pair)
-    if Hold.EXCEPTION in held:
-        if Hold.ADMIN not in held:
+    holds = replications.holds(context.store, pair)
+    if Hold.EXCEPTION in holds:
+        if Hold.ADMIN not in holds:
             switch.unpause()
         replications.lift(context.store, pair, Hold.EXCEPTION, "the initial data replaced what it failed on")
     elif paused := switch.paused():

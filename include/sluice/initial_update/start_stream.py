@@ -25,7 +25,7 @@ def join(
     update: int,
     shown: DumpSnapshot,
     later: BlockPlan | None,
-    held: Mapping[Pair, Lease],
+    leases_of: Mapping[Pair, Lease],
 ) -> None:
     """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
     files = target.tables if isinstance(target.tables, StoredTables) else None
@@ -39,25 +39,25 @@ def join(
             transfers.begin(context.store, files.transfer(pair))
         else:
             statement_results.covered(context.store, pair, shown.snapshot)
-        loaded_slaves.note(context.store, update, pair.slave, held[pair], _what(context, pair, begins))
+        loaded_slaves.note(context.store, update, pair.slave, leases_of[pair], _what(context, pair, begins))
 
 
-def apart(context: Context, update: int, held: Sequence[Leased]) -> tuple[set[str], list[Leased]]:
+def apart(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[str], list[Leased]]:
     """The slaves that an earlier try at an update has let join, and those that are to be filled yet.
 
     Who joined has everything, on its disk; nothing came since, as the gate is shut. So it is left alone, if the
     configuration is as it was, and the log has been kept for it all along.
     """
-    known = [replications.get(context.store, pair) for pair, _ in held]
+    known = [replications.get(context.store, pair) for pair, _ in leased]
     wanted: dict[str, str] = {}
     for one in known:
         # That it cannot be known what a slave is to see is told for this one alone, later.
         with suppress(ConfigError):
             wanted[one.pair.slave] = _what(context, one.pair, one.position)
-    there = loaded_slaves.still(context.store, update, wanted)
-    for slave in sorted(there):
+    loaded = loaded_slaves.still(context.store, update, wanted)
+    for slave in sorted(loaded):
         event("filled already", slave=slave, update=update)
-    return there, [one for one in held if one[0].slave not in there]
+    return loaded, [one for one in leased if one[0].slave not in loaded]
 
 
 def _what(context: Context, pair: Pair, begins: Position) -> str:

@@ -1,4 +1,4 @@
-"""Where an initial update goes: to slaves, each under its fence, or into directories for them."""
+"""The targets of an initial update: slaves, each under its fence, or directories for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sluice.vendors.protocol.load import TableDefinition
 from sluice.vendors.protocol.tasks import SlaveLoad
 
 
-def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None = None) -> LoadTarget:
+def slave_target(context: Context, pair: Pair, lease: Lease, earlier: int | None = None) -> LoadTarget:
     """A slave under the fence of a lease.
 
     Args:
@@ -31,7 +31,7 @@ def slave_target(context: Context, pair: Pair, held: Lease, earlier: int | None 
     """
     wanted = context.wiped(pair)
     return LoadTarget(
-        (pair,), context.slave(pair).loading(held.epoch, earlier, wanted), plan_of(context, pair, held.epoch)
+        (pair,), context.slave(pair).loading(lease.epoch, earlier, wanted), plan_of(context, pair, lease.epoch)
     )
 
 
@@ -77,8 +77,8 @@ def directories(
         goes_on = found.get(group[0].pair.slave)
         moment = f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}"
         name = goes_on.name if goes_on else f"{label}-{moment}" if label else moment
-        place = Directory(at_home(settings.location)).within(name)
-        stored = StoredTables(place, name, settings, update, group, tables, goes_on, lasting=not label)
+        directory = Directory(at_home(settings.location)).within(name)
+        stored = StoredTables(directory, name, settings, update, group, tables, goes_on, lasting=not label)
         # Who is late finds in a directory that was gone on with that he is.
         made.append(LoadTarget(tuple(one.pair for one in group), stored, plan_of(context, group[0].pair, 0, stored)))
     return made, failed
@@ -87,7 +87,7 @@ def directories(
 def _left(
     settings: OutgoingFiles, pairs: Sequence[Pair], shared: Sequence[Sequence[Destination]], *, resume: bool
 ) -> dict[str, InterruptedDump]:
-    """What dumps for these slaves have left, by the first slave that it is for; what nobody goes on with is removed."""
+    """Interrupted dumps for these slaves, by their first slave; those that are not resumed are removed."""
     found: dict[str, InterruptedDump] = {}
     firsts, packing = {group[0].pair.slave for group in shared}, packing_of(settings)
     try:
@@ -98,8 +98,8 @@ def _left(
             if resume and first in firsts - found.keys() and one.plan.form == packing.form:
                 found[first] = one
             else:
-                one.place.remove_all()
-                event("removed", directory=one.place.url, why="its dump broke off, and nobody goes on with it")
+                one.directory.remove_all()
+                event("removed", directory=one.directory.url, why="its dump broke off, and nobody goes on with it")
     except SluiceError as error:
         event("not looked at", directory=settings.location, why=error.fact)
     return found
@@ -142,7 +142,7 @@ def _merging(context: Context, pair: Pair, tables: Sequence[TableDefinition]) ->
 
 
 def plan_of(context: Context, pair: Pair, epoch: int, stored: StoredTables | None = None) -> SlaveLoad:
-    """A slave, or a directory for it, as tasks are told of it; its views are still to come."""
+    """The description of a slave, or of a directory for it, for tasks; its views are added later."""
     slave = context.config.slave(pair.slave)
     return SlaveLoad(
         pair.slave,

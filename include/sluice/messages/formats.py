@@ -32,7 +32,7 @@ def as_json_lines(parts: Iterable[Description | Row], _: Mapping[str, str]) -> I
     message = Description()
     for part in parts:
         if isinstance(part, Row):
-            line = {"command": message.command, **_said(part.attributes), "columns": _cells(part.columns)}
+            line = {"command": message.command, **_attributes(part.attributes), "columns": _cells(part.columns)}
             if part.old is not None:
                 line["old"] = _cells(part.old)
             if message.attributes:
@@ -41,13 +41,13 @@ def as_json_lines(parts: Iterable[Description | Row], _: Mapping[str, str]) -> I
             message = part
             if message.command == REPLICATION:
                 continue
-            line = {"command": message.command, **_said(message.attributes)}
+            line = {"command": message.command, **_attributes(message.attributes)}
             if message.columns:
                 line["columns"] = [{"name": column.name, **column.attributes} for column in message.columns]
         yield json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def _said(given: Mapping[str, str | None]) -> dict[str, Any]:
+def _attributes(given: Mapping[str, str | None]) -> dict[str, Any]:
     return {name: int(value) if name in _NUMBERS and value else value for name, value in given.items()}
 
 

@@ -26,7 +26,7 @@ Value = Callable[[str], Cell]
 
 @dataclass(frozen=True)
 class Labels:
-    """What every message of a source says of it.
+    """The attributes that all messages of a source have.
 
     Attributes:
         collected: transactions go into one message until it has so many rows; 0: each into its own.
@@ -61,7 +61,7 @@ class Describing:
         self._open: _Open | None = None
         self._created = -1
 
-    def of(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Description | Row]:
+    def descriptions(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Description | Row]:
         """The descriptions and rows of changes in their order, columns as in `changelog.schema.LOGGED`.
 
         A transaction begins a message, unless it is collected; a command is one of its own. Only the initial content of
@@ -72,24 +72,24 @@ class Describing:
                 changes = batch.slice(begin, _AT_ONCE).to_pylist()
                 self._learn({change["layout"] for change in changes})
                 for change in changes:
-                    yield from self._of(change)
+                    yield from self._describe(change)
 
-    def _of(self, change: Mapping[str, Any]) -> Iterator[Description | Row]:
+    def _describe(self, change: Mapping[str, Any]) -> Iterator[Description | Row]:
         action = Action(change["action"])
         if action is Action.COMMIT:
             return
-        said = dict(change["description"] or ())
+        attributes = dict(change["description"] or ())
         if action in COMMANDS:
             self._open = None
             if action is Action.CREATE:
                 self._created = change["ordinal"]
-            yield self._command(action, change, said)
+            yield self._command(action, change, attributes)
             return
         hand = self._open
         full = self._labels.on_create if self._created == change["ordinal"] else None
-        if hand is None or hand.ends(change["ordinal"], said, self._labels.collected, full):
-            hand = self._open = _Open(said)
-            yield Description(REPLICATION, change["trans_key"], attributes=said)
+        if hand is None or hand.ends(change["ordinal"], attributes, self._labels.collected, full):
+            hand = self._open = _Open(attributes)
+            yield Description(REPLICATION, change["trans_key"], attributes=attributes)
         hand.ordinal = change["ordinal"]
         hand.rows += 1
         yield self._row(action, change)
@@ -103,9 +103,9 @@ class Describing:
             return Row(new or (), attributes, old)
         return Row(new or old or (), attributes)
 
-    def _command(self, action: Action, change: Mapping[str, Any], said: Mapping[str, str | None]) -> Description:
+    def _command(self, action: Action, change: Mapping[str, Any], attributes: Mapping[str, str | None]) -> Description:
         (text,) = change["new"]
-        attributes = {**self._attributes(action, change), **dict(change["attributes"] or ()), **said}
+        attributes = {**self._attributes(action, change), **dict(change["attributes"] or ()), **attributes}
         if action is Action.STATEMENT:
             return Description(action.name, change["trans_key"], attributes={**attributes, **_issued(text)})
         done = TableChange.from_json(text)
@@ -138,15 +138,15 @@ class Describing:
 class _Open:
     """The message that rows go into."""
 
-    said: Mapping[str, str | None]
+    attributes: Mapping[str, str | None]
     ordinal: int = 0
     rows: int = 0
 
-    def ends(self, ordinal: int, said: Mapping[str, str | None], collected: int, full: int | None) -> bool:
+    def ends(self, ordinal: int, attributes: Mapping[str, str | None], collected: int, full: int | None) -> bool:
         """Whether a change begins another one: where a transaction begins (R4), or what a new table holds fills it."""
         if ordinal == self.ordinal:
             return full is not None and self.rows >= full
-        return self.rows >= collected or said != self.said
+        return self.rows >= collected or attributes != self.attributes
 
 
 class _Table:
@@ -155,40 +155,40 @@ class _Table:
     def __init__(self, layout: Layout, values: Callable[[str], Value | None]) -> None:
         self.layout = layout
         self._names = [column.name for column in layout.columns]
-        self._other = [(place, made) for place, column in enumerate(layout.columns) if (made := values(column.type))]
+        self._other = [(index, made) for index, column in enumerate(layout.columns) if (made := values(column.type))]
 
     def cells(self, values: list[str | None] | None) -> Cells | None:
         """A row image as messages have it."""
         if values is None:
             return None
         cells: list[Any] = list(values)
-        for place, made in self._other:
-            if cells[place] is not None:
-                cells[place] = made(cells[place])
+        for index, made in self._other:
+            if cells[index] is not None:
+                cells[index] = made(cells[index])
         return tuple(zip(self._names, cells, strict=True))
 
 
 def _issued(text: str) -> dict[str, str]:
-    """What Table 5.4 of the guide says of a statement."""
+    """The attributes of a statement (Table 5.4 of the guide)."""
     issued = Statement.from_json(text)
     numbers = {"statementId": str(issued.id), "maxEntries": str(issued.max_rows)}
     return {"schema": issued.schema, **numbers, "statement": issued.sql}
 
 
 def column_names(done: TableChange, table: DefinedTable) -> Iterator[ColumnName]:
-    """What a message says of the columns of a table, and of their names before, if that changed them."""
+    """The descriptions of a table's columns in a message, with their old names if they were renamed."""
     earlier = {column.number: column.name for column in done.before.columns} if done.before and done.after else {}
-    for place, column in enumerate(table.columns, start=1):
+    for position, column in enumerate(table.columns, start=1):
         before = earlier.get(column.number, column.name)
-        said = {"oldName": before} if before != column.name else {}
-        yield ColumnName(column.name, {**_said_of(column, place, table), **said})
+        renamed = {"oldName": before} if before != column.name else {}
+        yield ColumnName(column.name, {**_column_attributes(column, position, table), **renamed})
 
 
-def _said_of(column: DefinedColumn, place: int, table: DefinedTable) -> dict[str, str]:
-    said = {
+def _column_attributes(column: DefinedColumn, position: int, table: DefinedTable) -> dict[str, str]:
+    attributes = {
         "table": table.name.table,
         "schema": table.name.schema,
-        "pos": str(place),
+        "pos": str(position),
         "number": str(column.number),
         "label": column.name,
         "typeName": column.type,
@@ -196,11 +196,11 @@ def _said_of(column: DefinedColumn, place: int, table: DefinedTable) -> dict[str
         "pk": str(column.name in table.key).lower(),
     }
     if sized := _SIZED.match(column.type):
-        said |= {"colSize": sized["size"], "precision": sized["size"], "scale": sized["scale"] or "0"}
+        attributes |= {"colSize": sized["size"], "precision": sized["size"], "scale": sized["scale"] or "0"}
     more = {
         "default": column.default,
         "generated": column.generated,
         "identity": column.identity,
         "collation": column.collation,
     }
-    return said | {name: value for name, value in more.items() if value is not None}
+    return attributes | {name: value for name, value in more.items() if value is not None}

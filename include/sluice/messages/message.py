@@ -1,4 +1,4 @@
-"""A message: what a transaction, or a command, looks like to whoever reads XML (the guide, chapter "Messages")."""
+"""A message: the XML form of a transaction or a command (the guide, chapter "Messages")."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sluice.messages.column_literal import Cell
 REPLICATION = "REPLICATION"
 DUMP = "DUMP"
 OLD_CONTENT = "oldContent"
-# What we say of a row or a description ourselves; nobody else may use these names.
+# Reserved names of attributes.
 OURS = frozenset(
     {
         OLD_CONTENT,
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class ColumnName:
-    """One column of a table that a CREATE or an ALTER describes; what is said of it, by name."""
+    """One column of a table in a CREATE or an ALTER, with its attributes by name."""
 
     name: str
     attributes: Mapping[str, str] = field(default_factory=dict)

@@ -52,7 +52,7 @@ def in_base64(raw: bytes) -> str:
 
 
 def of_base64(text: str) -> bytes:
-    """What was written as base64, however its lines were broken. Raises ValueError if it is none."""
+    """Decode base64 with any line breaks. Raises ValueError if it is invalid."""
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except binascii.Error as error:
@@ -89,7 +89,7 @@ def elements(chunks: Iterable[bytes], children: Mapping[str, frozenset[str]]) ->
 
 
 class _Reading:
-    """What expat calls; it never opens a file or an address, and no entity is ever declared."""
+    """The handlers of expat; it never opens a file or an address, and no entity is ever declared."""
 
     def __init__(self, children: Mapping[str, frozenset[str]]) -> None:
         self.parser = expat.ParserCreate("UTF-8")
@@ -104,7 +104,7 @@ class _Reading:
         self._found: list[Element] = []
 
     def taken(self) -> list[Element]:
-        """What was found since the last time."""
+        """The elements since the last call."""
         found, self._found = self._found, []
         return found
 
@@ -135,8 +135,8 @@ class _Reading:
         raise self._error("a document type or a processing instruction")
 
     def _error(self, what: str) -> ValueError:
-        place = f"line {self.parser.CurrentLineNumber}, column {self.parser.CurrentColumnNumber}"
-        return ValueError(f"{what}, which does not belong there: {place}")
+        where = f"line {self.parser.CurrentLineNumber}, column {self.parser.CurrentColumnNumber}"
+        return ValueError(f"{what}, which does not belong there: {where}")
 
 
 def _text_of(encoded: str) -> str:

@@ -27,7 +27,7 @@ _LEAVES = {"command", "ident", "colname", "col", "attr"}
 
 
 def parse(document: str | bytes) -> Message:
-    """The one message of a document. Raises ValueError if it is anything else."""
+    """Parse a document with one message. Raises ValueError for anything else."""
     text = document.encode() if isinstance(document, str) else document
     found = list(read([text]))
     if [isinstance(one, Description) for one in found[:1]] != [True]:
@@ -54,12 +54,12 @@ def read(chunks: Iterable[bytes]) -> Iterator[Description | Row]:
 
 @dataclass
 class _Hand:
-    """What was read of the description or the row that is under way."""
+    """The state of the description or the row that is being read."""
 
     described: bool = False
     texts: dict[str, str] = field(default_factory=dict)
     names: list[ColumnName] = field(default_factory=list)
-    said: dict[str, Cell] = field(default_factory=dict)
+    attributes: dict[str, Cell] = field(default_factory=dict)
     columns: dict[str, Cell] = field(default_factory=dict)
     old: Cells | None = None
     nested: dict[str, Cell] | None = None
@@ -71,7 +71,7 @@ class _Hand:
         elif element.tag in ("desc", "row"):
             if (element.tag == "row") != self.described:
                 raise ValueError("a row without a description" if element.tag == "row" else "two descriptions")
-            self.texts, self.names, self.said, self.columns, self.old = {}, [], {}, {}, None
+            self.texts, self.names, self.attributes, self.columns, self.old = {}, [], {}, {}, None
         elif element.tag == "attr":
             self.nested = {}
 
@@ -93,7 +93,7 @@ class _Hand:
         elif element.tag == "desc":
             return self._description()
         elif element.tag == "row":
-            return Row(tuple(self.columns.items()), _texts(self.said), self.old)
+            return Row(tuple(self.columns.items()), _texts(self.attributes), self.old)
         return None
 
     def _attribute(self, element: Element, text: str) -> None:
@@ -101,7 +101,7 @@ class _Hand:
         if element.attributes.get("name") != OLD_CONTENT:
             if nested:
                 raise ValueError(f"<col> in <attr>, which is no {OLD_CONTENT}")
-            column_literal.add(self.said, element)
+            column_literal.add(self.attributes, element)
             return
         if self.old is not None:
             raise ValueError(f"{OLD_CONTENT!r} stands there twice")
@@ -113,13 +113,15 @@ class _Hand:
         if "command" not in self.texts:
             raise ValueError("a description without a command")
         self.described = True
-        return Description(self.texts["command"], self.texts.get("ident", ""), tuple(self.names), _texts(self.said))
+        return Description(
+            self.texts["command"], self.texts.get("ident", ""), tuple(self.names), _texts(self.attributes)
+        )
 
 
 def _text(element: Element, text: str) -> str:
     return of_base64(text).decode() if element.attributes.get("encoding") == "base64" else text
 
 
-def _texts(said: dict[str, Cell]) -> dict[str, str | None]:
+def _texts(attributes: dict[str, Cell]) -> dict[str, str | None]:
     """Attributes are texts, whether or not their base64 says so."""
-    return {name: value.decode() if isinstance(value, bytes) else value for name, value in said.items()}
+    return {name: value.decode() if isinstance(value, bytes) else value for name, value in attributes.items()}

@@ -26,17 +26,17 @@ def render(message: Message) -> str:
 def opened(description: Description) -> str:
     """The beginning of a message, up to its rows; `CLOSED` ends it."""
     columns = "".join(f"\n       {_column_name(column)}" for column in description.columns)
-    said = "".join(f"\n       {one}" for one in _attributes(description.attributes))
+    attributes = "".join(f"\n       {one}" for one in _attributes(description.attributes))
     head = _leaf("command", description.command) + _leaf("ident", description.ident)
-    return f" <sql>\n   <desc>{head}{columns}{said}</desc>\n"
+    return f" <sql>\n   <desc>{head}{columns}{attributes}</desc>\n"
 
 
 def row(number: int, one: Row) -> str:
     """One row of a message, which counts them from 0."""
-    said = _attributes(one.attributes)
+    attributes = _attributes(one.attributes)
     if one.old is not None:
-        said.append(f"<attr name='{OLD_CONTENT}' encoding='forcePlain'>{escape(_literal(one.old))}</attr>")
-    return f"   <row num='{number}'>  {_literal(one.columns)}\n     {' '.join(said)}\n   </row>\n"
+        attributes.append(f"<attr name='{OLD_CONTENT}' encoding='forcePlain'>{escape(_literal(one.old))}</attr>")
+    return f"   <row num='{number}'>  {_literal(one.columns)}\n     {' '.join(attributes)}\n   </row>\n"
 
 
 def _literal(cells: Cells) -> str:
@@ -56,6 +56,6 @@ def _column_name(column: ColumnName) -> str:
     return _leaf("colname", column.name, attributes(column.attributes, QUOTE))
 
 
-def _leaf(tag: str, text: str, said: str = "") -> str:
+def _leaf(tag: str, text: str, attributes: str = "") -> str:
     coded, body = protected(text)
-    return f"<{tag}{said}{' encoding=' + repr('base64') if coded else ''}>{body}</{tag}>"
+    return f"<{tag}{attributes}{' encoding=' + repr('base64') if coded else ''}>{body}</{tag}>"

@@ -1,4 +1,4 @@
-"""What a change is: the one letter that ITEMS and the change log keep of it."""
+"""Kinds of changes, by the letter that ITEMS and the change log keep, and the policies of slaves for commands."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ class Action(StrEnum):
 
 
 class Policy(StrEnum):
-    """What a slave does about one kind of command."""
+    """The action of a slave for one kind of command."""
 
     APPLY = "apply"
     IGNORE = "ignore"
     STOP = "stop"
-    """It waits in front of it, as at an error, for somebody to decide."""
+    """The drain stops before the command, as at an error, until an administrator decides."""
     ASK = "ask"
-    """It waits in front of it, and people are asked."""
+    """The drain stops before the command, and a question in Airflow asks for the decision."""
 
 
 class Existing(StrEnum):
-    """What a CREATE does about a table that is there already, with rows or other columns."""
+    """The action of a CREATE for a table that exists on the slave already, with rows or with other columns."""
 
     STOP = "stop"
     OVERWRITE = "overwrite"
     """The rows are deleted."""
     RECREATE = "recreate"
-    """The table is dropped and made anew."""
+    """The table is dropped and created again."""
 
 
 class Filled(StrEnum):
-    """What an initial update does about rows that a table of the slave has."""
+    """The action of an initial update for rows that a table of the slave has already."""
 
     TRUNCATE = "truncate"
-    """They go."""
+    """They are deleted."""
     REFUSE = "refuse"
-    """It ends in front of them."""
+    """The update is refused."""
     MERGE = "merge"
-    """Those that bear a key of the master's become the master's; the others stay, and are the slave's own."""
+    """Rows with a key of the master's are replaced by the master's rows; the others stay, as the slave's own."""
 
 
 @dataclass(frozen=True)
 class Policies:
-    """What a slave does about commands of the master."""
+    """The policies of a slave for the master's commands, by kind."""
 
     creates: Policy = Policy.APPLY
     drops: Policy = Policy.APPLY
@@ -65,7 +65,7 @@ class Policies:
     existing: Existing = Existing.STOP
 
     def about(self, action: Action) -> Policy:
-        """What it does about one kind; what has no policy is applied."""
+        """The policy for one kind of command; APPLY for kinds without one."""
         listed = {Action.CREATE: self.creates, Action.DROP: self.drops, Action.ALTER: self.alters}
         return listed.get(action, Policy.APPLY)
 
@@ -79,14 +79,14 @@ COMMANDS = frozenset({Action.CREATE, Action.ALTER, Action.DROP, Action.STATEMENT
 
 @dataclass(frozen=True)
 class Command:
-    """A change that is no change of rows, at its place in the stream.
+    """A change that is not a change of rows, at its point in the stream.
 
     Attributes:
-        layout: the columns of its table from here on (of a dropped one: until here); None if it has no table.
-        text: what it carries, as the source wrote it.
-        ordinal: of its transaction.
+        layout: the columns of its table from here on (of a dropped table: until here); None if it has no table.
+        text: its body, as the source wrote it.
+        ordinal: the ordinal of its transaction.
         key: its REPL_KEY.
-        existing: what a CREATE does on this slave about a table that is there already.
+        existing: the action of a CREATE on this slave for a table that exists already.
     """
 
     action: Action

@@ -1,4 +1,4 @@
-"""How the DbResources present their source."""
+"""The labels of a source in ITEMS, and the widths of its text columns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Appearance:
-    """What ITEMS says of a source, and how wide the columns of names and of short texts are.
+    """The labels of a source in ITEMS, and the widths (in characters) of its columns of names and of short texts.
 
     Attributes:
-        db_id: None stands for the database's name.
-        char_width: least width; a name as long as the database allows always fits.
+        db_id: the id of the database; None for the database's name.
+        char_width: the least width of names; the longest name that the database allows always fits.
     """
 
     db_id: str | None = None

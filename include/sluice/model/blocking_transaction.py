@@ -1,4 +1,4 @@
-"""The transaction that a slave stands in front of, told without any value of it."""
+"""The transaction that a slave is blocked by, described without any of its values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST = 5
 
 @dataclass(frozen=True)
 class Touched:
-    """What a transaction does to one table of the master: how many changes of each action, and what tells its rows.
+    """The changes of a transaction to one table of the master: counts by action, and the columns of the table's key.
 
-    `table` is empty for what belongs to none.
+    `table` is empty for changes that belong to no table.
     """
 
     table: str
@@ -46,6 +46,6 @@ class BlockingTransaction:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> BlockingTransaction:
-        """From what `asdict` makes of it."""
+        """The inverse of `asdict`."""
         touched = (Touched(one["table"], one["actions"], tuple(one["key"])) for one in plain["touched"])
         return cls(**{**plain, "touched": tuple(touched)})

@@ -1,4 +1,4 @@
-"""What people are asked about a command of the master before a slave carries it out."""
+"""A question to people: whether a slave is to apply a command of the master."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sluice.model.table_definition import TableChange
 
 @dataclass(frozen=True)
 class DdlQuestion:
-    """A command at its place in the stream: ordinal of its transaction, REPL_KEY, and the text that it carries.
+    """A command that waits for a decision, with the ordinal of its transaction, its REPL_KEY and its body.
 
     Attributes:
-        doubts: what of it the slave does not make by itself, and why.
+        doubts: the definitions in it that the slave does not create without a decision, each with the reason.
     """
 
     ordinal: int
@@ -26,17 +26,17 @@ class DdlQuestion:
 
     def __str__(self) -> str:
         lost = "; ".join(self.lost) or "nothing that the slave has"
-        told = f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
-        return f"{told}. Not made by itself: {'; '.join(self.doubts)}" if self.doubts else told
+        text = f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
+        return f"{text}. Not made by itself: {'; '.join(self.doubts)}" if self.doubts else text
 
     @property
     def statement(self) -> str:
-        """What the client sent to the master; empty if nobody saw it."""
+        """The statement that the client sent to the master; empty if it was not captured."""
         return TableChange.from_json(self.text).statement or ""
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What the slave has no more if it carries that out."""
+        """The data that the slave loses if it applies the command, one phrase each; empty if none."""
         return tuple(_lost(TableChange.from_json(self.text)))
 
 

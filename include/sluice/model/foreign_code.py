@@ -1,4 +1,4 @@
-"""Code of others that a server runs with our rights when it plans a query of a watched table."""
+"""Functions of other roles that a server runs with our rights when it plans a query of a watched table."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sluice.model.names import TableName
 
 @dataclass(frozen=True)
 class ForeignCode:
-    """One function that is called so.
+    """One such function.
 
     Attributes:
-        object: what of the table calls it: an index, statistics, a constraint or the partition key.
-        owner: the role that the function belongs to.
-        is_key: it is a partition key, which is worked out also when a trigger is made.
+        object: the caller: an index, statistics, a constraint or the partition key of the table.
+        owner: the role that owns the function.
+        is_key: the caller is a partition key, which the server also evaluates when a trigger is created.
     """
 
     table: TableName
@@ -25,12 +25,12 @@ class ForeignCode:
 
     @property
     def fact(self) -> str:
-        """What is known of it, without its HINT."""
+        """The fact of an error message, without its HINT."""
         return f"of {self.table} {self.object} calls {self.function} of {self.owner}"
 
     @property
     def hint(self) -> str:
-        """The three ways out."""
+        """The HINT: three remedies."""
         return (
             f"give the function to a role that is trusted (`ALTER FUNCTION {self.function} OWNER TO ...`), drop "
             f"{self.object}, or name {self.owner} in `trusted_code` of the source and run bootstrap"

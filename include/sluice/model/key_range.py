@@ -1,4 +1,4 @@
-"""Keys of a table between two, as people write them: ``public.legs: 2013, 'UA' .. 2013, 'WN'``."""
+"""A range of keys of a table, as people write it: ``public.legs: 2013, 'UA' .. 2013, 'WN'``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _BOUND = re.compile(r"v(?:,v)*|\(v(?:,v)*\)|")
 
 @dataclass(frozen=True)
 class KeyInterval:
-    """The rows of a table whose keys are between two, which are both among them.
+    """The rows of a table whose keys are in a range that includes both of its bounds.
 
     Attributes:
-        first, until: values of the key's columns, or of the first of them, as texts; None if there is no bound.
+        first, until: values of the key's columns, or of its leading ones, as texts; None if there is no bound.
     """
 
     table: TableName
@@ -29,17 +29,17 @@ class KeyInterval:
 
     @classmethod
     def parsed(cls, text: str) -> KeyInterval:
-        """What somebody wrote: a table, a colon, and two bounds with `..` between them, each of which may be missing.
+        """Parse a table, a colon, and two bounds with `..` between them; either bound may be missing.
 
-        A bound is a value for each column of the key, or for the first of them, with commas between; texts are in
-        single quotes, and what has neither blanks nor commas may be without.
+        A bound is a list of values, separated by commas, for all columns of the key or for its leading ones. Texts are
+        in single quotes; texts without blanks and commas may be unquoted.
 
         Raises:
-            ValueError: it is none of this.
+            ValueError: the text has another form.
         """
         name, colon, rest = _named(text)
         tokens = _tokens(rest)
-        dots = [place for place, (kind, _) in enumerate(tokens) if kind == ".."]
+        dots = [index for index, (kind, _) in enumerate(tokens) if kind == ".."]
         if not colon or len(dots) != 1:
             raise ValueError("it is no table, a colon, and two bounds with .. between them")
         first, until = tokens[: dots[0]], tokens[dots[0] + 1 :]
@@ -53,16 +53,16 @@ def _named(text: str) -> tuple[str, str, str]:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, place = [], 0
+    found, offset = [], 0
     text = text.rstrip()
-    while place < len(text):
-        token = _TOKENS.match(text, place)
+    while offset < len(text):
+        token = _TOKENS.match(text, offset)
         if token is None:
             raise ValueError("a text in quotes does not end")
         quoted, dots, sign, word = token.groups()
         kind = dots or sign or "v"
         found.append((kind, quoted[1:-1].replace("''", "'") if quoted is not None else word or ""))
-        place = token.end()
+        offset = token.end()
     return found
 
 

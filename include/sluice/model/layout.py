@@ -39,7 +39,7 @@ class Layout:
     @property
     def key_names(self) -> tuple[str, ...]:
         """The names of the primary key's columns."""
-        return tuple(self.columns[place].name for place in self.key)
+        return tuple(self.columns[index].name for index in self.key)
 
     @property
     def tells_by_key(self) -> bool:

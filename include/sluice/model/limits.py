@@ -1,4 +1,4 @@
-"""How large may be what people write, so that it is read, checked and evaluated in time."""
+"""Limits of the size of expressions and configurations, so that they are read, checked and evaluated in time."""
 
 from __future__ import annotations
 

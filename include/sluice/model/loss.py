@@ -1,4 +1,4 @@
-"""What a column of a slave would lose of the master's values, and by which cast it may."""
+"""Losses: columns of a slave that cannot hold all values of the master's, and the casts that make values fit."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sluice.model.names import TableName
 
 @dataclass(frozen=True)
 class Loss:
-    """One column of a slave that does not hold every value of the master's.
+    """One column of a slave whose type does not hold all values of the master's type.
 
     Attributes:
-        table: as the master calls it.
-        column: as the slave calls it.
-        lost: what goes, in words.
-        cast: the expression by the master's columns that makes what is left, once somebody allows it; None if there is
-            none, and the table has to be altered.
+        table: the master's name of the table.
+        column: the slave's name of the column.
+        lost: the values that are lost, in words.
+        cast: an expression over the master's columns whose values fit, for use once the loss is allowed; None if there
+            is none, so that the table has to be altered.
     """
 
     table: TableName
@@ -34,7 +34,7 @@ class Loss:
 
 
 def report(losses: Sequence[Loss]) -> str:
-    """All of them as CSV, with a line of titles."""
+    """The losses as CSV, with a header line."""
     written = io.StringIO()
     lines = csv.writer(written, lineterminator="\n")
     lines.writerow(one.name for one in fields(Loss))
@@ -43,7 +43,7 @@ def report(losses: Sequence[Loss]) -> str:
 
 
 def page(losses: Sequence[Loss]) -> str:
-    """All of them as a table in Markdown."""
+    """The losses as a table in Markdown."""
     rows = (
         (str(one.table), one.column, one.master_type, one.slave_type, one.lost, one.cast or "none: alter the table")
         for one in losses

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-# What a prefix begins the names of.
+# The DbResources: each name follows the prefix of its source.
 RESOURCES = (
     "seq",
     "queue",
@@ -131,12 +131,12 @@ def drain_dag(pair: Pair) -> str:
 
 @dataclass(frozen=True)
 class Resources:
-    """The DbResources of one prefix: an ordinary prefix folds as the vendor folds, as the guide has it.
+    """The names of the DbResources of one prefix. A plain prefix is folded as the vendor folds names (the guide).
 
     `folded` is the prefix as the database stores it, so that ``SELECT * FROM REPL_ITEMS`` works in its shell.
 
     Attributes:
-        is_home: whether the schema is named after the prefix, and for Sluice to make.
+        is_home: the schema is named after the prefix, and Sluice creates it.
     """
 
     schema: str
@@ -148,18 +148,18 @@ class Resources:
         return self.folded + resource
 
     def everywhere(self, resource: str) -> str:
-        """A name for what lives in no schema. No prefix has a dot, so schemas and prefixes are told apart."""
+        """The name of an object that is in no schema. No prefix has a dot, so the two parts are unambiguous."""
         name = f"{self.schema}.{self.name(resource)}"
         if len(name.encode()) <= _LONGEST:
             return name
         return f"{self.name(resource)}.{_digest(name)}"
 
     def has(self, name: TableName) -> bool:
-        """Whether this is the name of one of them."""
+        """Whether this is the name of one of these DbResources."""
         return name.schema == self.schema and name.table in map(self.name, RESOURCES)
 
     def shared(self, other: Resources) -> str | None:
-        """A name that both would give to something of theirs."""
+        """The first name that both prefixes would use in the same schema; None if there is none."""
         ours, theirs = ({(one.schema, one.name(name)) for name in RESOURCES} for one in (self, other))
         return min((name for _, name in ours & theirs), default=None)
 

@@ -1,4 +1,4 @@
-"""Places in a source's change log, and snapshots of a source: the two measures everything else is told in."""
+"""Positions in a source's change log, and snapshots of a source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """How far a slave has come: the segment and the ordinal of the last transaction it has (R3).
+    """A position of a slave: the segment and the ordinal of the last transaction that it has (R3).
 
     Ordinals count the transactions of one source's change log from 1, without a gap; 0 is before the first.
     """
@@ -24,7 +24,7 @@ START = Position(0, 0)
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A PostgreSQL snapshot as text, ``xmin:xmax:xip,xip``, and what is visible in it.
+    """A PostgreSQL snapshot as text, ``xmin:xmax:xip,xip``, with a test for visibility.
 
     Source: PostgreSQL manual, "Transaction ID and Snapshot Information Functions".
     """

@@ -1,4 +1,4 @@
-"""How far the load of an initial update is."""
+"""The progress of the load of an initial update."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from datetime import timedelta
 
 @dataclass(frozen=True)
 class LoadProgress:
-    """How far it is on the slave that is furthest behind.
+    """The progress on the slave that is furthest behind.
 
     Attributes:
-        chunks, chunks_done: how many there are, and are in; with blocks, ranges of keys; none if programs bring rows.
-        rows: how many are in; nobody counts those that programs bring.
-        bytes, bytes_planned: of the chunks that are in, and of all, about; of tables that programs fill, and of the
-            master's; None if nobody knows.
-        rows_per_s: since whoever loads now began.
-        seconds_left: as it went since then; None if nobody can tell.
-        waits: why nothing is loaded now; None if something is.
+        chunks, chunks_done: numbers of all chunks and of loaded ones; in blocks, of key ranges; 0 with programs.
+        rows: the number of loaded rows; 0 if programs load them.
+        bytes, bytes_planned: approximate sizes of the loaded chunks and of all; with programs, of the slave's tables
+            and of the master's; None if unknown.
+        rows_per_s: the rate since the current job began.
+        seconds_left: the estimate at that rate; None if unknown.
+        waits: the reason why nothing is loaded now; None if something is.
     """
 
     chunks: int
@@ -31,22 +31,22 @@ class LoadProgress:
 
     @property
     def facts(self) -> dict[str, object]:
-        """For a log: megabytes and the time that is left, as far as these are known."""
+        """Fields of a log line: megabytes done and planned, and seconds left; empty if the sizes are unknown."""
         if self.bytes is None or self.bytes_planned is None:
             return {}
         left = "?" if self.seconds_left is None else self.seconds_left
         return {"mb": f"{self.bytes / 1e6:.1f}/{self.bytes_planned / 1e6:.1f}", "seconds_left": left}
 
     @property
-    def said(self) -> str:
-        """For people: all of it but the chunks."""
-        told = [f"{self.rows:,} rows"] if self.chunks else []
+    def summary(self) -> str:
+        """A text for people: everything but the chunks."""
+        parts = [f"{self.rows:,} rows"] if self.chunks else []
         if self.bytes is not None and self.bytes_planned is not None:
-            told.append(f"{self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB")
+            parts.append(f"{self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB")
         if self.rows_per_s is not None:
-            told.append(f"{self.rows_per_s:,} rows/s")
+            parts.append(f"{self.rows_per_s:,} rows/s")
         if self.seconds_left:
-            told.append(f"{timedelta(seconds=self.seconds_left)} left")
+            parts.append(f"{timedelta(seconds=self.seconds_left)} left")
         if self.waits:
-            told.append(f"waits: {self.waits}")
-        return ", ".join(told)
+            parts.append(f"waits: {self.waits}")
+        return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""Replications by which what a database sends comes back to it."""
+"""Cycles of replications: changes that come back to the database that sent them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from sluice.model.watched import Pattern, chosen
 
 @dataclass(frozen=True)
 class Link:
-    """One replication, between two databases.
+    """One replication, as an edge between two databases.
 
     Attributes:
-        begins, ends: what tells the databases apart.
-        patterns: what is captured of the first.
-        schemas: which of them are called otherwise in the second.
-        moved: tables that are called otherwise there, by themselves.
+        begins, ends: ids of the master's and of the slave's database.
+        patterns: the tables that are captured on the master.
+        schemas: names of the slave for schemas that have another name there, by the master's.
+        moved: the same for single tables.
+        blocked: the loop filter is on (`block_loop`).
     """
 
     source: str
@@ -31,18 +32,18 @@ class Link:
 
     @property
     def fault(self) -> str:
-        """What is wrong with one whose changes come back."""
+        """The error message for a replication whose changes come back."""
         return (
             f"what {self.source} sends to {self.slave} would come back to it, again and again: set block_loop in every "
             "replication of that circle"
         )
 
     def brings(self, tables: Iterable[Pattern]) -> frozenset[Pattern]:
-        """As what these tables of the first database arrive in the second; none if they are not replicated."""
-        return frozenset(other for one in _both(tables, self.patterns) for other in self._there(one))
+        """The names under which these tables of the master arrive on the slave; empty if they are not replicated."""
+        return frozenset(other for one in _both(tables, self.patterns) for other in self._arriving(one))
 
-    def _there(self, one: Pattern) -> Iterator[Pattern]:
-        """As what one of them arrives; of a wildcard, each table that has a name of its own as well."""
+    def _arriving(self, one: Pattern) -> Iterator[Pattern]:
+        """The names under which one entry arrives; for a wildcard also those of tables with a mapping of their own."""
         named = TableName(one.schema, one.table)
         moved = filter(one.takes, self.moved) if one.wildcard else [named] if named in self.moved else []
         if one.wildcard or named not in self.moved:
@@ -52,8 +53,8 @@ class Link:
                 yield Pattern(self.moved[name].schema, self.moved[name].table)
 
 
-def echoing(arrows: Sequence[Link]) -> list[Link]:
-    """Those whose changes come back to tables that they were taken from, if nothing keeps them from it."""
+def unblocked_loops(arrows: Sequence[Link]) -> list[Link]:
+    """The replications without a loop filter whose changes come back to the tables that they came from."""
     return [
         arrow
         for arrow in arrows
@@ -62,21 +63,21 @@ def echoing(arrows: Sequence[Link]) -> list[Link]:
 
 
 def _returning(start: Link, arrows: Sequence[Link]) -> Iterable[frozenset[Pattern]]:
-    """What arrives where the arrow begins, of what it sends."""
+    """The tables that a replication sends and that arrive again in its master, one set for each cycle."""
     todo = [(start.ends, start.brings(one for one in start.patterns if not one.excluded))]
     seen = set()
     while todo:
-        place, tables = todo.pop()
-        if (place, tables) in seen or not tables:
+        database, tables = todo.pop()
+        if (database, tables) in seen or not tables:
             continue
-        seen.add((place, tables))
-        if place == start.begins:
+        seen.add((database, tables))
+        if database == start.begins:
             yield tables
-        todo += [(arrow.ends, arrow.brings(tables)) for arrow in arrows if arrow.begins == place]
+        todo += [(arrow.ends, arrow.brings(tables)) for arrow in arrows if arrow.begins == database]
 
 
 def _both(tables: Iterable[Pattern], patterns: Collection[Pattern]) -> list[Pattern]:
-    """What tables, or wildcards, and the entries of a source have in common."""
+    """The intersection of tables or wildcards with the entries of a source."""
     ours, theirs = set(tables), {entry for entry in patterns if not entry.excluded}
     found = ours & theirs
     # Thousands may be named, and few are wildcards.

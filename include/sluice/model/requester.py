@@ -1,4 +1,4 @@
-"""The people in Airflow whose roles a job depends on, as its task hands them to the job."""
+"""The people in Airflow whose roles a job checks; its task passes them in the environment."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Requester:
 
 
 def to_text(requesters: Sequence[Requester]) -> str:
-    """For the environment of a job."""
+    """The value of the environment variable of a job, as JSON."""
     return json.dumps([asdict(one) for one in requesters])
 
 
-def of_environment() -> list[Requester]:
-    """Nobody if the job is no command, or no person triggered it."""
+def from_environment() -> list[Requester]:
+    """The requesters that the task handed over; empty if the job is no command, or no person triggered it."""
     return [Requester(**one) for one in json.loads(os.environ.get(REQUESTERS_ENV) or "[]")]

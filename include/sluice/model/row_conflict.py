@@ -1,4 +1,4 @@
-"""Rows of a slave that are not as the master's changes expect them; what a slave does about them is its own affair."""
+"""Row conflicts: rows of a slave that differ from those that the master's changes expect, and their actions."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from sluice.model.names import TableName
 
 
 class RowConflict(StrEnum):
-    """How a row was found: not there, although it changes or goes; there, although it comes."""
+    """A kind of conflict: the row of an update or delete is missing, or the row of an insert exists already."""
 
     MISSING = "missing"
     DUPLICATE = "duplicate"
 
 
-# How many rows of each of the slave's tables.
+# Numbers of rows, by table of the slave and kind of conflict.
 Tolerated = Counter[tuple[TableName, RowConflict]]
 
 
-def oddities(table: TableName, missing: int = 0, duplicate: int = 0) -> Tolerated:
-    """The count of one table; fewer than none missing are so many too many."""
+def conflict_counts(table: TableName, missing: int = 0, duplicate: int = 0) -> Tolerated:
+    """The conflicts of one table as a counter; a negative number of missing rows counts as duplicates."""
     found = {RowConflict.MISSING: max(missing, 0), RowConflict.DUPLICATE: duplicate + max(-missing, 0)}
-    return Counter({(table, oddity): rows for oddity, rows in found.items() if rows})
+    return Counter({(table, conflict): rows for conflict, rows in found.items() if rows})
 
 
 class ConflictAction(StrEnum):
-    """What is done about such a row."""
+    """The action of a slave for a row conflict."""
 
     WARN = "warn"
-    """It becomes what it is on the master, and is counted."""
+    """The row becomes the master's row, and the conflict is counted."""
     UPSERT = "upsert"
-    """It becomes what it is on the master."""
+    """The row becomes the master's row."""
     STOP = "stop"
-    """The slave stops in front of the transaction."""
+    """The drain stops before the transaction."""
     RECORD = "record"
     """The row stays as it is, and the change is kept in the control store."""
 
 
 @dataclass(frozen=True)
 class RejectedChange:
-    """A change that was not carried out. Images as in a segment, under the slave's names.
+    """A change that was not applied. Images as in a segment, with the slave's names.
 
     Attributes:
         layout: None if it belongs to no table.
-        oddity: how its row was found; None if somebody had its transaction removed.
-        unseen: it is as the master wrote it, since what the slave would have seen of it could not be found out.
+        conflict: the conflict that caused the rejection; None if an administrator removed its transaction.
+        unseen: the images are the master's, because the slave's view of them could not be computed.
     """
 
     layout: Layout | None
-    oddity: RowConflict | None
+    conflict: RowConflict | None
     action: str
     ordinal: int
     repl_key: int

@@ -1,4 +1,4 @@
-"""How far a sequence has come, and how far another must go so as not to hand out what the first one did."""
+"""Values of sequences: the master's, and the value to which a slave's sequence has to advance."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sluice.model.names import TableName
 
 @dataclass(frozen=True)
 class SequenceValue:
-    """A sequence of the source, as a column of a watched table uses it.
+    """The state of a sequence of the source that a column of a watched table uses.
 
     Attributes:
-        table: whose column takes its values from it.
-        last: the newest value that it gave out, or set aside for a session.
-        cycle: it begins again at its end, so that no value is "further" than another.
+        table, column: the column whose values come from the sequence.
+        last: the last value that it gave out, or cached for a session.
+        cycle: it is declared CYCLE, so that values have no order.
     """
 
     table: TableName
@@ -27,23 +27,23 @@ class SequenceValue:
 
     @property
     def use(self) -> tuple[TableName, str, TableName]:
-        """Which column takes its values from which sequence."""
+        """The table, its column, and the sequence that the column uses."""
         return self.table, self.column, self.sequence
 
     def to_json(self) -> dict[str, Any]:
-        """As the manifest keeps it."""
+        """A plain form for the manifest; `from_json` reads it."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> SequenceValue:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         names = {name: TableName(**body[name]) for name in ("table", "sequence")}
         return cls(**{**body, **names})
 
 
 @dataclass(frozen=True)
 class SequenceState:
-    """Where a sequence of a slave stands, and by which steps it goes on."""
+    """The state of a slave's sequence: last value, whether it was handed out (`is_called`), increment and bounds."""
 
     last: int
     called: bool
@@ -53,14 +53,14 @@ class SequenceState:
 
 
 def moved(own: SequenceState, master: SequenceValue) -> int | None:
-    """The value that a slave's sequence is to have given out last; None if it is far enough.
+    """The last value that a slave's sequence has to have; None if it is far enough already.
 
-    Never back, whichever way it counts, and in steps of its own: a slave that counts the even numbers goes on with an
-    even one. Only a sequence that begins again at its end is put where the master's is.
+    A sequence never goes back, in either direction, and keeps its own steps: one that counts even numbers gets an even
+    value. Only a sequence with CYCLE is set to the master's value.
     """
-    here = own.last if own.called else own.last - own.increment
+    current = own.last if own.called else own.last - own.increment
     if master.cycle:
-        there = min(max(master.last, own.low), own.high)
-        return None if own.called and there == here else there
-    steps = -((here - master.last) // own.increment)
-    return min(max(here + steps * own.increment, own.low), own.high) if steps > 0 else None
+        target = min(max(master.last, own.low), own.high)
+        return None if own.called and target == current else target
+    steps = -((current - master.last) // own.increment)
+    return min(max(current + steps * own.increment, own.low), own.high) if steps > 0 else None

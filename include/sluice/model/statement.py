@@ -1,4 +1,4 @@
-"""An SQL statement that is executed on every node, and what each of them answered."""
+"""A broadcast SQL statement, which every node executes, and the answers of the nodes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Row = tuple[str | None, ...]
 
 @dataclass(frozen=True)
 class Answer:
-    """What one node said.
+    """The answer of one node.
 
     Attributes:
-        rows: the first of them, as texts; none if the statement gives none.
-        more: there were more rows than these.
-        count: how many rows the statement changed; 0 if it only reads.
+        rows: the first rows of the result, as texts; empty if the statement returns none.
+        more: the result had more rows than these.
+        count: the number of rows that the statement changed; 0 if it only reads.
     """
 
     columns: tuple[str, ...] = ()
@@ -28,20 +28,20 @@ class Answer:
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Answer:
-        """What `asdict` gave, by way of JSON."""
+        """The answer that `asdict` gave, after a round trip through JSON."""
         rows = tuple(tuple(row) for row in body["rows"])
         return cls(**{**body, "columns": tuple(body["columns"]), "rows": rows})
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement as it travels in the stream, with the master's answer.
+    """A statement in the stream, with the master's answer.
 
     Attributes:
         id: its number in the control store.
         schema: where names without a schema are looked up.
-        reads: it changes nothing, anywhere.
-        max_rows: so many rows of an answer are kept.
+        reads: it only reads.
+        max_rows: the number of rows of an answer that are kept.
     """
 
     id: int
@@ -52,12 +52,12 @@ class Statement:
     answer: Answer = Answer()
 
     def to_json(self) -> str:
-        """As ITEMS carries it."""
+        """The text that ITEMS keeps; `from_json` reads it."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Statement:
-        """What `to_json` gave. Raises ValueError if it is none."""
+        """The statement that `to_json` wrote. Raises ValueError for any other text."""
         try:
             body = json.loads(text)
             made = cls(**{**body, "answer": Answer.from_body(body["answer"])})
@@ -70,7 +70,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class NodeOutcome:
-    """What became of a statement on a slave: whether it did what it did on the master, and if not, why."""
+    """The outcome of a statement on a slave: whether its answer equals the master's, and if not, why."""
 
     good: bool
     detail: str = ""
@@ -82,7 +82,7 @@ _KINDS = {"id": int, "sql": str, "schema": str, "reads": bool, "max_rows": int}
 
 @dataclass(frozen=True)
 class IssuedStatement:
-    """What is kept of a statement apart from the stream, to know it again there."""
+    """The record of an issued statement in the control store, by which it is recognised in the stream."""
 
     trans_key: str | None
     sql: str
@@ -90,23 +90,23 @@ class IssuedStatement:
 
 
 class TransactionOutcome(StrEnum):
-    """What became of the transaction of a statement on the master."""
+    """The outcome of the transaction of a statement on the master."""
 
     COMMITTED = "COMMITTED"
     ROLLED_BACK = "ROLLED BACK"
     RUNNING = "RUNNING"
     UNKNOWN = "UNKNOWN"
-    """The master is another than it was: it was restored, or a standby took its place."""
+    """The master is another server now: it was restored, or a standby was promoted."""
 
 
 @dataclass(frozen=True)
 class TransactionRef:
-    """By what the transaction of a statement is found again.
+    """The identification of the transaction of a statement.
 
     Attributes:
-        id: the statement's number; its session on the master bears it.
-        trans_key: none as long as nobody has asked for its commit.
-        incarnation: the source that executed it.
+        id: the statement's number, which is in the name of its session on the master.
+        trans_key: its xid; None until its commit was sent.
+        incarnation: the incarnation of the source that executed it.
     """
 
     id: int
@@ -115,7 +115,8 @@ class TransactionRef:
 
 
 def compared(master: Answer, slave: Answer) -> NodeOutcome:
-    """A slave's answer beside the master's. The order of rows is nobody's promise, unless both were cut short."""
+    """Compare a slave's answer with the master's. The order of rows does not count, except that it decides
+    which rows of a long answer were kept."""
     if slave.count != master.count:
         return NodeOutcome(False, f"{slave.count} rows changed, {master.count} on the master", slave)
     if slave.columns != master.columns:
@@ -129,5 +130,5 @@ def _sorted(rows: tuple[Row, ...]) -> list[Row]:
     return sorted(rows, key=lambda row: [(value is not None, value or "") for value in row])
 
 
-# Told what became of a statement.
+# Called with the outcome of a statement on a slave.
 Answered = Callable[[Statement, NodeOutcome], None]

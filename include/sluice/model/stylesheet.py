@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Stylesheet:
-    """A stylesheet as it travels to where rows are; nothing else of its directory does."""
+    """The name and the content of a stylesheet, as tasks get them; other files of its directory are not available."""
 
     name: str
     text: bytes = field(repr=False)

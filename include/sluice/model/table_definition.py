@@ -1,4 +1,4 @@
-"""What a command says of its table: before, after, and the statement that did it. See "Commands" in ddl.md."""
+"""Definitions of a table before and after a command, and the command's statement. See "Commands" in ddl.md."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class DefinedColumn:
     """One column of a table, as its master writes it.
 
     Attributes:
-        number: never changes and is never used again, so it tells a rename from a drop and an add.
+        number: never changes and is never reused, so it distinguishes a rename from a drop and an add.
         type: with its schema if it is not built in.
-        virtual: what is generated is not stored.
+        virtual: the column is generated and not stored.
         identity: ALWAYS or BY DEFAULT.
-        counter: how the sequence counts that it draws from, if it does.
-        filled: what the rows that were there have in it, if it is new and they have a value.
+        counter: the options of the sequence of an identity.
+        filled: the value of a new column in rows that existed before, if they have one.
     """
 
     number: int
@@ -68,15 +68,15 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class UserType:
-    """A type that somebody made.
+    """A type that is not built in.
 
     Attributes:
         oid: its number on the source.
         kind: TYPE or DOMAIN.
-        extension: what brought it along, if something did.
-        parts: the types that it is made of.
-        labels: those of an enum.
-        definition: what follows its name when it is made; None if that cannot be told.
+        extension: the extension that it belongs to, if any.
+        parts: OIDs of the types that it consists of.
+        labels: the labels of an enum.
+        definition: the text behind its name in CREATE; None if unknown.
     """
 
     oid: int
@@ -100,11 +100,11 @@ class DefinedTable:
     """A table with its columns, in the order of row images, and the names of its primary key's columns.
 
     Attributes:
-        constraints: keys and checks, the primary key first: names and what they are.
-        rewritten: every row follows the command that changed it.
-        unfilled: rows that it has do not follow its CREATE; an initial update brings them.
-        types: those that columns need which are new or of another type.
-        indexes: those that a new table has already: names, whether unique, and what they are.
+        constraints: names and definitions of keys and checks, the primary key first.
+        rewritten: the command rewrote the rows, and all of them follow it in the stream.
+        unfilled: the rows of the table do not follow its CREATE; an initial update brings them.
+        types: the user-defined types of columns that are new or have another type.
+        indexes: names, uniqueness and definitions of the indexes of a new table.
     """
 
     name: TableName
@@ -147,7 +147,7 @@ class TableChange:
 
     @classmethod
     def from_json(cls, text: str) -> TableChange:
-        """The text that a command carries. Raises ValueError if it is none."""
+        """Parse the body of a command. Raises ValueError if it describes no table."""
         try:
             plain = json.loads(text)
             before, after = (DefinedTable.from_json(plain[side]) if side in plain else None for side in _SIDES)

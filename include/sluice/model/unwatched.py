@@ -1,4 +1,4 @@
-"""Tables that are to be watched and are not, and why: most of them because they are still to be made."""
+"""Tables that are wanted by the configuration but not watched, with the reason; most of them do not exist yet."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Reason(Enum):
 
     @property
     def loses(self) -> bool:
-        """Whether there are rows that no slave gets."""
+        """Whether changes of rows are lost to the slaves."""
         return self in (Reason.COLUMNLESS, Reason.CONFIGURED_SINCE, Reason.OWNER, Reason.PENDING)
 
 
 @dataclass(frozen=True)
 class Unwatched:
-    """One such table.
+    """One table that is not watched.
 
     Attributes:
-        related: RENAMED: its new name. PARTITION: the watched table. MISSING: tables that are spelled almost like it.
+        related: RENAMED: its new name. PARTITION: the watched table. MISSING: tables with almost the same name.
     """
 
     name: TableName

@@ -1,4 +1,4 @@
-"""Which tables a source watches: names, and beginnings of names, of which the closest one decides."""
+"""The entries that select the watched tables of a source: names and prefixes; the closest match decides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pattern:
         return f"{self.schema}.{self.table}{'*' if self.wildcard else ''}"
 
     def takes(self, name: TableName) -> bool:
-        """Whether the entry says something about this table."""
+        """Whether the entry matches this table."""
         if self.schema != name.schema:
             return False
         return name.table.startswith(self.table) if self.wildcard else name.table == self.table
@@ -33,7 +33,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Watch:
-    """How one table is to be captured; `old_images`: `key` leaves out those of updates that did not change the key."""
+    """How a table is captured. `old_images` `key` omits the old images of updates that did not change the key."""
 
     actions: str
     trigger: str | None = None
@@ -44,11 +44,11 @@ class Watch:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the source itself must know of the configuration: to watch tables made later, and to show itself.
+    """The part of the configuration that is stored in the source: to watch tables that are created later.
 
     Attributes:
         trusted_code: roles whose functions may run with our rights when tables are read.
-        drained_into: it is a slave too, and a drain with `block_loop` takes what it writes out of the queue again.
+        drained_into: the source is a slave too, and a drain with `block_loop` deletes its own changes from the queue.
     """
 
     entries: Mapping[Pattern, Watch] = field(default_factory=dict)
@@ -60,12 +60,12 @@ class Wanted:
 
     @property
     def named(self) -> list[TableName]:
-        """The tables that entries name."""
+        """The tables that entries name without a wildcard."""
         return [TableName(one.schema, one.table) for one in self.entries if not (one.wildcard or one.excluded)]
 
 
 def chosen(patterns: Collection[Pattern], name: TableName) -> Pattern | None:
-    """The entry that a table is watched by: one that names it, else an exclusion, else the longest wildcard."""
+    """The entry that selects a table: one with its name, else an exclusion, else the longest wildcard; or None."""
     # Where thousands are named, each is looked up for each.
     named = Pattern(name.schema, name.table)
     if named in patterns:
@@ -79,7 +79,7 @@ def chosen(patterns: Collection[Pattern], name: TableName) -> Pattern | None:
 
 
 def spelled_alike(name: TableName, names: Iterable[TableName]) -> list[TableName]:
-    """Those of these names that differ from one in case or blanks alone."""
+    """The names that differ from `name` in case or blanks alone."""
     return sorted(one for one in names if one != name and _folded(one) == _folded(name))
 
 

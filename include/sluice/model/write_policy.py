@@ -1,4 +1,4 @@
-"""How a slave carries out changes of its tables, where that is not as everywhere."""
+"""Write policies: how a slave applies changes of a table, where that differs from the default."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sluice.model.row_conflict import ConflictAction, RejectedChange, RowConflic
 
 @dataclass(frozen=True)
 class WritePolicy:
-    """How changes of one table are carried out.
+    """How changes of one table are applied.
 
     Attributes:
-        missing: what is done about a row that is to change or to go, and is not there.
-        duplicate: what is done about a row that is there already.
-        before: the statement that is executed before each change of an action.
-        after: the same, after it.
+        missing: the action if the row of an update or delete does not exist.
+        duplicate: the action if the row of an insert exists already.
+        before: SQL to execute before each change, by action (I, U, D).
+        after: SQL to execute after each change, by action.
     """
 
     missing: ConflictAction = ConflictAction.WARN
@@ -26,41 +26,46 @@ class WritePolicy:
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
-    def way(self, oddity: RowConflict) -> ConflictAction:
-        """What is done about one of them."""
-        return self.missing if oddity is RowConflict.MISSING else self.duplicate
+    def action_for(self, conflict: RowConflict) -> ConflictAction:
+        """The action for a conflict."""
+        return self.missing if conflict is RowConflict.MISSING else self.duplicate
 
     @property
     def strict(self) -> bool:
-        """Whether each change has to be looked at by itself."""
+        """Whether conflicts have to be found for each single change."""
         return not {self.missing, self.duplicate} <= {ConflictAction.WARN, ConflictAction.UPSERT}
 
     @property
     def by_row(self) -> bool:
-        """Whether changes have to be carried out one by one."""
+        """Whether changes have to be applied row by row."""
         return self.strict or bool(self.before or self.after)
 
 
 @dataclass(frozen=True)
 class WritePolicies:
-    """How a slave carries out changes.
+    """The write policies of a slave.
 
     Attributes:
-        tables: of its tables, by its own names, those that are not written as by default.
-        rejected: told what was not carried out, before the transaction ends; again if it is rolled back and repeated.
+        tables: policies that are not the default, by the slave's names.
+        rejected: called with the changes that were not applied, before the transaction ends; called again if that is
+            rolled back and repeated.
     """
 
     tables: Mapping[TableName, WritePolicy] = field(default_factory=dict)
     rejected: Callable[[Sequence[RejectedChange]], None] = lambda _: None
 
-    def of(self, table: TableName) -> WritePolicy:
-        """How changes of a table are carried out."""
+    def for_table(self, table: TableName) -> WritePolicy:
+        """The policy of a table; the default if it has none."""
         return self.tables.get(table, WritePolicy())
 
     def counted(self, found: Tolerated) -> Tolerated:
-        """Those of them that are worth a warning."""
+        """The conflicts whose action is not UPSERT: those are counted and reported."""
         return Counter(
-            {key: rows for key, rows in found.items() if self.of(key[0]).way(key[1]) is not ConflictAction.UPSERT}
+            {
+                key: rows
+                for key, rows in found.items()
+                if self.for_table(key[0]).action_for(key[1]) is not ConflictAction.UPSERT
+            }
         )
 
 

@@ -1,4 +1,4 @@
-"""What `./sluice status` says beneath its table, to somebody at night: what happened, what is safe, what to type."""
+"""Notes below the table of `./sluice status`: the fact, the state of the data, and the commands to type."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from sluice.store.tables import audit, initial_update, lease
 from sluice.store.transfers import Transfer
 
 _BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
-_ODD = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
+_CONFLICTS = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
-# So long after a run should have begun nobody needs to know that none did.
+# A run may be this late before the delay is shown.
 _SILENCE = timedelta(minutes=2)
 
 
-def of_transfer(awaited: Transfer, location: str) -> str:
-    """Where initial data is that is carried to a slave by hand (guide: "Quick checklist for manual transfer")."""
+def for_transfer(awaited: Transfer, location: str) -> str:
+    """A note: where the initial data is that is carried to a slave (guide: "Quick checklist for manual transfer")."""
     return (
         f"Manual Data transfer: WAITING (stored on '{awaited.url}'). {_KEPT}.\n"
         f"HINT: copy that directory to {location}, which the slave's side sees. "
@@ -41,8 +41,8 @@ def of_transfer(awaited: Transfer, location: str) -> str:
     )
 
 
-def of_loaded(loaded: Transfer) -> str:
-    """That all of it is in, and the gate shut still."""
+def for_loaded_files(loaded: Transfer) -> str:
+    """A note: everything is loaded, and the gate is still shut."""
     return (
         f"Manual Data transfer: LOADED ({loaded.rows:,} rows, stored on '{loaded.url}'), and not released. {_KEPT}.\n"
         f"HINT: answer what receive_initial_files asks in Airflow (Required actions). To be asked again, type: "
@@ -54,32 +54,32 @@ def _receive(pair: Pair) -> str:
     return shell.trigger(RECEIVE_INITIAL_FILES, source=pair.source, slave=pair.slave)
 
 
-def of_log(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
-    """That a slave is filled when it can be reached.
+def for_kept(pair: Pair, awaited: Transfer | None, choices: Mapping[str, object]) -> str:
+    """A note: the slave is filled once it can be reached.
 
     Args:
         awaited: what is stored for it in the change log; None if its update is still to begin.
         choices: of the form of that.
     """
-    said, by = "it could not be reached when it was to be filled; nothing was read for it yet", INITIAL_UPDATE
+    reason, by = "it could not be reached when it was to be filled; nothing was read for it yet", INITIAL_UPDATE
     anew = shell.update(pair.source, [pair.slave], **choices)
     if awaited:
-        said, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVE_INITIAL_FILES
+        reason, by = f"its initial data waits in the change log, on '{awaited.url}'. {_KEPT}", RECEIVE_INITIAL_FILES
         anew = _receive(pair)
     return (
-        f"{said}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
+        f"{reason}.\nHINT: its drain triggers {by}, once, when it can be reached: is it started, and its connection "
         f"right? If that run failed, type: {anew}"
     )
 
 
-def of_absence(error: TransientError | None, status: Status) -> Iterator[str]:
-    """That the server of a slave does not answer, and which it is."""
+def for_absence(error: TransientError | None, status: Status) -> Iterator[str]:
+    """A note: the server of the slave does not answer."""
     if error:
         kept = f" {_KEPT}." if status in (Status.NORMAL, Status.TRANSITION) else ""
         yield f"it does not answer: {error.fact}.{kept}\nHINT: {error.hint}"
 
 
-def of_gate(
+def for_gate(
     pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None, awaited: str | None = None
 ) -> Iterator[str]:
     """Why a gate is shut, and what opens it.
@@ -105,7 +105,7 @@ def of_gate(
         yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {shell.unpause(pair)}"
 
 
-def of_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
+def for_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
     """Why a slave gets no changes, or may not equal its master.
 
     Args:
@@ -141,18 +141,18 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     # Who gets the same files goes on together.
     slaves = updates.given_up(store, number) if stored else [pair.slave]
     resumed = shell.update(pair.source, slaves, **choices, resume=True)
-    said = f"\nHINT: or go on where the initial update broke off: {resumed}"
+    hint = f"\nHINT: or go on where the initial update broke off: {resumed}"
     if not stored:
-        return said
+        return hint
     anew = shell.update(pair.source, slaves, **choices)
-    return f"{said}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
+    return f"{hint}\nWhat it stored stays in {location} until then. To have it removed, and stored anew: {anew}"
 
 
-def of_rest(context: Context, pair: Pair, holdback: int) -> str:
-    """That what a slave lacks waits for the next run of its drain, if none is at work. Its gate is open."""
+def for_pause(context: Context, pair: Pair, holdback: int) -> str:
+    """A note: the holdback waits for the next run of the drain. Empty while one is running. The gate is open."""
     if not holdback or leases.is_held(context.store, f"drain {pair}"):
         return ""
-    starts = context.runs().next_of("drain", pair.source, pair.slave)
+    starts = context.runs().next_run("drain", pair.source, pair.slave)
     at = f"at {_at(starts.astimezone())}" if starts else ""
     asked_for = context.config.replication(pair.source, pair.slave).schedule.run_for_s > 0
     if asked_for and not context.publish_switch(pair.source).paused():
@@ -163,18 +163,20 @@ def of_rest(context: Context, pair: Pair, holdback: int) -> str:
     return f"{waiting} for the next run of its drain: {when}"
 
 
-def of_rows(pair: Pair, odd: Tolerated) -> Iterator[str]:
-    """Which tables had rows that were not as expected, and were put right."""
-    if odd:
-        told = ", ".join(f"{table} {rows:,} {_ODD[oddity]}" for (table, oddity), rows in sorted(odd.items()))
+def for_conflicts(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
+    """A note: tables with row conflicts that were resolved."""
+    if conflicts:
+        text = ", ".join(
+            f"{table} {rows:,} {_CONFLICTS[conflict]}" for (table, conflict), rows in sorted(conflicts.items())
+        )
         yield (
-            f"rows were not as expected, and were put right: {told}.\n"
+            f"rows were not as expected, and were put right: {text}.\n"
             f"HINT: find out who else writes to {pair.slave}; run verify to see whether anything else differs"
         )
 
 
-def of_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) -> Iterator[str]:
-    """Which tables of the master a slave is not given."""
+def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) -> Iterator[str]:
+    """Notes: the tables that a slave skips."""
     for table, one in skipped.items():
         yield (
             f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
@@ -199,8 +201,8 @@ class SourceNotes:
     outdated: str = ""
 
 
-def of_source(context: Context, source: str) -> SourceNotes:
-    """What is said of a source."""
+def for_source(context: Context, source: str) -> SourceNotes:
+    """The notes of a source."""
     paused = context.publish_switch(source).paused()
     try:
         database = context.source(source)
@@ -224,16 +226,16 @@ def of_source(context: Context, source: str) -> SourceNotes:
             f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
     loses = any(one.reason.loses for one in found)
-    told = [unwatched.note(context, source, one) for one in found]
-    told += [
+    notes = [unwatched.note(context, source, one) for one in found]
+    notes += [
         f"{one}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for one in locked
     ]
-    told += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
-    return SourceNotes(publishing, tuple(told), loses or bool(code), outdated)
+    notes += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
+    return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated)
 
 
 def outdated_events(source: str) -> str:
-    """That a superuser has to make event triggers again, which he made for the role of a source."""
+    """A note: a superuser has to recreate the event triggers for the role of a source."""
     return (
         "its event triggers are those of another version of Sluice, so DDL is found by polling.\n"
         f"HINT: nothing is lost. Let a superuser run the script of `{shell.sluice('grants', source)}` again in its "
@@ -250,7 +252,7 @@ def _paused(context: Context, source: str, by: Paused) -> str:
 
 
 def _silent(context: Context, source: str) -> datetime | None:
-    """Since when nobody publishes, if that is long."""
+    """The time of the last publisher run, if it is long ago."""
     patience = timedelta(seconds=context.config.source(source).schedule.every_s) + _SILENCE
     wanted = select(lease.c.expires_at).where(
         lease.c.name == f"publish {source}", lease.c.expires_at < func.clock_timestamp() - patience

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
 from sluice.capture import unwatched
-from sluice.changelog.segment_files import directories, expect_place
+from sluice.changelog.segment_files import directories, expect_directory
 from sluice.config.models import OutgoingFiles
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -23,7 +23,7 @@ from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
 from sluice.model.names import Pair
-from sluice.model.replication_cycles import echoing
+from sluice.model.replication_cycles import unblocked_loops
 from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.publish.transformer import load
@@ -147,7 +147,7 @@ def _spark(info: ConnectionInfo) -> str:
 
 
 def _peer(host: str, port: int) -> str:
-    """The IP address that listens there. Raises OSError if nobody does."""
+    """The IP address that listens there. Raises OSError if none does."""
     with socket.create_connection((host, port), TIMEOUT_S) as opened:
         return str(opened.getpeername()[0])
 
@@ -155,11 +155,11 @@ def _peer(host: str, port: int) -> str:
 def _change_log(url: str) -> str:
     if "://" in url:
         return f"{url}, looked at by the first job"
-    directory, there = Path(url), expect_place(url)
-    free = shutil.disk_usage(there).free / 1e9
-    said = f"{directory} {'is there' if there == directory else 'will be made'}, {free:.1f} GB free"
+    directory, existing = Path(url), expect_directory(url)
+    free = shutil.disk_usage(existing).free / 1e9
+    text = f"{directory} {'is there' if existing == directory else 'will be made'}, {free:.1f} GB free"
     left = directories(directory)
-    return f"{said}; left alone, since these are directories: {', '.join(left)}" if left else said
+    return f"{text}; left alone, since these are directories: {', '.join(left)}" if left else text
 
 
 def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:
@@ -170,7 +170,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         left = [unwatched.fact(one) for one in source.unwatched(context.wanted(name).named)]
     finally:
         source.close()
-    master = masters[name] = MasterTables.of_source(context, name)
+    master = masters[name] = MasterTables.for_source(context, name)
     if can.event_triggers:
         ddl = "DDL is seen as it happens"
     elif outdated:
@@ -200,13 +200,13 @@ def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> 
 
 
 def _place(settings: OutgoingFiles) -> str:
-    place = at_home(settings.location)
-    Directory(place).expect_writable(settings.max_bytes)
-    return f"can be written to {place} on this machine"
+    location = at_home(settings.location)
+    Directory(location).expect_writable(settings.max_bytes)
+    return f"can be written to {location} on this machine"
 
 
 def _circles(context: Context) -> str:
-    if back := echoing(context.config.arrows(context.place)):
+    if back := unblocked_loops(context.config.arrows(context.database_id)):
         raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "mend it, see include/docs/both_directions.md")
     return "none brings a change back to where it was taken from"
 
@@ -226,7 +226,7 @@ def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) ->
             else "its tables may have no triggers and cascades of their own, which the role cannot silence"
         )
         try:
-            master = masters.get(pair.source) or MasterTables.of_source(context, pair.source)
+            master = masters.get(pair.source) or MasterTables.for_source(context, pair.source)
         except SluiceError:
             # What is wrong there is told beside the source, and is not this slave's fault.
             return f"answers; its tables were not looked at, since the source {pair.source} cannot be read"

@@ -1,4 +1,4 @@
-"""Where every replication stands: the table that `./sluice status` prints with its notes, and its JSON."""
+"""The status of all replications: the table of `./sluice status` with its notes, and its JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ReplicationStatus:
         unwatched: tables that its source is to watch and does not, each with its reason and what to type.
         outdated: that event triggers of another version are there, and what to type.
         complete: none of these has rows that no slave gets.
-        odd: rows that were not as expected since it was filled, by table of the slave and by kind; `tolerated` is their
+        odd: numbers of row conflicts since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
         loading: how far it is in being filled, if it is.
         stuck: the transaction that it stands in front of: ordinal, trans_key, first_key, last_key, touched tables.
@@ -85,7 +85,7 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     for pair in pairs:
         context.config.replication(pair.source, pair.slave)
     pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
-    sources = {name: advice.of_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
+    sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = offline_slaves.unanswered(context, pairs)
     return [_standing(context, pair, sources[pair.source], absent.get(pair)) for pair in pairs]
 
@@ -119,27 +119,27 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
         )
         for row in rows
     ]
-    widths = [max(len(line[place]) for line in (head, *body)) for place in range(len(head))]
+    widths = [max(len(line[index]) for line in (head, *body)) for index in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
-    said = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
-    said |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
-    said |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
-    said |= {f"slave {row.slave} of {row.source}: {row.loading.said}": None for row in rows if row.loading}
-    said |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
-    said |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
-    return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in said)])
+    notes = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
+    notes |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
+    notes |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
+    notes |= {f"slave {row.slave} of {row.source}: {row.loading.summary}": None for row in rows if row.loading}
+    notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
+    notes |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
+    return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
 
 
 def _standing(
     context: Context, pair: Pair, source: advice.SourceNotes, absent: TransientError | None
 ) -> ReplicationStatus:
     known = replications.get(context.store, pair)
-    held = replications.holds(context.store, pair)
-    odd = replications.odd(context.store, pair)
+    holds = replications.holds(context.store, pair)
+    odd = replications.conflicts(context.store, pair)
     carried = transfers.pending(context.store, pair)
     awaited = carried if carried and not carried.is_in else None
     skipped = blocked.left_out(context.store, pair)
-    kinds = frozenset(held)
+    kinds = frozenset(holds)
     if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
     holdback, lag_s = behind(context.store, pair)
@@ -155,11 +155,11 @@ def _standing(
         dispatcher=shown(kinds),
         why="\n".join(
             [
-                *advice.of_absence(absent, known.status),
-                *advice.of_status(context.store, pair, known.status, different, stored),
-                *advice.of_gate(pair, held, paused, _awaited(context, known, carried)),
-                *advice.of_rows(pair, odd),
-                *advice.of_tables(pair, skipped),
+                *advice.for_absence(absent, known.status),
+                *advice.for_status(context.store, pair, known.status, different, stored),
+                *advice.for_gate(pair, holds, paused, _awaited(context, known, carried)),
+                *advice.for_conflicts(pair, odd),
+                *advice.for_skipped_tables(pair, skipped),
             ]
         ),
         position=str(known.position),
@@ -179,24 +179,26 @@ def _standing(
         outdated=source.outdated,
         complete=not source.loses,
         answers=absent is None,
-        resting=advice.of_rest(context, pair, holdback) if known.status in DELIVERING and not (kinds or absent) else "",
+        resting=advice.for_pause(context, pair, holdback)
+        if known.status in DELIVERING and not (kinds or absent)
+        else "",
     )
 
 
 def _awaited(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:
-    """What is waited for before the gate of a slave opens, if nobody is at work on that."""
+    """A note about the transfer that has to end before the gate of a slave opens; None if there is none."""
     if carried and carried.is_in:
-        return advice.of_loaded(carried)
+        return advice.for_loaded_files(carried)
     if updates.is_put_off(context.store, known) or (carried and initial_data.holds(context.config, carried)):
-        return advice.of_log(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
+        return advice.for_kept(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
-    return advice.of_transfer(carried, location) if carried else None
+    return advice.for_transfer(carried, location) if carried else None
 
 
 def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
-    for (table, oddity), rows in sorted(odd.items()):
-        found.setdefault(str(table), {})[oddity] = rows
+    for (table, conflict), rows in sorted(odd.items()):
+        found.setdefault(str(table), {})[conflict] = rows
     return found
 
 
@@ -213,7 +215,7 @@ def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | Non
 def _loaded(
     connection: Connection, known: ReplicationState, awaited: Transfer | None
 ) -> tuple[str, LoadProgress | None]:
-    """How far the load of a slave is, if it has begun: of blocks; of chunks, or of files that had been carried; or by
+    """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
     programs."""
     row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
     if row is None or not (row.chunks or row.bytes_planned):

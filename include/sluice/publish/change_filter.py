@@ -1,4 +1,4 @@
-"""What of a sweep goes into the log: all of it, without updates that change nothing, or as a transformer says.
+"""Selects the changes of a sweep for the log: all, without updates that change nothing, or by a transformer.
 
 A change that is withheld is published as a mark: its key, and nothing else. So transactions keep their order and their
 ordinals (R1), a healing purge names every key that was swept (R2), and no slave sees anything of it.
@@ -26,7 +26,7 @@ SENT = pa.schema([*SWEPT, *(LOGGED.field(name) for name in ("attributes", "descr
 
 @dataclass(frozen=True)
 class PublishFilter:
-    """What a source's configuration lets through.
+    """The publish filter of a source's configuration.
 
     Attributes:
         unchanged_updates: whether an update is sent that left its row as it was.
@@ -35,37 +35,39 @@ class PublishFilter:
     unchanged_updates: bool = True
     transformer: Transformer | None = None
 
-    def of(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
+    def filtered(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
         """A swept batch as it is published: as many changes, columns as in `SENT`.
 
         Raises:
             SluiceError: SLC-054, the transformer failed; nothing of what it was asked about is published.
         """
         keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_unchanged(batch)
-        said = [pa.nulls(len(batch), ATTRIBUTES)] * 2
+        given_columns = [pa.nulls(len(batch), ATTRIBUTES)] * 2
         if self.transformer is not None:
             verdict = _asked(self.transformer, batch, layouts)
             if verdict.keep is not None:
                 keep &= verdict.keep.to_numpy(zero_copy_only=False)
-            said = [given if given is not None else said[0] for given in (verdict.attributes, verdict.description)]
-        return pa.RecordBatch.from_arrays([*_marked(batch, keep), *said], schema=SENT)
+            given_columns = [
+                given if given is not None else given_columns[0] for given in (verdict.attributes, verdict.description)
+            ]
+        return pa.RecordBatch.from_arrays([*_marked(batch, keep), *given_columns], schema=SENT)
 
 
 EVERYTHING = PublishFilter()
 
 
 def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which changes are updates whose two images are equal, NULL equal to NULL."""
+    """A mask of the updates whose two images are equal, with NULL equal to NULL."""
     old, new = batch.column("old"), batch.column("new")
     widths = pc.equal(pc.list_value_length(old), pc.list_value_length(new))
     same = pc.fill_null(pc.and_(pc.equal(batch.column("action"), Action.UPDATE), widths), False)
-    places = np.flatnonzero(same.to_numpy(zero_copy_only=False))
-    before, after = old.take(pa.array(places)), new.take(pa.array(places))
+    indices = np.flatnonzero(same.to_numpy(zero_copy_only=False))
+    before, after = old.take(pa.array(indices)), new.take(pa.array(indices))
     cells, others = before.flatten(), after.flatten()
     equal = pc.fill_null(pc.equal(cells, others), pc.and_(cells.is_null(), others.is_null()))
-    rows = np.repeat(np.arange(len(places)), pc.list_value_length(before).to_numpy())
+    rows = np.repeat(np.arange(len(indices)), pc.list_value_length(before).to_numpy())
     found = np.zeros(len(batch), dtype=bool)
-    found[places] = np.bincount(rows, ~equal.to_numpy(zero_copy_only=False), len(places)) == 0
+    found[indices] = np.bincount(rows, ~equal.to_numpy(zero_copy_only=False), len(indices)) == 0
     return found
 
 

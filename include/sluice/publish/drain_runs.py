@@ -29,7 +29,7 @@ _PAUSED_S = 5.0
 # For how long an Airflow that does not answer is left alone: waiting for it takes time that publishing needs.
 _SILENT_S = 60.0
 _OPEN = (Status.NORMAL, Status.TRANSITION)
-# The DAG is paused for these. If somebody unpaused it, a run is wanted, which opens the gate.
+# The DAG is paused for these. If it was unpaused, a run is wanted, which opens the gate.
 _BY_PAUSE = (Hold.ADMIN, Hold.EXCEPTION)
 
 
@@ -41,7 +41,7 @@ class DrainRuns:
         self._source = source
         self._runs = context.runs()
         ours = (one for one in context.config.replications if one.source == source)
-        # Runs of others come by schedule, as somebody wants it.
+        # Runs of others come by their configured schedule.
         self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.run_for_s > 0}
         self._look_at = float("-inf")
         self._asked: dict[Pair, _Asked] = {}
@@ -81,7 +81,7 @@ class DrainRuns:
 
 @dataclass(frozen=True)
 class _Asked:
-    """How many times a run was asked for while a slave stood at this position, and when to ask again."""
+    """The number of requests for a run while the slave was at this position, and the time of the next one."""
 
     position: int
     number: int = 0
@@ -90,7 +90,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Holdback:
-    """What a slave lacks: the ordinals from its position to the end of the log."""
+    """The holdback of a slave: the ordinals from its position to the end of the log."""
 
     position: int
     end: int

@@ -34,7 +34,7 @@ SEGMENTS_A_SWEEP = 8
 
 @dataclass(frozen=True)
 class Published:
-    """What one sweep put into the log; `more`: its bound left some of ITEMS for the next."""
+    """The result of one sweep; `more`: its limit left changes in ITEMS for the next one."""
 
     segments: int = 0
     transactions: int = 0
@@ -76,7 +76,7 @@ class Publisher:
         database: SourceDatabase,
         manifest: Manifest,
         files: SegmentFiles,
-        held: Lease,
+        lease: Lease,
         outgoing: PublishFilter = EVERYTHING,
         genuine: QueueGuard | None = None,
     ) -> None:
@@ -84,7 +84,7 @@ class Publisher:
         self._database = database
         self._manifest = manifest
         self._files = files
-        self._held = held
+        self._lease = lease
         self._sequences: dict[object, SequenceValue] = {}
         self._outgoing = outgoing
         self._genuine = genuine
@@ -95,14 +95,14 @@ class Publisher:
         Raises:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
-        self._database.take_over(self._held.epoch)
+        self._database.take_over(self._lease.epoch)
         listed = {segment.written.name for segment in self._manifest.kept()}
         self._files.begin(new=not listed)
         names = self._files.names()
         if listed and listed.isdisjoint(names):
             raise absent(f"none of the {len(listed)} segments of {self._source} is where the change log should be")
         for name in names:
-            if name not in listed and _epoch(name, self._source) < self._held.epoch:
+            if name not in listed and _epoch(name, self._source) < self._lease.epoch:
                 self._files.remove(name)
 
     def publish(self, max_changes: int | None, asked: PointRequest | None = None) -> Published:
@@ -119,7 +119,7 @@ class Publisher:
         """
         with ExitStack() as stack:
             sweep = stack.enter_context(
-                self._database.sweep(self._held.epoch, max_changes, asked.snapshot if asked else None)
+                self._database.sweep(self._lease.epoch, max_changes, asked.snapshot if asked else None)
             )
             tail = self._manifest.tail()
             if unpurged := self._unpurged(sweep.state, tail):
@@ -141,7 +141,7 @@ class Publisher:
         def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
             if self._genuine:
                 self._genuine.expect(batch, sweep)
-            return counted.number(self._outgoing.of(batch, sweep.layouts()))
+            return counted.number(self._outgoing.filtered(batch, sweep.layouts()))
 
         # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.
         cut = Cut([map(logged, sweep.batches())])
@@ -155,7 +155,7 @@ class Publisher:
         end, changes = begin, 0
         while cut.more:
             number, first = end.segment + 1, end.ordinal + 1
-            name = f"{self._source}-{number:012d}-{self._held.epoch}-{uuid.uuid4().hex}"
+            name = f"{self._source}-{number:012d}-{self._lease.epoch}-{uuid.uuid4().hex}"
             written = self._files.write(name, cut.piece(size))
             reached(CrashPoint.WRITTEN)
             segment = Segment(
@@ -169,7 +169,7 @@ class Publisher:
                 sequences=tuple(moved),
             )
             whole = answered and not cut.more
-            self._manifest.list_segment(self._held, segment, sweep.layouts(), answered if whole else None)
+            self._manifest.list_segment(self._lease, segment, sweep.layouts(), answered if whole else None)
             event("segment", source=self._source, number=number, end=segment.end, changes=segment.changes)
             self._sequences.update((value.use, value) for value in moved)
             moved = []
@@ -215,7 +215,7 @@ class Publisher:
         changes = ({name: batch.column(column).to_pylist() for name, column in names.items()} for batch in batches)
         last = unpurged[-1]
         # A purge that was missed has left all of them. A server that is set back to an earlier moment has not.
-        if not self._database.heal(self._held.epoch, Purge(last.number, last.written.sha256), changes):
+        if not self._database.heal(self._lease.epoch, Purge(last.number, last.written.sha256), changes):
             raise self._elsewhere(state, last)
 
 

@@ -37,8 +37,8 @@ class QueueGuard:
         """Look at a batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
         action = batch.column("action")
         # An update of a row whose key tells it apart may do without.
-        told = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
-        may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), told))
+        keyed = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
+        may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), keyed))
         with_old = pc.and_not(are(action, _UPDATES_AND_DELETES), may_lack)
         faults = {
             "its action is none of ours": pc.invert(are(action, set(Action))),
@@ -46,27 +46,27 @@ class QueueGuard:
             "it has no old content": pc.and_(with_old, batch.column("old").is_null()),
         }
         for why, wrong in faults.items():
-            if (place := pc.index(wrong, True).as_py()) >= 0:
-                raise _strange(batch, place, why, sweep)
-        for place in pc.indices_nonzero(are_commands(action)).to_pylist():
-            if why := self._command(batch, place):
-                raise _strange(batch, place, why, sweep)
+            if (index := pc.index(wrong, True).as_py()) >= 0:
+                raise _strange(batch, index, why, sweep)
+        for index in pc.indices_nonzero(are_commands(action)).to_pylist():
+            if why := self._command(batch, index):
+                raise _strange(batch, index, why, sweep)
 
-    def _command(self, batch: pa.RecordBatch, place: int) -> str:
-        (text,) = batch.column("new")[place].as_py()
+    def _command(self, batch: pa.RecordBatch, index: int) -> str:
+        (text,) = batch.column("new")[index].as_py()
         try:
-            if batch.column("action")[place].as_py() != Action.STATEMENT:
+            if batch.column("action")[index].as_py() != Action.STATEMENT:
                 TableChange.from_json(text)
                 return ""
             sent = Statement.from_json(text)
         except ValueError as error:
             return str(error)
-        known = IssuedStatement(batch.column("trans_key")[place].as_py(), sent.sql, sent.schema)
+        known = IssuedStatement(batch.column("trans_key")[index].as_py(), sent.sql, sent.schema)
         return "" if self.issued(sent.id) == known else f"nobody issued it as statement {sent.id}"
 
 
-def _strange(batch: pa.RecordBatch, place: int, why: str, sweep: Sweep) -> SluiceError:
-    key, action = (batch.column(name)[place].as_py() for name in ("repl_key", "action"))
+def _strange(batch: pa.RecordBatch, index: int, why: str, sweep: Sweep) -> SluiceError:
+    key, action = (batch.column(name)[index].as_py() for name in ("repl_key", "action"))
     return SluiceError(
         68,
         f"the change {key} of ITEMS, action {action}, is not one that Sluice wrote: {why}",

@@ -50,13 +50,13 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     if not database.is_installed():
         context.store.migrate()
         reconcile(context, source)
-    with leases.leased(context.store, f"publish {source}") as held:
-        publisher = Publisher(source, database, context.manifest(source), context.files(), held, outgoing, genuine)
-        run = _Run(context, source, database, publisher, held)
+    with leases.leased(context.store, f"publish {source}") as lease:
+        publisher = Publisher(source, database, context.manifest(source), context.files(), lease, outgoing, genuine)
+        run = _Run(context, source, database, publisher, lease)
         try:
             database.claim(context.store.id)
             publisher.begin()
-            issue.settle(context, source)
+            issue.resolve(context, source)
             linger = 0.0 if once else settings.schedule.run_for_s
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
         except StrangeSource as error:
@@ -81,13 +81,13 @@ class _Run:
     """One run: sweeps, answers to requests for points, upkeep."""
 
     def __init__(
-        self, context: Context, source: str, database: SourceDatabase, publisher: Publisher, held: Lease
+        self, context: Context, source: str, database: SourceDatabase, publisher: Publisher, lease: Lease
     ) -> None:
         self._context = context
         self._source = source
         self._database = database
         self._publisher = publisher
-        self._held = held
+        self._lease = lease
         self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = time.monotonic()
@@ -99,7 +99,7 @@ class _Run:
         self.transactions = self.changes = self.segments = 0
 
     def until(self, end: float, poll_s: float) -> None:
-        """Sweep, then sleep, until the time is over and nobody reads in a snapshot of ours."""
+        """Sweep and sleep in turn until the time is over and no job reads in an exported snapshot."""
         bound = self._context.config.source(self._source).segments.max_changes
         while True:
             self._heal()
@@ -192,7 +192,7 @@ class _Run:
             for request in self._snapshots.keys() - alive:
                 self._snapshots.pop(request).close()
         if now - self._renewed > _RENEW_S:
-            leases.renew(self._context.store, self._held)
+            leases.renew(self._context.store, self._lease)
             self._renewed = now
         self._drain_runs.ask()
         if now - self._trimmed > _TRIM_S:

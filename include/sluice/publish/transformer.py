@@ -22,7 +22,7 @@ GROUP = "sluice.transformers"
 
 @dataclass(frozen=True)
 class Transformed:
-    """What becomes of a batch: for each of its changes one entry. None: of all of them nothing.
+    """The result for a batch, with one entry for each change; None leaves all changes as they are.
 
     Attributes:
         keep: booleans; what is false is withheld from every slave, and keeps no more than its place (R1).
@@ -37,7 +37,7 @@ class Transformed:
 
 @runtime_checkable
 class Transformer(Protocol):
-    """What a transformer offers."""
+    """The interface of a transformer."""
 
     def transform(self, changes: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Transformed:
         """Judge a batch of changes, in the order in which they are published.

@@ -26,10 +26,10 @@ def java_home(directory: Path) -> Path:
         SluiceError: SLC-911, the machine has none and the packaged one is not installed; SLC-333, others could replace
             it.
     """
-    for java in _of_machine():
+    for java in _installed():
         expect_guarded(java)
-        said = _run(java, "-XshowSettings:properties", "-version")
-        version, home = re.search(r'version "(\d+)', said), re.search(r"java\.home = (.+)", said)
+        output = _run(java, "-XshowSettings:properties", "-version")
+        version, home = re.search(r'version "(\d+)', output), re.search(r"java\.home = (.+)", output)
         if version and home and int(version[1]) >= OLDEST:
             complete = f"{VECTOR_MODULE}@" in _run(java, "--list-modules")
             return Path(home[1].strip()) if complete else _wrapped(directory, java)
@@ -44,11 +44,11 @@ def java_home(directory: Path) -> Path:
     return _wrapped(directory, Path(JAVA))
 
 
-def _of_machine() -> list[Path]:
+def _installed() -> list[Path]:
     home = os.environ.get("JAVA_HOME")
     candidates = [found] if home and (found := Path(home) / "bin" / "java").exists() else []
-    if there := shutil.which("java"):
-        candidates.append(Path(there))
+    if command := shutil.which("java"):
+        candidates.append(Path(command))
     return candidates
 
 

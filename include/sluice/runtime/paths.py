@@ -22,7 +22,7 @@ class RuntimePaths:
     home: Path
 
     @classmethod
-    def of_environment(cls) -> RuntimePaths:
+    def from_environment(cls) -> RuntimePaths:
         """SLUICE_HOME, or .sluice in the checkout."""
         return cls(paths.home().resolve())
 

@@ -61,20 +61,20 @@ class Cluster:
     def __init__(self, directory: Path, log: Path | None = None, taken: frozenset[int] = frozenset()) -> None:
         private_files.make(directory)
         self._owner = postgres_dirs.server_user()
-        self._place = postgres_dirs.ServerDirectories.of(directory, self._owner)
-        self._data = self._place.base / "data"
+        self._directories = postgres_dirs.ServerDirectories.for_user(directory, self._owner)
+        self._data = self._directories.base / "data"
         self._log = log or directory / "postgres.log"
         self._taken = taken
 
     @property
     def bin(self) -> Path:
         """Where psql, pgbench and the others are."""
-        return self._place.binaries
+        return self._directories.binaries
 
     @property
     def sockets(self) -> Path:
         """The directory of the unix socket."""
-        return self._place.sockets
+        return self._directories.sockets
 
     @property
     def port(self) -> int:
@@ -102,13 +102,13 @@ class Cluster:
         Raises:
             SluiceError: SLC-920, the data directory cannot be made; SLC-930 and SLC-931, the server does not start.
         """
-        if self._place.is_leftover:
+        if self._directories.is_leftover:
             self.remove()
-            private_files.make(self._place.directory)
+            private_files.make(self._directories.directory)
         if running := self.service():
             running.wait_until(self._answers, READY_S)
             return False
-        self._place.make()
+        self._directories.make()
         if not (self._data / "PG_VERSION").exists():
             self._initdb()
         port = ports.choose("PostgreSQL", port, self._taken)
@@ -135,7 +135,7 @@ class Cluster:
     def remove(self) -> None:
         """Stop the server and delete its data."""
         self.stop()
-        self._place.remove()
+        self._directories.remove()
 
     def admin(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
         """An autocommit session of the superuser, over the socket."""
@@ -203,7 +203,7 @@ class Cluster:
         ]
         made = subprocess.run(
             command,
-            cwd=self._place.base,
+            cwd=self._directories.base,
             env={"PATH": os.defpath, "LC_ALL": "C"},
             capture_output=True,
             text=True,
@@ -222,7 +222,7 @@ class Cluster:
     @property
     def _files(self) -> PrivateTree:
         """The data directory: its owner may put links there, and root does not follow them."""
-        return PrivateTree(str(self._place.base), (self._data.name,))
+        return PrivateTree(str(self._directories.base), (self._data.name,))
 
     def _write(self, name: str, text: str) -> None:
         """Write a file of the server's user, in place of one of that name."""

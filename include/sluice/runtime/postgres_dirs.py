@@ -37,7 +37,7 @@ class ServerDirectories:
     owner: pwd.struct_passwd | None
 
     @classmethod
-    def of(cls, directory: Path, owner: pwd.struct_passwd | None) -> ServerDirectories:
+    def for_user(cls, directory: Path, owner: pwd.struct_passwd | None) -> ServerDirectories:
         """Where a server for `directory` has its files."""
         directory = directory.resolve()
         name = f"sluice-{os.geteuid()}-{hashlib.sha256(os.fsencode(directory)).hexdigest()[:12]}"

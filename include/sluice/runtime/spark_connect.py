@@ -81,10 +81,10 @@ def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str,
         timeout=READY_S,
     )
     if first.returncode:
-        said = "\n".join(first.stderr.splitlines()[-10:])
+        output = "\n".join(first.stderr.splitlines()[-10:])
         raise SluiceError(
             932,
-            f"the first Spark job failed:\n{said}",
+            f"the first Spark job failed:\n{output}",
             f"the server's log: {service.log}; mend what it says, then `./sluice down` and `./sluice up`",
         )
 

@@ -40,7 +40,7 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
         SluiceError: SLC-9xx, a part cannot be started; then nothing of it is left running but PostgreSQL.
     """
     progress = progress or Progress()
-    layout = RuntimePaths.of_environment()
+    layout = RuntimePaths.from_environment()
     layout.make()
     if not layout.seal_key.exists():
         connections.new_key_file(layout.seal_key)
@@ -59,7 +59,7 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
 
 def running() -> Runtime | None:
     """The runtime of this home if all of it is up. Starts nothing."""
-    layout = RuntimePaths.of_environment()
+    layout = RuntimePaths.from_environment()
     if not layout.state_file.exists():
         return None
     state = State(layout)
@@ -70,7 +70,7 @@ def running() -> Runtime | None:
 def down(progress: Progress | None = None) -> None:
     """End every process of this home; all data stay."""
     progress = progress or Progress()
-    layout = RuntimePaths.of_environment()
+    layout = RuntimePaths.from_environment()
     if not layout.home.exists():
         progress.note(f"nothing runs; there is no {layout.home}")
         return

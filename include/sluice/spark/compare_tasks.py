@@ -31,10 +31,10 @@ def compare_all(jobs: list[Comparison]) -> list[Difference]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 try:
-                    said = {"found": json.dumps(vars(vendor(jobs[number].replica.vendor).compare_table(jobs[number])))}
+                    row = {"found": json.dumps(vars(vendor(jobs[number].replica.vendor).compare_table(jobs[number])))}
                 except SluiceError as error:
-                    said = {"failure": as_text(error)}
-                yield pa.RecordBatch.from_pylist([{"number": number, **said}], schema=_SCHEMA)
+                    row = {"failure": as_text(error)}
+                yield pa.RecordBatch.from_pylist([{"number": number, **row}], schema=_SCHEMA)
 
     rows = spark().range(0, len(jobs), 1, len(jobs)).mapInArrow(task, _RESULT).collect()
     raise_any(row.failure for row in rows if row.failure)

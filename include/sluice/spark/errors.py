@@ -15,18 +15,18 @@ _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, 
 
 
 def as_text(error: SluiceError) -> str:
-    """What a task returns instead of its result."""
+    """The text that a task returns instead of its result."""
     return json.dumps([type(error).__name__, error.code, error.fact, error.hint])
 
 
 def raise_any(texts: Iterable[str]) -> None:
     """Raise one of the errors that tasks returned, if there are any; a terminal one rather than a transient one."""
-    raised = [of_text(text) for text in texts]
+    raised = [from_text(text) for text in texts]
     if raised:
         raise min(raised, key=lambda error: isinstance(error, TransientError))
 
 
-def of_text(text: str) -> SluiceError:
+def from_text(text: str) -> SluiceError:
     """The error that a task returned."""
     kind, code, fact, hint = json.loads(text)
     return _KINDS[kind](code, fact, hint)

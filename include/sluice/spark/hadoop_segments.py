@@ -28,7 +28,7 @@ PART_BYTES = 64 * 1024 * 1024
 
 
 class _Incomplete(Exception):
-    """What was written is not all there."""
+    """A file that is not complete."""
 
 
 _FAILURES = (PySparkException, Py4JError, _Incomplete)
@@ -51,7 +51,7 @@ class HadoopDirectory:
         self._listed: dict[str, list[_Part]] = {}
 
     def begin(self, *, new: bool) -> None:
-        """Nothing to be done: a filesystem of this kind is not mounted, and Spark makes what is missing."""
+        """Nothing to do: such a filesystem is not mounted, and Spark creates missing directories."""
 
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
         """Write one directory, a part after the other; Spark commits each as a whole. Then look whether all are there:
@@ -147,14 +147,14 @@ class HadoopDirectory:
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """The batches, some together, of about `PART_BYTES`."""
-    held: list[pa.RecordBatch] = []
+    pending: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if sum(one.nbytes for one in held) >= PART_BYTES:
-            yield pa.Table.from_batches(held, schema=LOGGED)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held, schema=LOGGED)
+        pending.append(batch)
+        if sum(one.nbytes for one in pending) >= PART_BYTES:
+            yield pa.Table.from_batches(pending, schema=LOGGED)
+            pending = []
+    if pending:
+        yield pa.Table.from_batches(pending, schema=LOGGED)
 
 
 def _rows(content: bytes, after: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -165,6 +165,6 @@ def _rows(content: bytes, after: int, schema: pa.Schema) -> Iterator[pa.RecordBa
 
 
 def _reason(error: Exception) -> str:
-    """What failed, in one line: behind Py4J's first one, which says what it had called."""
+    """The reason of a failure in one line: the second one of Py4J's text; the first one names the call."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[1 if isinstance(error, Py4JError) and len(lines) > 1 else 0].removeprefix(": ")

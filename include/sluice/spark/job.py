@@ -1,4 +1,4 @@
-"""What every Spark job does around its one call: arguments, logs, the result line, the exit code.
+"""The frame of every Spark job around its one call: arguments, logs, the result line, the exit code.
 
 The last line on the standard output is the result, one JSON object. Exit codes: 0 done; 3 terminal, a retry would fail
 again; 75 transient, a retry may succeed; 143 ended by SIGTERM.
@@ -85,7 +85,7 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     signal.signal(signal.SIGTERM, _leave)
     try:
         context = Context.of_job()
-        for person in requester.of_environment():
+        for person in requester.from_environment():
             roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
     except SluiceError as error:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.task import load_block
 from sluice.initial_update.chunks.task import load_chunks
-from sluice.spark.errors import as_text, of_text, raise_any
+from sluice.spark.errors import as_text, from_text, raise_any
 from sluice.spark.session import spark
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, Share, SlaveLoaded
 
@@ -35,7 +35,9 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
                 done: list[dict[str, object]]
                 try:
                     loaded = load_chunks(job, Share(number, tasks))
-                    done = [{"slave": one.slave, "rows": one.rows, "failure": _said(one.error)} for one in loaded]
+                    done = [
+                        {"slave": one.slave, "rows": one.rows, "failure": _failure_text(one.error)} for one in loaded
+                    ]
                 except SluiceError as error:
                     done = [{"failure": as_text(error)}]
                 yield pa.RecordBatch.from_pylist(done, schema=_SCHEMA)
@@ -52,8 +54,8 @@ def load_blocks(job: BlockJob) -> list[BlockLoaded]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 done = load_block(job, number)
-                told = {"number": number, "rows": done.rows, "failure": _said(done.error)}
-                yield pa.RecordBatch.from_pylist([told], schema=_BLOCK)
+                row = {"number": number, "rows": done.rows, "failure": _failure_text(done.error)}
+                yield pa.RecordBatch.from_pylist([row], schema=_BLOCK)
 
     count = len(job.ranges)
     rows = spark().range(0, count, 1, count).mapInArrow(task, "number long, rows long, failure string").collect()
@@ -61,9 +63,9 @@ def load_blocks(job: BlockJob) -> list[BlockLoaded]:
     return [done[number] for number in range(count)]
 
 
-def _said(error: SluiceError | None) -> str | None:
+def _failure_text(error: SluiceError | None) -> str | None:
     return as_text(error) if error else None
 
 
 def _meant(text: str | None) -> SluiceError | None:
-    return of_text(text) if text else None
+    return from_text(text) if text else None

@@ -1,1 +1,1 @@
-"""State machines as tables: what may follow what, and who may say so. Pure."""
+"""State machines as tables of transitions. Pure."""

@@ -1,5 +1,4 @@
-"""A question whether a slave carries a command of the master out: open until somebody decides it, once. And what people
-can answer."""
+"""States of a question about a command of the master, which is open until it is decided once, and the answers."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from enum import StrEnum
 
 
 class QuestionState(StrEnum):
-    """How far it is. WAITING: people are asked, and the gate is shut. STOPPED: it ended the drain as an error does."""
+    """WAITING: people are asked, and the gate is shut. STOPPED: the question ended the drain, as an error does."""
 
     WAITING = "WAITING"
     STOPPED = "STOPPED"
@@ -16,14 +15,14 @@ class QuestionState(StrEnum):
 
 
 class Decision(StrEnum):
-    """What somebody says. What is rejected is passed over, and kept."""
+    """An answer. A rejected command is skipped, and kept in the control store."""
 
     APPROVE = "approve"
     REJECT = "reject"
 
 
 class Reactivation(StrEnum):
-    """What somebody says of a slave whose initial data was carried by hand."""
+    """An answer to the question whether a slave whose initial data was carried by hand is released."""
 
     RELEASE = "Release"
     LEAVE = "Leave it waiting"

@@ -1,4 +1,4 @@
-"""The gate of a slave: ACTIVE, or STANDBY for one or several reasons, each of which is lifted by its own means."""
+"""The gate of a slave: ACTIVE, or STANDBY for one or more reasons (holds), each of which is lifted separately."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 class Hold(StrEnum):
     """Why a gate is shut. ADMIN: a person paused the drain DAG. EXCEPTION: a terminal error. INITIAL: an update.
 
-    APPROVAL: a command of the master waits for somebody's decision.
+    APPROVAL: a command of the master waits for a decision.
     """
 
     ADMIN = "ADMIN"
@@ -18,14 +18,14 @@ class Hold(StrEnum):
 
 
 class Dispatcher(StrEnum):
-    """What the gate is doing."""
+    """The state of the gate."""
 
     ACTIVE = "ACTIVE"
     STANDBY = "STANDBY"
 
 
 def dispatcher(holds: frozenset[Hold]) -> Dispatcher:
-    """A gate is open only if nothing holds it: one pause bit could not tell the reasons apart."""
+    """ACTIVE only if there is no hold. A single pause bit could not distinguish the reasons."""
     return Dispatcher.STANDBY if holds else Dispatcher.ACTIVE
 
 

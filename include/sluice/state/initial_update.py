@@ -1,4 +1,4 @@
-"""The state of an initial update, which several slaves may share, and the one table of what may follow what."""
+"""The states of an initial update, which several slaves may share, and the table of its transitions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class UpdateState(StrEnum):
-    """Where an initial update stands."""
+    """A state of an initial update."""
 
     REQUESTED = "REQUESTED"
     # Refused before anything was changed for it.
@@ -14,9 +14,9 @@ class UpdateState(StrEnum):
     # Put off until the slave can be reached.
     PUT_OFF = "PUT OFF"
     DUMPING = "DUMPING"
-    # Out of files that were carried.
+    # From files that were carried to the slave.
     LOADING = "LOADING"
-    # In blocks, while the stream goes on: they are to come, and they do.
+    # In blocks, while the stream goes on: before the first block, and from then on.
     TO_LOAD_BLOCKS = "TO LOAD BLOCKS"
     LOADING_BLOCKS = "LOADING BLOCKS"
     LOADED = "LOADED"
@@ -24,12 +24,12 @@ class UpdateState(StrEnum):
     STORED = "STORED"
     FAILED = "FAILED"
     CANCELLED = "CANCELLED"
-    # A later update can go on with the blocks that are in.
+    # A later update can resume after the loaded blocks.
     CANCELLED_IN_BLOCKS = "CANCELLED IN BLOCKS"
 
 
 class UpdateEvent(StrEnum):
-    """What can happen to an initial update."""
+    """An event of an initial update."""
 
     DUMP = "dump"
     LOAD = "load"
@@ -51,12 +51,12 @@ class IllegalUpdateEvent(ValueError):
 
 IN_BLOCKS = frozenset({UpdateState.TO_LOAD_BLOCKS, UpdateState.LOADING_BLOCKS})
 CANCELLED = frozenset({UpdateState.CANCELLED, UpdateState.CANCELLED_IN_BLOCKS})
-# The data is in, or in files: giving up what follows does not undo that.
+# The data is loaded, or stored in files: a cancellation later does not undo that.
 WHOLE = frozenset({UpdateState.LOADED, UpdateState.STORED})
-# A later update can go on with what is there.
+# A later update can resume.
 RESUMABLE = IN_BLOCKS | CANCELLED | {UpdateState.DUMPING, UpdateState.FAILED}
 
-# Airflow tries a task again, so whatever had ended can begin once more.
+# Airflow retries tasks, so an ended update can begin once more.
 _BEGUN = frozenset(UpdateState) - CANCELLED - {UpdateState.REFUSED}
 _GOES_TO = {
     UpdateEvent.DUMP: UpdateState.DUMPING,
@@ -74,7 +74,7 @@ TRANSITIONS: dict[tuple[UpdateState, UpdateEvent], UpdateState] = {
     **{(state, event): to for event, to in _GOES_TO.items() for state in _BEGUN},
     **{(state, UpdateEvent.CANCEL): UpdateState.CANCELLED_IN_BLOCKS for state in IN_BLOCKS},
     **{(state, UpdateEvent.CANCEL): state for state in WHOLE},
-    # A late task of a cancelled update has no say.
+    # A late task of a cancelled update changes nothing.
     **{(state, event): state for state in CANCELLED for event in UpdateEvent},
 }
 

@@ -1,4 +1,4 @@
-"""The status of a replication, and the one table of what may follow what (guide: "The Replication List Page")."""
+"""The statuses of a replication, and the table of its transitions (guide: "The Replication List Page")."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class IllegalEvent(ValueError):
 
 
 class Status(StrEnum):
-    """Where a replication stands; the colour is the guide's semaphore."""
+    """The status of a replication; the colour is the guide's semaphore."""
 
     UNCONFIGURED = "UNCONFIGURED"
     INITIAL = "INITIAL"
@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 
 class Event(StrEnum):
-    """What can happen to a replication."""
+    """An event of a replication."""
 
     REQUEST = "request"
     DUMPED = "dumped"
@@ -41,9 +41,9 @@ class Event(StrEnum):
     BREAK = "break"
 
 
-# Nobody else may begin an update then.
 # Changes reach the slave.
 DELIVERING = frozenset({Status.NORMAL, Status.TRANSITION})
+# No other update may begin.
 UNDER_WAY = frozenset({Status.INITIAL, Status.TRANSITION})
 
 _COLOURS = {

@@ -1,4 +1,4 @@
-"""Issuing a statement: one function for the shell, and for whatever else may call it."""
+"""Issues a broadcast statement on a master."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Attempt:
         self._traced = TransactionRef(number)
 
     def commits(self, done: Statement, traced: TransactionRef) -> None:
-        """Nothing but the commit is missing; until here an error rolls back for sure."""
+        """Record that the commit comes next; until here an error rolls back for certain."""
         statement_results.committing(self._context.store, done, traced)
         self._done, self._traced = done, traced
 
@@ -80,14 +80,14 @@ class _Attempt:
         return self._done
 
     def failed(self, error: SluiceError) -> None:
-        """Record that the master has not executed it, and raise why; or return if it has, although an error said no."""
+        """Record that the master has not executed it, and raise the error; or return if it was committed."""
         if self._done is None and not isinstance(error, TransientError):
             statement_results.refused(self._context.store, self._number, error.fact)
             raise error
         fate = TransactionOutcome.ROLLED_BACK if self._done is None else self._found_out(error)
         # Without the control store it is the next one who asks that settles it.
         with suppress(TransientError):
-            statement_results.settle(self._context.store, self._number, fate, error.fact)
+            statement_results.resolve(self._context.store, self._number, fate, error.fact)
         if fate is TransactionOutcome.ROLLED_BACK:
             raise (
                 error if isinstance(error, RolledBack) else statement_results.rolled_back(self._number, error.fact)
@@ -101,7 +101,7 @@ class _Attempt:
             ) from error
 
     def _found_out(self, error: SluiceError) -> TransactionOutcome:
-        """What became of a commit that was asked for; the master may need a moment to answer again."""
+        """The outcome of a commit that was sent; the master may need a moment to answer again."""
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -124,18 +124,18 @@ class _Attempt:
         )
 
 
-def settle(context: Context, source: str) -> None:
+def resolve(context: Context, source: str) -> None:
     """Find out what became of statements whose issuers were lost, or lost the master, while they were committed."""
-    if open_ := statement_results.unsettled(context.store, source):
+    if open_ := statement_results.unresolved(context.store, source):
         database = context.source(source)
         for traced in open_:
             fate = database.fate(traced)
-            statement_results.settle(context.store, traced.id, fate)
+            statement_results.resolve(context.store, traced.id, fate)
             event("statement settled", source=source, id=traced.id, fate=fate)
 
 
 def shown(context: Context, source: str, number: int, patience_s: float) -> Sequence[NodeAnswer]:
-    """What every node answered to a statement that was issued before, the master first.
+    """The answers of all nodes to a statement that was issued before, the master first.
 
     Raises:
         SluiceError: SLC-111, there is no such statement of this source.
@@ -147,12 +147,12 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
             f"there is no statement {number} of {source}",
             "give the number that was printed when it was issued; in the control store: SELECT id, sql FROM statement",
         )
-    settle(context, source)
+    resolve(context, source)
     return awaited(context, number, patience_s)
 
 
 def awaited(context: Context, number: int, patience_s: float) -> Sequence[NodeAnswer]:
-    """What every node answered, the master first; waits for all of them, so long and no longer."""
+    """The answers of all nodes, the master first; waits for them up to `patience_s` seconds."""
     end = time.monotonic() + patience_s
     while True:
         found = statement_results.answers(context.store, number)

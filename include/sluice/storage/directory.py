@@ -73,7 +73,7 @@ class Directory:
 
     @property
     def url(self) -> str:
-        """All of it, for people."""
+        """The URL or path, for people."""
         path, mark, options = self.root.partition("?")
         return f"{'/'.join([path.rstrip('/') if self.steps else path, *self.steps])}{mark}{options}"
 
@@ -108,7 +108,7 @@ class Directory:
             sizes = self._tree.files()
         return {name: sizes[name] for name in sorted(sizes)}
 
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is such a directory."""
         with self.reachable("looked at"):
             return self._tree.has()

@@ -1,4 +1,4 @@
-"""A directory of this machine that nobody is led out of: each step below its root is a directory, and no link to one.
+"""A local directory that is opened without following symbolic links, step by step below its root.
 
 What is made in it is ours alone: directories have the mode 0700, files 0600.
 """
@@ -97,8 +97,8 @@ class PrivateTree:
 
     def expect_room(self, size: int) -> None:
         """See that a file of so many bytes can be written here, or where this is to be made. Raises OSError."""
-        place = Path(self.root, *self.steps)
-        below = next(path for path in (place, *place.parents) if path.exists())
+        directory = Path(self.root, *self.steps)
+        below = next(path for path in (directory, *directory.parents) if path.exists())
         if not (below.is_dir() and os.access(below, os.W_OK | os.X_OK)):
             raise NotADirectoryError(f"nothing can be written to {below}")
         if (free := shutil.disk_usage(below).free) < size:
@@ -135,18 +135,18 @@ def _step(here: int, name: str) -> int:
         raise
 
 
-def _found(here: int, way: str) -> Iterator[tuple[str, int]]:
+def _found(here: int, path: str) -> Iterator[tuple[str, int]]:
     with os.scandir(here) as entries:
         for one in entries:
             about = one.stat(follow_symlinks=False)
             if stat.S_ISDIR(about.st_mode):
                 inner = _step(here, one.name)
                 try:
-                    yield from _found(inner, f"{way}{one.name}/")
+                    yield from _found(inner, f"{path}{one.name}/")
                 finally:
                     os.close(inner)
             # What a file manager hides is passed over.
             elif not one.name.startswith("."):
                 if not stat.S_ISREG(about.st_mode):
-                    raise IrregularFile(f"{way}{one.name}")
-                yield f"{way}{one.name}", about.st_size
+                    raise IrregularFile(f"{path}{one.name}")
+                yield f"{path}{one.name}", about.st_size

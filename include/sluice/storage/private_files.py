@@ -1,4 +1,4 @@
-"""Files that nobody else can open or change: created for us alone, read if they are regular files, hashed as they come.
+"""Private files: created for our user only, read only if they are regular files, hashed while they are read.
 
 A hash says something about bytes, and nothing about a name: between two opens another file may stand there.
 """
@@ -43,7 +43,7 @@ class Readable(Protocol):
 
 @dataclass(frozen=True)
 class Copy:
-    """Bytes of which nobody else has a name: their SHA-256, their number, and a file that begins with them."""
+    """A private copy of a file: its SHA-256, its size, and a file object at its start."""
 
     sha256: str
     size: int
@@ -61,7 +61,7 @@ def opened(path: Path | str, directory: int | None = None) -> IO[bytes]:
         OSError: it cannot be opened.
     """
     try:
-        # A FIFO that nobody writes to would be waited for.
+        # Opening a FIFO without a writer would wait.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
     except OSError as error:
         if error.errno in _IRREGULAR:
@@ -99,7 +99,7 @@ def make(directory: Path, *, parents: bool = True) -> None:
 
 @contextmanager
 def copied(source: Readable, size: int) -> Iterator[Copy]:
-    """What there is to be read, hashed as it is copied: in memory, or in a file without a name if it is large.
+    """Copy and hash a stream: in memory, or in an unnamed file if it is large.
 
     Args:
         size: how many bytes are expected. Of more, one more is copied.

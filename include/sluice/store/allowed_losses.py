@@ -1,4 +1,4 @@
-"""Casts of a slave's columns that somebody allowed: what they lose is known."""
+"""Casts of a slave's columns whose losses were allowed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def allowed(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
-    """The casts that somebody allowed: by table of the master and column of the slave."""
+    """The allowed casts: by table of the master and column of the slave."""
     with store.begin() as connection:
         rows = connection.execute(select(allowed_loss).where(for_pair(allowed_loss, pair))).all()
     found: dict[TableName, dict[str, str]] = {}
@@ -27,5 +27,5 @@ def allowed(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
 
 
 def is_allowed(loss: Loss, known: Mapping[TableName, Mapping[str, str]]) -> bool:
-    """Whether it is among what somebody `allowed`."""
+    """Whether a loss is among those of `allowed`."""
     return loss.cast is not None and known.get(loss.table, {}).get(loss.column) == loss.cast

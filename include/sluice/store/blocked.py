@@ -1,5 +1,4 @@
-"""What keeps one slave from going on, and what it goes on without: the transaction that it stands in front of, and
-tables that it is not given until it is filled anew."""
+"""The transaction that a slave is blocked by, and the tables that it skips until it is filled again."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from sluice.store.tables import for_pair, skipped, stuck
 
 @dataclass(frozen=True)
 class SkippedTable:
-    """Who had a table left out, since when, and how many changes of it the slave was not given."""
+    """A skipped table: who skipped it, since when, and the number of skipped changes."""
 
     actor: str
     since: datetime

@@ -18,25 +18,25 @@ from sluice.store.tables import cascade, for_pair
 NONE = "none"
 
 
-def remember(store: Store, pair: Pair, said: str, following: Pair | None, after: Sequence[str]) -> None:
+def remember(store: Store, pair: Pair, text: str, following: Pair | None, after: Sequence[str]) -> None:
     """Keep what follows an update that is asked for now.
 
     Args:
-        said: nothing, and what was remembered stays; `NONE`, and it is forgotten.
+        text: nothing, and what was remembered stays; `NONE`, and it is forgotten.
         following: what is filled next, if something was said.
         after: the replications whose updates led to this one.
     """
     with store.begin() as connection:
-        if said.strip() == NONE:
+        if text.strip() == NONE:
             connection.execute(cascade.delete().where(for_pair(cascade, pair)))
             return
-        told: dict[str, object] = {"after": list(after)}
+        values: dict[str, object] = {"after": list(after)}
         if following:
-            told |= {"next_source": following.source, "next_slave": following.slave}
-            row = insert(cascade).values(source=pair.source, slave=pair.slave, **told)
-            connection.execute(row.on_conflict_do_update(index_elements=["source", "slave"], set_=told))
+            values |= {"next_source": following.source, "next_slave": following.slave}
+            row = insert(cascade).values(source=pair.source, slave=pair.slave, **values)
+            connection.execute(row.on_conflict_do_update(index_elements=["source", "slave"], set_=values))
         else:
-            connection.execute(cascade.update().where(for_pair(cascade, pair)).values(told))
+            connection.execute(cascade.update().where(for_pair(cascade, pair)).values(values))
 
 
 def follow(store: Store, pair: Pair, update: int | None) -> None:

@@ -20,13 +20,13 @@ from sluice.store.tables import for_pair, question
 
 
 def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> None:
-    """Keep a question; whatever became of it before, the slave stands in front of that command now."""
+    """Record a question; an earlier answer is void, since the slave is blocked by that command now."""
     values = {"source": pair.source, "slave": pair.slave, "key": asking.key, "ordinal": asking.ordinal}
-    told: dict[str, object] = {"action": asking.action, "table": asking.table, "text": asking.text, "state": state}
-    told |= {"doubts": list(asking.doubts)}
-    kept = insert(question).values({**values, **told})
+    row: dict[str, object] = {"action": asking.action, "table": asking.table, "text": asking.text, "state": state}
+    row |= {"doubts": list(asking.doubts)}
+    kept = insert(question).values({**values, **row})
     with store.begin() as connection:
-        connection.execute(kept.on_conflict_do_update(index_elements=["source", "slave", "key"], set_=told))
+        connection.execute(kept.on_conflict_do_update(index_elements=["source", "slave", "key"], set_=row))
         if state is QuestionState.WAITING:
             # The id is the question's, so that it is asked once.
             conf = {"source": pair.source, "slave": pair.slave, "change": asking.key}
@@ -35,10 +35,10 @@ def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> 
 
 
 def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
-    """A question that nobody has decided, as a page shows it: `subject`, and `body` in Markdown.
+    """An open question for a page: `subject`, and `body` in Markdown.
 
     Raises:
-        SluiceError: SLC-172, nobody asks for it any more.
+        SluiceError: SLC-172, it waits for no decision any more.
     """
     with store.begin() as connection:
         row = connection.execute(select(question).where(for_pair(question, pair), question.c.key == key)).one_or_none()
@@ -63,7 +63,7 @@ def decided(store: Store, pair: Pair) -> Mapping[int, bool]:
     return {row.key: row.state == QuestionState.APPROVED for row in rows}
 
 
-def decide(store: Store, pair: Pair, key: int, said: Decision, who: str | None = None) -> DdlQuestion:
+def decide(store: Store, pair: Pair, key: int, decision: Decision, who: str | None = None) -> DdlQuestion:
     """Say what becomes of a command; one that is rejected is kept, and can be carried out later.
 
     Raises:
@@ -72,19 +72,19 @@ def decide(store: Store, pair: Pair, key: int, said: Decision, who: str | None =
     which = and_(for_pair(question, pair), question.c.key == key)
     with store.begin() as connection:
         row = connection.execute(select(question).where(which).with_for_update()).one_or_none()
-        row = _open(row, pair, key, said)
+        row = _open(row, pair, key, decision)
         asking = replications.asked(row)
         pending_runs.withdraw(connection, pair, DECIDE, _run(pair, key))
-        connection.execute(question.update().where(which).values(state=TRANSITIONS[QuestionState(row.state), said]))
-        replications.note(connection, pair, said, str(asking), who)
-        if said is Decision.REJECT:
+        connection.execute(question.update().where(which).values(state=TRANSITIONS[QuestionState(row.state), decision]))
+        replications.note(connection, pair, decision, str(asking), who)
+        if decision is Decision.REJECT:
             passed = RejectedChange(None, None, asking.action, asking.ordinal, key, [asking.text], None)
             rejected_changes.keep_in(connection, pair, [passed])
     return asking
 
 
-def _open(row: Row[tuple[object, ...]] | None, pair: Pair, key: int, said: Decision) -> Row[tuple[object, ...]]:
-    if row is None or (QuestionState(row.state), said) not in TRANSITIONS:
+def _open(row: Row[tuple[object, ...]] | None, pair: Pair, key: int, decision: Decision) -> Row[tuple[object, ...]]:
+    if row is None or (QuestionState(row.state), decision) not in TRANSITIONS:
         raise SluiceError(
             172,
             f"nobody asks about change {key} of {pair}: {f'it is {row.state}' if row else 'there is no such question'}",

@@ -42,7 +42,7 @@ class Store:
         """One transaction, committed at the end.
 
         Raises:
-            TransientError: SLC-060 if the store cannot be reached, SLC-066 if nobody has made its tables yet.
+            TransientError: SLC-060 if the store cannot be reached, SLC-066 if its tables do not exist yet.
             SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up.
         """
         try:
@@ -64,7 +64,7 @@ class Store:
 
     @cached_property
     def id(self) -> str:
-        """Which store this is; a restored one is the same."""
+        """The id of this store; a restored store keeps it."""
         with self.begin() as connection:
             return str(connection.execute(select(identity.c.id)).scalar_one())
 
@@ -73,7 +73,7 @@ class Store:
         return psycopg.connect(autocommit=True, **self._how)
 
     def remarks(self) -> list[str]:
-        """What is unsafe about the way to the store. Raises psycopg.Error."""
+        """Warnings about the transport to the store. Raises psycopg.Error."""
         with self.session() as session:
             return remarks(session)
 
@@ -98,8 +98,8 @@ class Store:
         """A login that is wrong stays so; a server that is down does not."""
         if insecure := trouble(error.orig, "the control store"):
             return insecure
-        said = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
-        fact = f"the control store does not answer: {said}"
+        reason = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
+        fact = f"the control store does not answer: {reason}"
         state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         if (state or "").startswith(_REFUSED):
             return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")

@@ -52,7 +52,7 @@ def keep(store: Store, version: str, kind: int, stored: Transfer) -> None:
 
 
 def kept(store: Store, pair: Pair, version: str) -> list[Transfer]:
-    """What is kept of a version, one directory for each kind of slave, as this slave would wait for it."""
+    """The kept dumps of a version, one directory for each view, as transfers for this slave."""
     wanted = select(kept_version).where(kept_version.c.source == pair.source, kept_version.c.version == version)
     with store.begin() as connection:
         rows = connection.execute(wanted.order_by(kept_version.c.kind)).all()
@@ -70,7 +70,7 @@ def versions(store: Store, source: str) -> list[str]:
 
 
 def needed(store: Store, source: str) -> list[int]:
-    """Where the log has to begin so that what is kept is of use, as ordinals."""
+    """The ordinals from which the log is needed by kept dumps."""
     with store.begin() as connection:
         return list(connection.execute(select(kept_version.c.ordinal).where(kept_version.c.source == source)).scalars())
 

@@ -1,4 +1,4 @@
-"""Leases: who may publish a source or drain to a slave, told by an epoch that only grows (R6).
+"""Leases: the right to publish a source or to drain to a slave, with an epoch that only grows (R6).
 
 A lease says who *should* write; the fence row in each database written says who *can*. Expiry goes by the control
 store's clock, which may be set meanwhile: a lease is never believed for longer than one is given for, and whoever loses
@@ -40,20 +40,20 @@ class Lease:
 
 
 def holder() -> str:
-    """This process, told so that a person can find it."""
+    """A text by which a person can find this process."""
     run = os.environ.get("SLUICE_RUN", "")
     return f"{socket.gethostname()}:{os.getpid()}{f' {run}' if run else ''}"
 
 
 def is_held(store: Store, name: str) -> bool:
-    """Whether somebody is at work with this lease."""
+    """Whether a lease is taken and has not expired."""
     with store.begin() as connection:
         held = select(lease.c.epoch).where(lease.c.name == name, lease.c.expires_at > func.clock_timestamp())
         return connection.execute(held).scalar() is not None
 
 
 def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
-    """Take a lease with a new epoch, if nobody holds it, or by force.
+    """Take a lease with a new epoch, if it is free, or by force.
 
     Raises:
         TransientError: SLC-051, it is held; the text says by whom and for how long.
@@ -85,7 +85,7 @@ def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
 
 
 def renew(store: Store, held: Lease) -> None:
-    """Keep a lease for another while. Raises FencedError SLC-050 if somebody took it over."""
+    """Extend a lease. Raises FencedError SLC-050 if another job took it over."""
     with store.begin() as connection:
         renewed = connection.execute(
             lease.update()
@@ -97,14 +97,14 @@ def renew(store: Store, held: Lease) -> None:
 
 
 def expect_held(connection: Connection, held: Lease) -> None:
-    """See that nobody took over, nor does before the caller's transaction ends. Raises FencedError SLC-050."""
+    """Check that no other job took over, nor does before the caller's transaction ends. Raises FencedError SLC-050."""
     epoch = select(lease.c.epoch).where(lease.c.name == held.name).with_for_update(read=True)
     if connection.execute(epoch).scalar() != held.epoch:
         raise _taken_over(held)
 
 
 def release(store: Store, held: Lease) -> None:
-    """Let the next one in at once; does nothing if somebody took over already."""
+    """Free a lease; does nothing if another job took it over already."""
     with store.begin() as connection:
         connection.execute(
             lease.update()

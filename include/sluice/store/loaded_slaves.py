@@ -1,4 +1,4 @@
-"""Which slaves have all that an initial update brings: a try that comes later leaves them alone, and ends."""
+"""Slaves that an initial update has loaded completely, so that a later try leaves them out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sluice.store.tables import initial_update, lease
 
 
 def note(store: Store, number: int, slave: str, held: Lease, what: str) -> None:
-    """A slave has all of it, unless somebody took over, who may have emptied it by now.
+    """Record that a slave is loaded, unless another job took over and may have emptied it.
 
     Args:
         what: it has; see `sluice.initial_update.start_stream`.
@@ -30,7 +30,7 @@ def still(store: Store, number: int, wanted: Mapping[str, str]) -> set[str]:
     this = initial_update.c.id == number
     with store.begin() as connection:
         found = connection.execute(select(initial_update.c.joined).where(this).with_for_update()).scalar() or {}
-        there = {slave: what for slave, what in found.items() if wanted.get(slave) == what}
-        if there != found:
-            connection.execute(initial_update.update().where(this).values(joined=there))
-    return set(there)
+        still_loaded = {slave: what for slave, what in found.items() if wanted.get(slave) == what}
+        if still_loaded != found:
+            connection.execute(initial_update.update().where(this).values(joined=still_loaded))
+    return set(still_loaded)

@@ -1,4 +1,4 @@
-"""Being told of a new segment by the transaction that lists it, instead of looking for one again and again.
+"""Notifications of new segments (LISTEN and NOTIFY), instead of polling.
 
 It only ends a wait early: whoever is not told, since a pooler or a server that is gone is between, looks later.
 """
@@ -17,7 +17,7 @@ _CHANNEL = "sluice_segment"
 _AGAIN_S = 1.0
 
 
-def tell(connection: Connection, source: str) -> None:
+def send(connection: Connection, source: str) -> None:
     """Tell all who wait for a segment of this source, at the commit of this transaction."""
     connection.execute(select(func.pg_notify(_CHANNEL, source)))
 
@@ -40,8 +40,8 @@ class SegmentListener:
                 # Nobody told of what was listed since the last look.
                 return
             while (left := end - time.monotonic()) > 0:
-                for told in self._session.notifies(timeout=left, stop_after=1):
-                    if told.payload == self._source:
+                for notification in self._session.notifies(timeout=left, stop_after=1):
+                    if notification.payload == self._source:
                         return
         except psycopg.Error:
             self.close()

@@ -1,4 +1,4 @@
-"""Changes that a slave did not carry out: kept with their values, until somebody has them carried out or dropped."""
+"""Rejected changes of a slave: kept with their values until an administrator retries or drops them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class KeptChange:
 def keep(
     store: Store, pair: Pair, changes: Iterable[RejectedChange], removed: str = "", who: str | None = None
 ) -> None:
-    """Keep what a slave did not carry out; once, however often it is told.
+    """Store rejected changes; each is stored once, also if it is reported again.
 
     Args:
         removed: what somebody removes with it, for the audit trail; and `who` that is, if not this run or person.
@@ -59,7 +59,7 @@ def keep_in(connection: Connection, pair: Pair, changes: Iterable[RejectedChange
             "ordinal": one.ordinal,
             "repl_key": one.repl_key,
             "part": part,
-            "reason": one.oddity or (_UNSEEN if one.unseen else _REMOVED),
+            "reason": one.conflict or (_UNSEEN if one.unseen else _REMOVED),
             "layout": one.layout and one.layout.to_json(),
             "action": one.action,
             "new": null() if one.new is None else one.new,
@@ -69,7 +69,7 @@ def keep_in(connection: Connection, pair: Pair, changes: Iterable[RejectedChange
 
 
 def kept(store: Store, pair: Pair) -> list[KeptChange]:
-    """What is kept of a slave, in the order of the stream."""
+    """The rejected changes of a slave, in the order of the stream."""
     with store.begin() as connection:
         return _kept(connection, select(rejected), pair)
 
@@ -84,18 +84,18 @@ def drop(store: Store, pair: Pair, numbers: Sequence[int]) -> int:
 def chosen(
     store: Store, pair: Pair, numbers: Sequence[int], done: str
 ) -> Iterator[tuple[list[KeptChange], list[KeptChange]]]:
-    """Those that are named, and all that are kept; the former are forgotten when the block ends well. Who else wants to
-    deal with them waits for it."""
+    """The chosen rejected changes, and all of them; the chosen ones are deleted if the block succeeds. They are locked
+    until then."""
     with store.begin() as connection:
-        there = _kept(connection, select(rejected).with_for_update(), pair)
-        if unknown := set(numbers) - {one.id for one in there}:
+        everything = _kept(connection, select(rejected).with_for_update(), pair)
+        if unknown := set(numbers) - {one.id for one in everything}:
             raise SluiceError(
                 122,
                 f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
                 f"name those that `{shell.rejected(pair)}` lists; nothing was changed",
             )
-        named = [one for one in there if one.id in numbers or not numbers]
-        yield named, there
+        named = [one for one in everything if one.id in numbers or not numbers]
+        yield named, everything
         connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in named])))
         replications.note(connection, pair, done, ", ".join(str(one.id) for one in named))
 

@@ -16,7 +16,7 @@ from sluice.model.action import Action
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import APPROVE_LOSSES, Pair, TableName
 from sluice.model.position import Position
-from sluice.model.row_conflict import Tolerated, oddities
+from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
@@ -61,7 +61,7 @@ class ReplicationState:
 
 @dataclass(frozen=True)
 class HoldNote:
-    """Who shut a gate, why, and since when."""
+    """A hold of a gate: who shut it, why, and since when."""
 
     kind: Hold
     actor: str
@@ -70,7 +70,7 @@ class HoldNote:
 
 
 def actor() -> str:
-    """Who acts: the DAG run a job belongs to, or the person at the shell."""
+    """The actor for the audit log: the DAG run of a job, or the user of the shell."""
     return os.environ.get("SLUICE_RUN") or os.environ.get("USER") or "sluice"
 
 
@@ -107,7 +107,7 @@ def happened(
     who: str | None = None,
     also: Callable[[Connection], None] = lambda _: None,
 ) -> bool:
-    """Let an event happen to an update, unless that is over: whoever was later than others has nothing to say.
+    """Apply an event to an update, unless that is over: late jobs change nothing.
 
     Args:
         also: done in the same transaction.
@@ -168,21 +168,21 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
         waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
     found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
-        reason = f"{asked(waiting)}\nHINT: {hints.of_question(pair, waiting.key)}"
+        reason = f"{asked(waiting)}\nHINT: {hints.for_question(pair, waiting.key)}"
         found[Hold.APPROVAL] = HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
     return found
 
 
 def asked(row: Row[tuple[object, ...]]) -> DdlQuestion:
-    """What a row of `question` asks."""
+    """The question of a row of `question`."""
     return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text, tuple(row.doubts))
 
 
-def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | None = None) -> None:
+def delivered(store: Store, pair: Pair, position: Position, found: Tolerated | None = None) -> None:
     """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back.
 
     Args:
-        odd: rows that were not as expected since the last time.
+        found: rows that were not as expected since the last time.
     """
     with store.begin() as connection:
         connection.execute(
@@ -196,20 +196,20 @@ def delivered(store: Store, pair: Pair, position: Position, odd: Tolerated | Non
         )
         for behind in (stuck, question):
             connection.execute(behind.delete().where(for_pair(behind, pair), behind.c.ordinal <= position.ordinal))
-        for (table, oddity), rows in (odd or Tolerated()).items():
+        for (table, conflict), rows in (found or Tolerated()).items():
             key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
-            counted = insert(tolerated).values({**key, oddity: rows})
-            more = {oddity: tolerated.c[oddity] + rows}
+            counted = insert(tolerated).values({**key, conflict: rows})
+            more = {conflict: tolerated.c[conflict] + rows}
             connection.execute(counted.on_conflict_do_update(index_elements=list(key), set_=more))
 
 
-def odd(store: Store, pair: Pair) -> Tolerated:
+def conflicts(store: Store, pair: Pair) -> Tolerated:
     """Rows of the slave that were not as expected, since it was filled."""
     with store.begin() as connection:
         rows = connection.execute(select(tolerated).where(for_pair(tolerated, pair))).all()
     found = Tolerated()
     for row in rows:
-        found += oddities(TableName(row.schema, row.table), row.missing, row.duplicate)
+        found += conflict_counts(TableName(row.schema, row.table), row.missing, row.duplicate)
     return found
 
 
@@ -282,9 +282,11 @@ def _held_by(connection: Connection, pair: Pair, update_id: int) -> None:
     _current(pair, row.update_id if row.status in UNDER_WAY else None, update_id)
 
 
-def _current(pair: Pair, there: int | None, update_id: int) -> None:
-    if there != update_id:
-        raise SluiceError(21, f"{pair}: update {update_id} is no longer the current one ({there or 'none'} is)", _OVER)
+def _current(pair: Pair, recorded: int | None, update_id: int) -> None:
+    if recorded != update_id:
+        raise SluiceError(
+            21, f"{pair}: update {update_id} is no longer the current one ({recorded or 'none'} is)", _OVER
+        )
 
 
 def _shut(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
@@ -308,7 +310,7 @@ def _after(pair: Pair, before: Status, event: Event) -> Status:
 
 
 def behind(store: Store, pair: Pair) -> tuple[int, float]:
-    """How many transactions of the log a slave lacks, and the age of the oldest of them in seconds."""
+    """The holdback of a slave: the number of transactions, and the age of the oldest in seconds."""
     ordinal = get(store, pair).position.ordinal
     ahead = (
         select(

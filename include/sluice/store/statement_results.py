@@ -24,7 +24,7 @@ MASTER = ""
 
 
 class StatementStatus(StrEnum):
-    """How far a statement is on a node."""
+    """The status of a statement on a node."""
 
     WAITING = "WAITING"
     OK = "OK"
@@ -33,7 +33,7 @@ class StatementStatus(StrEnum):
 
 @dataclass(frozen=True)
 class NodeAnswer:
-    """What one node said; `slave` is empty for the master."""
+    """The answer of one node; `slave` is empty for the master."""
 
     slave: str
     status: StatementStatus
@@ -92,10 +92,10 @@ def rolled_back(number: int, why: str) -> RolledBack:
     )
 
 
-def settle(
+def resolve(
     store: Store, number: int, fate: TransactionOutcome, why: str = "its session was lost before its commit"
 ) -> None:
-    """It was found out what became of it on the master."""
+    """Record the outcome of a statement's transaction on the master."""
     if fate is TransactionOutcome.COMMITTED:
         executed(store, number)
     elif fate is TransactionOutcome.ROLLED_BACK:
@@ -110,8 +110,8 @@ def settle(
             connection.execute(open_.values(status=StatementStatus.FAILED, detail=detail, at=func.clock_timestamp()))
 
 
-def unsettled(store: Store, source: str) -> list[TransactionRef]:
-    """Statements of which nobody knows yet whether the master has executed them."""
+def unresolved(store: Store, source: str) -> list[TransactionRef]:
+    """Statements whose outcome on the master is still unknown."""
     columns = (statement.c.id, statement.c.trans_key, statement.c.incarnation)
     waiting = (answer.c.slave == MASTER, answer.c.status == StatementStatus.WAITING)
     wanted = select(*columns).join(answer, answer.c.statement == statement.c.id)
@@ -121,7 +121,7 @@ def unsettled(store: Store, source: str) -> list[TransactionRef]:
 
 
 def issued(store: Store, source: str, number: int) -> IssuedStatement | None:
-    """What was issued for this source under this number, if anything was."""
+    """The statement that was issued for this source with this number, if any."""
     if not 0 < number < 2**63:
         return None
     columns = (statement.c.trans_key, statement.c.sql, statement.c.schema)
@@ -132,7 +132,7 @@ def issued(store: Store, source: str, number: int) -> IssuedStatement | None:
 
 
 def answered(store: Store, pair: Pair, done: Statement, outcome: NodeOutcome) -> None:
-    """What became of it on a slave. A statement that the store does not know any more is nobody's question."""
+    """Record the outcome on a slave; ignored if the store does not know the statement any more."""
     with store.begin() as connection:
         # It is in the stream, so the master has committed it.
         open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == StatementStatus.WAITING)
@@ -157,7 +157,7 @@ def covered(store: Store, pair: Pair, snapshot: Snapshot) -> None:
 
 
 def answers(store: Store, number: int) -> list[NodeAnswer]:
-    """What every node said so far, the master first; nothing of a statement that was never issued."""
+    """The answers of all nodes so far, the master first; empty for an unknown statement."""
     with store.begin() as connection:
         rows = connection.execute(select(answer).where(answer.c.statement == number).order_by(answer.c.slave)).all()
     return [

@@ -27,7 +27,7 @@ class Transfer:
         name: what it is called there, and where it is to be copied to.
         sha256: of its manifest.
         files: how many there are in it.
-        begins: from where on the log is needed after it; None if nobody knows.
+        begins: from where on the log is needed after it; None if unknown.
         epoch: under which a load of it began, if one did.
         rows: how many are in, once all are.
     """
@@ -63,33 +63,33 @@ def begin(store: Store, waiting: Transfer) -> None:
         "since": func.clock_timestamp(),
         "rows": None,
     }
-    there = {"source": waiting.pair.source, "slave": waiting.pair.slave}
+    key = {"source": waiting.pair.source, "slave": waiting.pair.slave}
     with store.begin() as connection:
-        wanted = insert(transfer).values({**there, **values})
+        wanted = insert(transfer).values({**key, **values})
         known = transfer.c.update_id <= waiting.update
-        connection.execute(wanted.on_conflict_do_update(index_elements=list(there), set_=values, where=known))
+        connection.execute(wanted.on_conflict_do_update(index_elements=list(key), set_=values, where=known))
 
 
 def awaited(store: Store, pair: Pair) -> Transfer | None:
-    """What a slave waits for; nothing if its update was given up since, or another one was begun."""
+    """The transfer that a slave waits for; None if its update was cancelled, or another one was begun."""
     found = pending(store, pair)
     return found if found and not found.is_in else None
 
 
 def loaded(store: Store, pair: Pair) -> Transfer | None:
-    """What is in, all of it, while the slave's gate is still shut."""
+    """The transfer that is loaded completely while the slave's gate is still shut."""
     found = pending(store, pair)
     return found if found and found.is_in else None
 
 
 def pending(store: Store, pair: Pair) -> Transfer | None:
-    """What is to come, or in already, before the gate of a slave opens: see `awaited`, `loaded`."""
+    """The transfer before the gate of a slave opens, awaited or loaded: see `awaited`, `loaded`."""
     with store.begin() as connection:
         row = connection.execute(select(transfer).where(for_pair(transfer, pair))).one_or_none()
     known = replications.get(store, pair)
     if row is None or known.update_id != row.update_id or known.status not in UNDER_WAY:
         return None
-    return _of(row)
+    return _from_row(row)
 
 
 def loading(store: Store, loaded: Transfer, epoch: int) -> None:
@@ -100,7 +100,7 @@ def loading(store: Store, loaded: Transfer, epoch: int) -> None:
 
 
 def load_ended_in(connection: Connection, ended: Transfer, rows: int) -> None:
-    """All of it is in: the slave waits for its gate alone. In the caller's transaction."""
+    """Record a complete load, in the caller's transaction; the slave waits for its gate only."""
     which = (for_pair(transfer, ended.pair), transfer.c.update_id == ended.update)
     connection.execute(transfer.update().where(*which).values(rows=rows))
 
@@ -124,7 +124,7 @@ def others(store: Store, ended: Transfer) -> bool:
         return connection.execute(waiting.union(kept).limit(1)).first() is not None
 
 
-def _of(row: Row[Any]) -> Transfer:
+def _from_row(row: Row[Any]) -> Transfer:
     return Transfer(
         pair=Pair(row.source, row.slave),
         update=row.update_id,

@@ -51,14 +51,14 @@ def new(
 
 
 def tables(store: Store, number: int | None) -> frozenset[TableName]:
-    """The tables that an update is for, and that a slave lacks if it fails; none if these are all, or nobody knows."""
+    """The tables of an update, which a slave lacks if it fails; empty for all tables, or if unknown."""
     with store.begin() as connection:
         known = select(initial_update.c.tables).where(initial_update.c.id == number)
         return frozenset(TableName(*name) for name in connection.execute(known).scalar() or ())
 
 
 def keys(store: Store, number: int | None) -> list[str]:
-    """The ranges of keys that an update is for, as somebody wrote them; none if it is for whole tables."""
+    """The key ranges of an update, as they were written; empty for whole tables."""
     with store.begin() as connection:
         known = select(initial_update.c["keys"]).where(initial_update.c.id == number)
         return list(connection.execute(known).scalar() or ())
@@ -72,7 +72,7 @@ def expect_exact(store: Store, number: int, wanted: Collection[TableName], name:
         name: of who gets it.
 
     Raises:
-        SluiceError: SLC-197, changes were lost meanwhile, and nobody knows of which tables.
+        SluiceError: SLC-197, changes of unknown tables were lost meanwhile.
     """
     if tables(store, number) != wanted:
         raise SluiceError(
@@ -88,7 +88,7 @@ def own_run() -> str:
 
 
 def run_of(store: Store, number: int | None) -> str:
-    """The run that began an update, as `dag/run`; empty if nobody knows."""
+    """The run that began an update, as `dag/run`; empty if unknown."""
     with store.begin() as connection:
         known = select(initial_update.c.run).where(initial_update.c.id == number)
         return connection.execute(known).scalar() or ""
@@ -111,7 +111,7 @@ def may_end(store: Store, known: ReplicationState, receiving: str) -> bool:
 
 
 def cancelled(store: Store) -> set[str]:
-    """The slaves for which somebody cancelled what this DAG run had asked for; a shell is no run."""
+    """The slaves whose update by this DAG run was cancelled; empty outside of a run."""
     run = own_run()
     with store.begin() as connection:
         found = connection.execute(select(initial_update.c.cancelled).where(initial_update.c.run == run)).scalars()
@@ -119,7 +119,7 @@ def cancelled(store: Store) -> set[str]:
 
 
 def cancel(store: Store, known: ReplicationState, why: str, who: str | None) -> bool:
-    """Give up the update of a slave, unless that is over by now; it has ended if it is under way for nobody else.
+    """Cancel the update of a slave, unless it is over; the update ends with its last slave.
 
     At once it is known for whom it was cancelled: else a task of its run that is tried again would ask for another one.
     """
@@ -171,13 +171,13 @@ def is_refused(store: Store, number: int) -> bool:
 
 
 def asked(store: Store, number: int | None) -> dict[str, object]:
-    """What was chosen for an update that is to be asked for again, as the form has it, beside source and slaves."""
+    """The choices of an update for a request of another run, besides source and slaves."""
     with store.begin() as connection:
         known = select(initial_update.c.asked).where(initial_update.c.id == number)
-        said = dict(connection.execute(known).scalar() or {})
+        choices = dict(connection.execute(known).scalar() or {})
     if ranges := keys(store, number):
-        return {**said, "key_ranges": ranges}
-    return {**said, "tables": sorted(map(str, only))} if (only := tables(store, number)) else said
+        return {**choices, "key_ranges": ranges}
+    return {**choices, "tables": sorted(map(str, only))} if (only := tables(store, number)) else choices
 
 
 def is_put_off(store: Store, known: ReplicationState) -> bool:
@@ -219,27 +219,27 @@ def goes_on(store: Store, number: int) -> bool:
 
 
 def report(store: Store, number: int, found: LoadProgress) -> None:
-    """How far an update is."""
+    """Record the progress of an update."""
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(asdict(found)))
 
 
 def loading(store: Store, number: int, found: LoadProgress) -> None:
-    """How far an update in blocks is."""
+    """Record the progress of an update in blocks."""
     with store.begin() as connection:
         if connection.execute(under_way(number).limit(1)).first():
             happen(connection, number, UpdateEvent.LOAD_BLOCKS, **asdict(found))
 
 
 def forget(store: Store, source: str) -> None:
-    """Nobody knows any more where the data of this source's initial updates stand in the stream."""
+    """Forget the snapshots of a source's initial updates, whose positions in the stream are unknown now."""
     gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null(), "keys": null()}
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 
 
 def progress(row: Row[Any]) -> LoadProgress:
-    """How far an update is, as its row says."""
+    """The progress of an update, by its row."""
     return LoadProgress(**{one.name: getattr(row, one.name) for one in fields(LoadProgress)})
 
 

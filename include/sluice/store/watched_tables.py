@@ -1,4 +1,4 @@
-"""Which tables a source has had: known, where a wildcard takes them."""
+"""The tables that each source has or had, recorded for wildcards."""
 
 from __future__ import annotations
 

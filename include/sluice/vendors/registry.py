@@ -24,7 +24,7 @@ from sluice.verify.merge_compare import Difference
 
 @dataclass(frozen=True)
 class Master:
-    """What a kind of database offers that can be a master.
+    """The interface of a vendor that can be a master.
 
     Attributes:
         source: its port. As `read` and `foresee` it is told the roles whose functions may run with our rights.
@@ -49,7 +49,7 @@ class Master:
 
 @dataclass(frozen=True)
 class BlockLoading:
-    """What a kind of slave offers that can be loaded block by block while the stream goes on.
+    """The interface of a vendor whose slaves can be loaded in blocks while the stream goes on.
 
     Attributes:
         ranges: those of a slave, whose position tables are in a schema; with the masters that are not to hear of it.
@@ -81,8 +81,8 @@ class Vendor:
             tables, and if wanted that of keeping triggers from acting; None if it has no roles.
         is_ours: whether a table of this name is one that Sluice keeps in a slave, or in one of these masters, which
             may be in the slave's database.
-        giving_way: ends whoever reads a snapshot as soon as a statement of others has waited some seconds for a table
-            of it; None if nobody waits for readers.
+        giving_way: ends sessions that read a snapshot once a statement of others has waited some seconds for one of
+            their tables; None if readers block no statement.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -106,14 +106,14 @@ def vendor(name: str) -> Vendor:
 
 
 def master(name: str) -> Master:
-    """What a vendor offers as a master; the configuration names none as a source's that offers nothing."""
+    """The master interface of a vendor; the configuration allows only vendors with one as sources."""
     found = vendor(name).master
     assert found is not None
     return found
 
 
 def online(name: str) -> BlockLoading:
-    """What a vendor offers as a slave that is loaded in blocks. Raises ConfigError SLC-088 if it offers nothing."""
+    """The interface of a vendor for loads in blocks. Raises ConfigError SLC-088 if it has none."""
     found = vendor(name).online
     if found is None:
         raise ConfigError(

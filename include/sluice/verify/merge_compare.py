@@ -12,7 +12,7 @@ SAMPLE = 20
 
 @dataclass
 class Difference:
-    """What a comparison of one table found.
+    """The result of the comparison of one table.
 
     Attributes:
         sample: the first keys with what is wrong with them.
@@ -44,7 +44,7 @@ class Difference:
 
 
 def equal(master: Iterator[bytes], slave: Iterator[bytes]) -> int | None:
-    """How many lines there are if both streams are the same, line by line; None as soon as they are not.
+    """The number of lines if both streams are equal; None at the first difference.
 
     Both are read to their ends even so: a COPY that is left half read costs a session.
     """

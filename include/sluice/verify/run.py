@@ -39,7 +39,7 @@ CompareAll = Callable[[list[Comparison]], list[Difference]]
 
 @dataclass(frozen=True)
 class VerifyRequest:
-    """What to compare: all watched tables if none is named; `percent` of the keys.
+    """The scope of a comparison: all watched tables if none is named; `percent` of the keys.
 
     Attributes:
         initial: an initial update is to end with it.
@@ -189,7 +189,7 @@ def _compare(
     jobs: list[Comparison] = []
     with ExitStack() as stack:
         with ThreadPoolExecutor(len(slaves)) as pool:
-            # All at once: nobody stands at the point for another who does not come.
+            # All at the same time: a slave does not stand at the point while another one fails to come.
             aligned = list(pool.map(lambda slave: _aligned(context, request, slave, point, patience_s, stack), slaves))
         for slave, found in zip(slaves, aligned, strict=True):
             if isinstance(found, SluiceError):
@@ -214,8 +214,8 @@ def _compare(
         differences = _differences(_giving_way(context, compare_all, settings.yields_after_s), jobs, late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in differences:
-        there = difference.with_rows_of_its_own() if job.own_rows else difference
-        results[job.slave][str(job.view.master.name)] = there
+        outcome = difference.with_rows_of_its_own() if job.own_rows else difference
+        results[job.slave][str(job.view.master.name)] = outcome
     _record(context, request.source, point.id, results)
     return results
 
@@ -247,8 +247,8 @@ def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None
                 snapshot_id = jobs[0].master.snapshot_id
                 sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
                 for name, connection in sides:
-                    if way := vendor(name).giving_way:
-                        stack.enter_context(way(context.connection(connection), snapshot_id, after_s))
+                    if give_way := vendor(name).giving_way:
+                        stack.enter_context(give_way(context.connection(connection), snapshot_id, after_s))
             return compare_all(jobs)
 
     return compared
@@ -257,7 +257,7 @@ def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None
 def _differences(
     compare_all: CompareAll, jobs: list[Comparison], late: dict[str, SluiceError]
 ) -> list[tuple[Comparison, Difference]]:
-    """What was found; a slave that cannot be read keeps nobody else from being compared (R8)."""
+    """The differences; an unreadable slave does not stop the comparison of others (R8)."""
     if not jobs:
         return []
     try:

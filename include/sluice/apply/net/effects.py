@@ -1,4 +1,4 @@
-"""What is to be done about a batch: runs of effects on tables, and commands between them."""
+"""The steps of a batch: runs of effects on tables, and commands between them."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from sluice.model.layout import Layout
 
 
 class Effect(Protocol):
-    """What a run of changes brings to one table, however many they are."""
+    """The effect of a run of changes on one table."""
 
     @property
     def layout(self) -> Layout:
-        """What all of them were written under."""
+        """The layout of all changes."""
 
     @property
     def emptied(self) -> bool:
         """Whether the table is emptied first (TRUNCATE)."""
 
     def nets(self) -> Iterator[tuple[Net, pa.Table]]:
-        """The net effect in pieces, none of which has a key of another, each with the changes that it points into."""
+        """The net effect in parts with disjoint keys, each with the changes that its indices refer to."""
 
     def changes(self) -> Iterator[pa.Table]:
-        """The changes, some at a time, in their order."""
+        """The changes in order, in tables of limited size."""
 
 
 @dataclass(frozen=True)
 class Netted:
-    """An effect in one piece: the net effect, and the changes that its places point into."""
+    """An effect in one part: the net effect, and the changes that its indices refer to."""
 
     net: Net
     table: pa.Table

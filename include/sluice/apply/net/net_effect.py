@@ -31,14 +31,14 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class KeyedNet:
-    """What becomes of the keys of one table. The numbers are places in the batch that was netted.
+    """The net effect on the keys of one table. The numbers are row indices in the batch that was netted.
 
     Attributes:
         emptied: the table is emptied first (TRUNCATE).
-        gone: a change whose *old* image names a key that is absent at the end.
-        known_gone: how many of those keys were there before the batch, if the slave is as expected.
-        changed: changes whose *new* image is the last one of a key that was there before.
-        fresh: changes whose *new* image is the last one of a key that was not there before.
+        gone: changes whose *old* image has a key that is absent at the end.
+        known_gone: the number of those keys that existed before the batch, if the slave is as expected.
+        changed: changes whose *new* image is the last one of a key that existed before.
+        fresh: changes whose *new* image is the last one of a key that did not exist before.
     """
 
     layout: Layout
@@ -51,7 +51,7 @@ class KeyedNet:
 
 @dataclass(frozen=True)
 class CountedNet:
-    """What becomes of the rows of a table without a key: (image, a, b), count c becomes max(c + a, b)."""
+    """The net effect on the rows of a table without a key: for (image, a, b) the count c becomes max(c + a, b)."""
 
     layout: Layout
     emptied: bool
@@ -72,16 +72,16 @@ def net(layout: Layout, changes: pa.Table) -> Net:
 
 
 def keys_of(rows: pa.ChunkedArray, key: Sequence[int]) -> list[Key]:
-    """The key of each row, as a text or a tuple of texts; None where there is no row."""
-    columns = [pc.list_element(rows, place).to_pylist() for place in key]
+    """The key of each row, as a text or a tuple of texts; None for a null row."""
+    columns = [pc.list_element(rows, index).to_pylist() for index in key]
     return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
-def cells(rows: pa.ChunkedArray, places: Sequence[int], width: int, columns: Collection[int]) -> list[pa.Array]:
-    """The rows at these places, as one text array a column; of NULLs for all but these columns."""
-    flat = taken(rows.combine_chunks(), np.array(places, np.int64)).flatten()
-    starts = np.arange(len(places)) * width
-    nothing = pa.nulls(len(places), pa.string())
+def cells(rows: pa.ChunkedArray, indices: Sequence[int], width: int, columns: Collection[int]) -> list[pa.Array]:
+    """The rows at these indices, as one text array for each column; NULLs for all columns but `columns`."""
+    flat = taken(rows.combine_chunks(), np.array(indices, np.int64)).flatten()
+    starts = np.arange(len(indices)) * width
+    nothing = pa.nulls(len(indices), pa.string())
     return [taken(flat, starts + column) if column in columns else nothing for column in range(width)]
 
 
@@ -111,10 +111,10 @@ def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
     present = last % 2 == 1
     known = (first % 2 == 0) | (updates & ~moves)[first // 2]
     changed = known & (not emptied)
-    places = last // 2
+    indices = last // 2
 
     def chosen(which: Flags) -> list[int]:
-        found: list[int] = np.sort(places[which]).tolist()
+        found: list[int] = np.sort(indices[which]).tolist()
         return found
 
     known_gone = 0 if emptied else int(np.count_nonzero(known & ~present))
@@ -126,9 +126,9 @@ def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
 def numbered(changes: pa.Table, key: Sequence[int]) -> tuple[Numbers, Numbers]:
     """The keys of the new and of the old images, as numbers that are equal where the keys are."""
     numbers = np.zeros(2 * len(changes), np.int64)
-    for place in key:
+    for index in key:
         texts = pa.chunked_array(
-            [chunk for side in ("new", "old") for chunk in pc.list_element(changes[side], place).chunks], pa.string()
+            [chunk for side in ("new", "old") for chunk in pc.list_element(changes[side], index).chunks], pa.string()
         )
         codes = texts.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64) + 1
         numbers = numbers * (codes.max(initial=0) + 1) + codes
@@ -155,16 +155,16 @@ def transactions(changes: pa.Table, new: list[Key], old: list[Key]) -> Iterator[
     ordinals = changes["ordinal"].to_pylist()
     news, olds = (changes[side].combine_chunks() for side in ("new", "old"))
     rows = Transaction(news, olds)
-    for place, action in enumerate(changes["action"].to_pylist()):
-        if place and ordinals[place] != ordinals[place - 1]:
+    for index, action in enumerate(changes["action"].to_pylist()):
+        if index and ordinals[index] != ordinals[index - 1]:
             yield rows
             rows = Transaction(news, olds)
         if action in "UD":
-            rows.take(old[place], place)
+            rows.take(old[index], index)
         if action in "UI":
-            rows.put(new[place], place)
+            rows.put(new[index], index)
         elif action == "T":
-            rows.empty(place)
+            rows.empty(index)
     yield rows
 
 
@@ -172,9 +172,9 @@ class Transaction:
     """Rows on their way within one transaction, at whose end no two bear one key any more.
 
     Attributes:
-        emptied: the place of its last TRUNCATE.
-        put_there: of each key the places of rows that came to it and are there.
-        taken: of each key the place at which a row went that had not come to it.
+        emptied: the index of its last TRUNCATE.
+        put_there: for each key the indices of changes whose new rows have it still.
+        taken: for each key the index of the change that removed the row from before the transaction.
     """
 
     def __init__(self, news: pa.Array, olds: pa.Array) -> None:
@@ -184,30 +184,30 @@ class Transaction:
         self.put_there: dict[Key, list[int]] = {}
         self.taken: dict[Key, int] = {}
 
-    def empty(self, place: int) -> None:
+    def empty(self, index: int) -> None:
         """All rows go."""
-        self.emptied = place
+        self.emptied = index
         self.put_there.clear()
         self.taken.clear()
 
-    def put(self, key: Key, place: int) -> None:
+    def put(self, key: Key, index: int) -> None:
         """A row comes to a key, perhaps beside another."""
-        self.put_there.setdefault(key, []).append(place)
+        self.put_there.setdefault(key, []).append(index)
 
-    def take(self, key: Key, place: int) -> None:
+    def take(self, key: Key, index: int) -> None:
         """A row goes: one that came before and looks like it, else the one that was there."""
         bearers = self.put_there.get(key, [])
-        gone = self._olds[place] if bearers else None
+        gone = self._olds[index] if bearers else None
         twin = next((one for one in bearers if self._news[one].equals(gone)), None)
         if twin is None:
-            self.taken[key] = place
+            self.taken[key] = index
         else:
             bearers.remove(twin)
 
     def end(self, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> None:
         """Say what became of each key. One whose row came and went, or took the place of its like, is as it was."""
-        for key, place in self.taken.items():
-            last[key] = (place, False)
+        for key, index in self.taken.items():
+            last[key] = (index, False)
         for key, bearers in self.put_there.items():
             if bearers:
                 if key not in last:
@@ -217,13 +217,13 @@ class Transaction:
 
 def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> KeyedNet:
     gone, changed, new = [], [], []
-    for key, (place, present) in last.items():
+    for key, (index, present) in last.items():
         if not present:
-            gone.append(place)
+            gone.append(index)
         elif emptied or key in fresh:
-            new.append(place)
+            new.append(index)
         else:
-            changed.append(place)
+            changed.append(index)
     known_gone = sum(1 for key, (_, present) in last.items() if not present and key not in fresh)
     return KeyedNet(layout, emptied, gone, changed, new, 0 if emptied else known_gone)
 
@@ -231,23 +231,23 @@ def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fre
 def _rows(layout: Layout, rows: pa.ChunkedArray) -> list[Row]:
     """The images, without what the database computes: its expression may change, and rows that look alike do not."""
     images: list[Row] = rows.to_pylist()
-    for place, column in enumerate(layout.columns):
+    for index, column in enumerate(layout.columns):
         if column.generated:
             for image in filter(None, images):
-                image[place] = None
+                image[index] = None
     return images
 
 
 def _counted(layout: Layout, actions: list[str], news: list[Row], olds: list[Row]) -> CountedNet:
     effects: dict[tuple[str | None, ...], tuple[int, int]] = {}
     emptied = False
-    for place, action in enumerate(actions):
+    for index, action in enumerate(actions):
         if action in "UD":
-            image = tuple(olds[place])
+            image = tuple(olds[index])
             a, b = effects.get(image, (0, 0))
             effects[image] = (a - 1, max(b - 1, 0))
         if action in "UI":
-            image = tuple(news[place])
+            image = tuple(news[index])
             a, b = effects.get(image, (0, 0))
             effects[image] = (a + 1, b + 1)
         elif action == "T":

@@ -1,7 +1,7 @@
-"""Changes of one table told apart by their keys, so that what becomes of them is found out for some keys at a time.
+"""Changes of one table partitioned by the hash of their keys, so that a net effect is computed for some keys at a time.
 
-What becomes of a key is told by the changes of that key alone. A change that moves a row is of two keys, so updates are
-taken for what they are to the keys: a delete of the old row and an insert of the new one.
+The net effect on a key depends on the changes of that key alone. A change of the key concerns two keys, so each update
+is split into a delete of the old row and an insert of the new one.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from sluice.model.layout import Layout
 
 
 def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]:
-    """Changes of rows by the hash of their keys, as so many tables of inserts and deletes, each in the same order.
+    """Partition changes by the hash of their keys into `count` tables of inserts and deletes, each in the same order.
 
-    Updates without their old images, which leave the key as it is, stay updates. Rows without a key are told by all
-    that is compared of them. Columns as in `CHANGES`, in and out.
+    Updates without an old image, which keep the key, stay updates. Without a key, all columns that are not generated
+    are the key. Columns as in `CHANGES`, in and out.
     """
-    key = layout.key or [place for place, column in enumerate(layout.columns) if not column.generated]
+    key = layout.key or [index for index, column in enumerate(layout.columns) if not column.generated]
     sides, moments, buckets = [], [], []
     for number, (side, other, action) in enumerate((("old", "new", Action.DELETE), ("new", "old", Action.INSERT))):
-        there = changes[side].is_valid()
-        some = changes.filter(there)
+        present = changes[side].is_valid()
+        some = changes.filter(present)
         keys = keys_of(some[side], key)
         buckets.append(np.fromiter((hash(one) % count for one in keys), np.int64, len(some)))
-        moments.append(2 * np.flatnonzero(there.to_numpy()) + number)
+        moments.append(2 * np.flatnonzero(present.to_numpy()) + number)
         alone = pc.and_(pc.equal(some["action"], Action.UPDATE), some[other].is_null())
         some = _set(some, "action", pc.if_else(alone, some["action"], pa.scalar(action.value)))
         sides.append(_set(some, other, pa.nulls(len(some), changes.schema.field(other).type)))
@@ -44,14 +44,14 @@ def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]
 
 
 def essential(layout: Layout, changes: pa.Table) -> pa.Table:
-    """Those of divided changes that say what becomes of each key; with what follows them the net effect is the same."""
+    """The subset of partitioned changes with the same net effect, also together with later changes."""
     if not layout.key:
         return changes
     return taken(changes, _by_image(layout, changes) if layout.deferrable else _by_key(layout, changes))
 
 
 def _by_key(layout: Layout, changes: pa.Table) -> Numbers:
-    """The first and the last change of each."""
+    """Indices of the first and the last change of each key."""
     new, old = numbered(changes, layout.key)
     keys = np.where(changes["new"].is_valid().to_numpy(), new, old)
     _, first = np.unique(keys, return_index=True)
@@ -60,16 +60,16 @@ def _by_key(layout: Layout, changes: pa.Table) -> Numbers:
 
 
 def _by_image(layout: Layout, changes: pa.Table) -> Numbers:
-    """Which row went, and which ones came and are there."""
-    places: list[int] = []
+    """Indices of changes that removed a row from before, and of those whose new rows exist at the end."""
+    indices: list[int] = []
     for rows in transactions(changes, *(keys_of(changes[side], layout.key) for side in ("new", "old"))):
         if rows.emptied is not None:
-            places = [rows.emptied]
-        places += rows.taken.values()
-        places += [place for bearers in rows.put_there.values() for place in bearers]
-    return np.sort(np.array(places, np.int64))
+            indices = [rows.emptied]
+        indices += rows.taken.values()
+        indices += [index for bearers in rows.put_there.values() for index in bearers]
+    return np.sort(np.array(indices, np.int64))
 
 
 def _set(changes: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
-    place = changes.schema.get_field_index(name)
-    return changes.set_column(place, changes.schema.field(place), values)
+    index = changes.schema.get_field_index(name)
+    return changes.set_column(index, changes.schema.field(index), values)

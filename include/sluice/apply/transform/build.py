@@ -1,4 +1,4 @@
-"""What the configuration says of a table -> the shape of its rows: which rows, which columns, computed and masked."""
+"""Builds the transform of a table from its configuration: row filter, computed and masked columns."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _REDACTED = "***"
 def shaped(
     entry: SlaveTable, style: Stylesheet | None, layout: Layout, names: Mapping[str, str], salt: bytes
 ) -> tuple[Layout, RowTransform]:
-    """The rows that a slave sees of a table, still under the master's name, and the shape that makes them.
+    """The layout of a table in the slave's view, still under the master's name, and the transform that makes its rows.
 
     Args:
-        style: what its messages pass.
+        style: the stylesheet that the slave's messages pass.
         layout: the master's.
         names: the columns that the slave gets, each with its name there.
-        salt: what hashes are made with.
+        salt: the key of hashes.
 
     Raises:
-        ConfigError: SLC-163, what is said does not go with the table's columns; SLC-161, the stylesheet or the plugin
+        ConfigError: SLC-163, an expression does not fit the table's columns; SLC-161, the stylesheet or the plugin
             does not.
     """
     shapes: list[RowTransform] = []
@@ -45,22 +45,22 @@ def shaped(
         shapes.append(_chosen(entry.where, layout))
     columned, key = _columned(entry, layout, names, salt)
     shapes.append(columned)
-    there = replace(layout, columns=columned.columns, key=key)
+    seen = replace(layout, columns=columned.columns, key=key)
     if style is not None:
-        shapes.append(own := styled(style, there))
-        there = own.layout
+        shapes.append(own := styled(style, seen))
+        seen = own.layout
     if entry.plugin is not None:
-        shapes.append(own := plugged(entry.plugin, there))
-        there = own.layout
-    return there, TransformChain(tuple(shapes))
+        shapes.append(own := plugged(entry.plugin, seen))
+        seen = own.layout
+    return seen, TransformChain(tuple(shapes))
 
 
 def _chosen(where: str, layout: Layout) -> RowFilter:
-    condition = sound(layout.name, "where", lambda: _of_a_row(where).condition(layout.columns))
+    condition = sound(layout.name, "where", lambda: _row_expression(where).condition(layout.columns))
     return RowFilter(layout.columns, condition)
 
 
-def _of_a_row(text: str) -> Expression:
+def _row_expression(text: str) -> Expression:
     expression = parse(text)
     if expression.images - {"row"}:
         raise Fault("a row is seen by itself, so there is no `new.` and no `old.`; `when` has them")
@@ -70,45 +70,45 @@ def _of_a_row(text: str) -> Expression:
 def _columned(
     entry: SlaveTable, layout: Layout, names: Mapping[str, str], salt: bytes
 ) -> tuple[ColumnTransform, tuple[int, ...]]:
-    """The columns, and the key: without one of its columns as it is, or hashed, the table has none."""
+    """The columns, and the key, which is empty unless all its columns are copied or hashed."""
     made: list[tuple[Column, Texts]] = []
     kept: dict[int, int] = {}
-    for place, column in enumerate(layout.columns):
-        there = names.get(column.name)
-        if there is None:
+    for index, column in enumerate(layout.columns):
+        slave_name = names.get(column.name)
+        if slave_name is None:
             continue
-        if there in entry.compute:
-            made.append(_computed(entry.compute[there], there, layout))
+        if slave_name in entry.compute:
+            made.append(_computed(entry.compute[slave_name], slave_name, layout))
         elif column.name in entry.mask:
-            made.append(_masked(layout, place, there, entry.mask[column.name], salt))
+            made.append(_masked(layout, index, slave_name, entry.mask[column.name], salt))
             if entry.mask[column.name] == HASH:
-                kept[place] = len(made) - 1
+                kept[index] = len(made) - 1
         else:
-            kept[place] = len(made)
-            made.append((replace(column, name=there), copied(place)))
+            kept[index] = len(made)
+            made.append((replace(column, name=slave_name), copied(index)))
     known = {column.name for column, _ in made}
     made += [_computed(text, name, layout) for name, text in entry.compute.items() if name not in known]
-    key = tuple(kept[place] for place in layout.key) if kept.keys() >= set(layout.key) else ()
+    key = tuple(kept[index] for index in layout.key) if kept.keys() >= set(layout.key) else ()
     return ColumnTransform(tuple(column for column, _ in made), tuple(texts for _, texts in made)), key
 
 
 def _computed(text: str, name: str, layout: Layout) -> tuple[Column, Texts]:
-    value = sound(layout.name, f"compute.{name}", lambda: _of_a_row(text).value(layout.columns))
+    value = sound(layout.name, f"compute.{name}", lambda: _row_expression(text).value(layout.columns))
     given = next((column for column in layout.columns if column.name == value.expression.column), None)
     return Column(name, value.type, not_null=given is not None and given.not_null), value.texts
 
 
-def _masked(layout: Layout, place: int, name: str, mask: str | None, salt: bytes) -> tuple[Column, Texts]:
-    """A column without what it tells. NULL stays NULL, but beneath a constant."""
-    column, given = layout.columns[place], copied(place)
+def _masked(layout: Layout, index: int, name: str, mask: str | None, salt: bytes) -> tuple[Column, Texts]:
+    """A masked column. NULL stays NULL, except with a constant."""
+    column, given = layout.columns[index], copied(index)
     if mask == HASH:
         return replace(column, name=name, type="text", generated=False), lambda rows: hashed(given(rows), salt)
     column = replace(column, name=name, not_null=False, generated=False)
     if mask == REDACT:
-        said = _fitting(_REDACTED, column.type) if is_text(column.type) else None
-        return column, lambda rows: pc.if_else(given(rows).is_valid(), pa.scalar(said, pa.string()), None)
-    said = None if mask is None else sound(layout.name, f"mask.{column.name}", lambda: constant(mask, column.type))
-    return column, lambda rows: pa.array([said] * len(rows), pa.string())
+        text = _fitting(_REDACTED, column.type) if is_text(column.type) else None
+        return column, lambda rows: pc.if_else(given(rows).is_valid(), pa.scalar(text, pa.string()), None)
+    text = None if mask is None else sound(layout.name, f"mask.{column.name}", lambda: constant(mask, column.type))
+    return column, lambda rows: pa.array([text] * len(rows), pa.string())
 
 
 def hashed(texts: pa.StringArray, salt: bytes) -> pa.StringArray:
@@ -123,18 +123,18 @@ def hashed(texts: pa.StringArray, salt: bytes) -> pa.StringArray:
 
 
 def _fitting(text: str, type_: str) -> str:
-    """As much of it as a text of this type may be long."""
+    """The text, cut to the length of its type."""
     width = re.search(r"\((\d+)\)", type_)
     return text[: int(width[1])] if width else text
 
 
-def sound(table: TableName, place: str, read: Callable[[], _T]) -> _T:
-    """What is read of a place of the configuration. Raises ConfigError SLC-163 instead of a Fault."""
+def sound(table: TableName, setting: str, read: Callable[[], _T]) -> _T:
+    """Read a setting of a table. Raises ConfigError SLC-163 instead of a Fault."""
     try:
         return read()
     except Fault as fault:
         raise ConfigError(
             163,
-            f"`{place}` of {table} cannot be used: {fault}",
+            f"`{setting}` of {table} cannot be used: {fault}",
             "mend it in the slave's `tables`; include/docs/expressions.md tells what there is",
         ) from None

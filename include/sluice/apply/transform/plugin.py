@@ -1,4 +1,4 @@
-"""The hook of a slave's owner: a plugin makes rows of a slave out of rows that the slave would see without it.
+"""The hook of a slave's owner: a plugin transforms rows of the slave's view.
 
 It is named by an entry point of the group `sluice.plugins`, or as ``module:attribute``; that is called with the
 table as the slave would see it, once for each layout and process. Its errors stop this slave (R8).
@@ -28,11 +28,11 @@ Row = Mapping[str, str | None]
 
 @dataclass(frozen=True)
 class Rows:
-    """What a plugin makes of a batch.
+    """The result of a plugin for a batch.
 
     Attributes:
         rows: one column of texts for each of the plugin's `columns`, by its name, as the database prints them.
-        of: for each row the place of the row that it was made of, in that order; None: one row of each.
+        of: for each row the index of its original row, ascending; None: one row for each original.
     """
 
     rows: pa.RecordBatch | pa.Table
@@ -41,7 +41,7 @@ class Rows:
 
 @runtime_checkable
 class Plugin(Protocol):
-    """What a plugin offers. `columns` and `key` are read once."""
+    """The interface of a plugin. `columns` and `key` are read once."""
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -49,7 +49,7 @@ class Plugin(Protocol):
 
     @property
     def key(self) -> Sequence[str]:
-        """The columns by which any two rows that it makes can be told apart, or none."""
+        """The columns of the key of its rows; empty if they have none."""
 
     def rows(self, rows: pa.RecordBatch) -> Rows:
         """Rows of the slave out of rows that it would see: changed, left out, or several of one.
@@ -68,7 +68,7 @@ class RowByRow:
 
     def __init__(self, layout: Layout) -> None:
         self.columns: Sequence[Column] = layout.columns
-        self.key: Sequence[str] = [layout.columns[place].name for place in layout.key]
+        self.key: Sequence[str] = [layout.columns[index].name for index in layout.key]
 
     def row(self, row: Row) -> Row | Iterable[Row] | None:
         """One row, several, or none; values by the names of columns, what is missing is NULL."""
@@ -82,15 +82,15 @@ class RowByRow:
 
 
 def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows:
-    """What was made of each row, as `Rows`; what a row lacks is NULL. Raises ValueError if one has other columns."""
+    """The results for each original row, as `Rows`; missing columns are NULL. Raises ValueError for unknown columns."""
     made: list[Row] = []
     of: list[int] = []
-    for place, several in enumerate(answers):
+    for index, several in enumerate(answers):
         for one in several:
             if unknown := one.keys() - set(names):
                 raise ValueError(f"a row has a column {sorted(unknown)[0]}, which is none of {', '.join(names)}")
         made += several
-        of += [place] * len(several)
+        of += [index] * len(several)
     schema = pa.schema([(name, pa.string()) for name in names])
     columns = [[row.get(name) for row in made] for name in names]
     return Rows(pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], schema=schema), of)
@@ -98,11 +98,11 @@ def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows
 
 @dataclass(frozen=True)
 class PluginTransform:
-    """The shape that code of somebody else's gives to rows. See `sluice.apply.transform.transform`.
+    """A row transform by a plugin. See `sluice.apply.transform.transform`.
 
     Attributes:
-        called: what it is called in messages.
-        given: the table as it is shown to it.
+        called: its name in messages.
+        given: the layout of its input.
     """
 
     plugin: Plugin
@@ -116,7 +116,7 @@ class PluginTransform:
 
     def made(self, rows: pa.ListArray) -> TransformedRows:
         """Raises SluiceError SLC-162 if the plugin fails, does not end, or answers what makes no sense."""
-        texts = [pc.list_element(rows, place) for place in range(len(self.given.columns))]
+        texts = [pc.list_element(rows, index) for index in range(len(self.given.columns))]
         batch = pa.RecordBatch.from_arrays(texts, [column.name for column in self.given.columns])
         return answered(
             self.called, self.given.name, len(rows), lambda: self._checked(self.plugin.rows(batch), len(rows))
@@ -145,8 +145,8 @@ def plugged(named: str, layout: Layout) -> PluginTransform:
 
 
 def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> PluginTransform:
-    """What is made there, for a table as a slave would see it; arguments and errors as `usable`."""
-    # Whatever the database computes on the master, these rows bring.
+    """Make a plugin for a table in the slave's view, and check it; arguments and errors as in `usable`."""
+    # Columns that the master's database generates are ordinary ones here.
     given = replace(layout, columns=tuple(replace(column, generated=False) for column in layout.columns))
 
     def found() -> PluginTransform:
@@ -164,14 +164,14 @@ def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: 
 
 
 def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> _T:
-    """What is made there of somebody else's code.
+    """Make a plugin or a veto by code of others.
 
     Args:
-        called: what it is called in messages.
-        hint: what else can be done than to mend it.
+        called: its name in messages.
+        hint: a remedy besides correcting the code.
 
     Raises:
-        ConfigError: SLC-161, it is Unusable, or not of the kinds of values that it should be.
+        ConfigError: SLC-161, it cannot be used.
     """
     try:
         return make()
@@ -182,7 +182,7 @@ def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> 
 
 
 def answered(called: str, table: TableName, count: int, call: Callable[[], _T]) -> _T:
-    """What somebody else's code answers to so many rows. Raises SluiceError SLC-162 if it fails, or does not end."""
+    """Call code of others for `count` rows. Raises SluiceError SLC-162 if it fails, or does not end."""
     try:
         return extensions.asked(call)
     except TransientError:

@@ -42,7 +42,7 @@ class Styled:
         self._sandbox = sandbox(sheet.text)
         self._names = [column.name for column in layout.columns]
         self._given = _booleans(layout.columns)
-        self._said = {"schema": layout.name.schema, "tableName": layout.name.table}
+        self._attributes = {"schema": layout.name.schema, "tableName": layout.name.table}
         (made,) = self._passed([Message(self._created(layout))])
         if made is None:
             raise ValueError("it leaves nothing of the CREATE, which tells the columns")
@@ -53,18 +53,18 @@ class Styled:
 
     def rows(self, rows: pa.RecordBatch) -> Rows:
         """See `sluice.apply.transform.plugin.Plugin.rows`."""
-        said = {**self._said, "action": Action.INSERT.name}
+        attributes = {**self._attributes, "action": Action.INSERT.name}
         values = zip(*(column.to_pylist() for column in rows.columns), strict=True)
         shown = (dict(zip(self._names, one, strict=True)) for one in values)
-        given = (Row(tuple(_spelled(row, self._given, BOOLEAN_WORDS).items()), said) for row in shown)
+        given = (Row(tuple(_spelled(row, self._given, BOOLEAN_WORDS).items()), attributes) for row in shown)
         made = self._passed(Message(Description(), (row,)) for row in given)
         return rows_of_each([column.name for column in self.columns], (list(self._values(one)) for one in made))
 
     def _created(self, layout: Layout) -> Description:
         columns = (DefinedColumn(at, one.name, one.type, one.not_null) for at, one in enumerate(layout.columns, 1))
         table = DefinedTable(layout.name, tuple(columns), layout.key_names)
-        said = {**self._said, "action": Action.CREATE.name}
-        return Description(Action.CREATE.name, "", tuple(column_names(TableChange(after=table), table)), said)
+        attributes = {**self._attributes, "action": Action.CREATE.name}
+        return Description(Action.CREATE.name, "", tuple(column_names(TableChange(after=table), table)), attributes)
 
     def _passed(self, messages: Iterable[Message]) -> Iterator[Message | None]:
         return (parse(text) if text else None for text in self._sandbox.made([render(one) for one in messages]))
@@ -77,17 +77,17 @@ class Styled:
             values = {name: value for name, value in row.columns if not isinstance(value, bytes)}
             yield _spelled(values, self._made, BOOLEAN_LETTERS)
 
-    def _expect(self, said: Mapping[str, str | None], action: Action) -> None:
-        """What stands elsewhere in the configuration is not the stylesheet's to say."""
-        for name, value in {**self._said, "action": action.name}.items():
-            if said.get(name, value) != value:
+    def _expect(self, attributes: Mapping[str, str | None], action: Action) -> None:
+        """Check that the stylesheet changed no attribute that another setting determines."""
+        for name, value in {**self._attributes, "action": action.name}.items():
+            if attributes.get(name, value) != value:
                 raise ValueError(f"it says another {name} than {value}, which is not for a stylesheet to say")
 
 
-def _column(name: str, said: Mapping[str, str]) -> Column:
-    if "typeName" not in said:
+def _column(name: str, attributes: Mapping[str, str]) -> Column:
+    if "typeName" not in attributes:
         raise ValueError(f"the column {name} has no typeName")
-    return Column(name, said["typeName"], said.get("nullable") == "0")
+    return Column(name, attributes["typeName"], attributes.get("nullable") == "0")
 
 
 def _booleans(columns: Iterable[Column]) -> list[str]:

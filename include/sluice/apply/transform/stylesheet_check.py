@@ -1,5 +1,5 @@
-"""What a stylesheet may not ask for, since the answer is another one each time: a row is made of its original more than
-once, by the stream, an initial update, a comparison, or a batch that is tried again (R3, R8)."""
+"""Refuses stylesheets that call functions without a repeatable result: a row is transformed more than once, by the
+stream, an initial update, a comparison, or the retry of a batch (R3, R8)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 _DATES = "http://exslt.org/dates-and-times"
 _RANDOM = ("http://exslt.org/math", "random")
-# They evaluate texts, into which nobody can look before.
+# They evaluate texts that are known at run time only.
 _EVALUATING = {"http://exslt.org/dynamic", "http://icl.com/saxon"}
 _TEXT = re.compile(r"\"[^\"]*\"|'[^']*'")
 _CALL = re.compile(r"([\w.-]+)\s*:\s*([\w.-]+)\s*\((\s*\))?")

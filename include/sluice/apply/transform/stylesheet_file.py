@@ -14,11 +14,11 @@ from sluice.model.stylesheet import Stylesheet
 
 
 def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> Stylesheet | None:
-    """The one that the messages of a replication pass; None, with a warning in the log, where there is none.
+    """The stylesheet that the messages of a replication pass; None, with a warning in the log, if there is no file.
 
     Args:
-        prefix: the source's.
-        version: the one that the source's messages have.
+        prefix: the source's prefix.
+        version: the version in the source's messages.
 
     Raises:
         ConfigError: SLC-165, it cannot be read, or the one that is named is not there.
@@ -26,8 +26,8 @@ def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> St
     directory = Path(wanted.directory)
     names = [wanted.name] if wanted.name else list(_names(wanted, pair.slave, prefix, version))
     try:
-        there = {one.name for one in directory.iterdir()}
-        if found := next((name for name in names if wanted.name or name in there), None):
+        existing = {one.name for one in directory.iterdir()}
+        if found := next((name for name in names if wanted.name or name in existing), None):
             return Stylesheet(found, (directory / found).read_bytes())
     except OSError as error:
         raise ConfigError(

@@ -1,7 +1,7 @@
-"""Rows of the master become rows of a slave: columns computed and masked, rows left out or made into several.
+"""Row transforms: columns computed and masked, rows left out or split into several.
 
-A shape knows rows and nothing else: no action, no batch, no time. So an initial update, the stream and a comparison
-make the same of a row, and where batches are cut does not matter.
+A transform depends on the row alone: not on its action, batch or time. So an initial update, the stream and a
+comparison transform a row alike, and the cuts between batches do not matter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TransformedRows:
 
     Attributes:
         rows: lists of texts, none of them null.
-        of: for each the place of the row that it was made of, none before an earlier one.
+        of: for each row the index of its original row, ascending.
     """
 
     rows: pa.ListArray
@@ -39,14 +39,14 @@ class TransformedRows:
 
 
 class RowTransform(Protocol):
-    """What a slave sees of a table's rows."""
+    """A function of rows, and the columns of its result."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the rows that it makes."""
 
     def made(self, rows: pa.ListArray) -> TransformedRows:
-        """The rows made of these, of which none is null. Raises SluiceError if it cannot."""
+        """Transform rows, none of which is null. Raises SluiceError if one cannot be transformed."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class RowFilter:
     condition: Condition
 
     def made(self, rows: pa.ListArray) -> TransformedRows:
-        held = self.condition.holds(rows)
-        return TransformedRows(rows.filter(held), np.flatnonzero(held.to_numpy(zero_copy_only=False)))
+        met = self.condition.holds(rows)
+        return TransformedRows(rows.filter(met), np.flatnonzero(met.to_numpy(zero_copy_only=False)))
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ColumnTransform:
 
 @dataclass(frozen=True)
 class TransformChain:
-    """One shape after the other."""
+    """Transforms in sequence."""
 
     shapes: tuple[RowTransform, ...]
 
@@ -90,18 +90,18 @@ class TransformChain:
         return found
 
 
-def copied(place: int) -> Texts:
+def copied(index: int) -> Texts:
     """A column's texts as they are."""
-    return lambda rows: pc.list_element(rows, place)
+    return lambda rows: pc.list_element(rows, index)
 
 
 def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows]) -> pa.Table:
-    """Changes of rows of one layout, as a slave sees them. Columns as in `CHANGES`, in and out.
+    """Transform changes of rows of one layout. Columns as in `CHANGES`, in and out.
 
-    What a change brings is what is made of its new row, and what it takes away is what is made of its old one: so a row
-    that begins to meet a condition is an insert, and one that ceases to is a delete. One row that becomes one row is
-    an update still. A TRUNCATE remains what it is. An update without its old row is for shapes that make one row of
-    each, by whose key nothing changed.
+    A change deletes the results of its old row and inserts those of its new one, so a row that begins to meet a
+    condition becomes an insert, and one that ceases to becomes a delete. One row that becomes one row stays an update,
+    and a TRUNCATE stays what it is. Updates without an old image are allowed for transforms with one result for each
+    row, if the key did not change.
     """
     news, olds = changes["new"].combine_chunks(), changes["old"].combine_chunks()
     unknown = pc.and_(pc.equal(changes["action"], Action.UPDATE), changes["old"].is_null()).combine_chunks()
@@ -109,42 +109,42 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows])
     old, went = _made(pc.if_else(unknown, news, olds) if unknown.true_count else olds, made)
     count = len(changes)
     single = (np.bincount(came, minlength=count) == 1) & (np.bincount(went, minlength=count) == 1)
-    gone, there = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
+    deleted, inserted = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
     both = np.flatnonzero(single)
     known = np.where(unknown.to_numpy(zero_copy_only=False)[both], -1, np.flatnonzero(single[went]))
     emptied = np.flatnonzero(pc.equal(changes["action"], Action.TRUNCATE).to_numpy())
     # The changes, and the places of their new and of their old rows.
     parts = [
         (Action.TRUNCATE, emptied, np.full(len(emptied), -1), np.full(len(emptied), -1)),
-        (Action.DELETE, went[gone], np.full(len(gone), -1), gone),
-        (Action.INSERT, came[there], there, np.full(len(there), -1)),
+        (Action.DELETE, went[deleted], np.full(len(deleted), -1), deleted),
+        (Action.INSERT, came[inserted], inserted, np.full(len(inserted), -1)),
         (Action.UPDATE, both, np.flatnonzero(single[came]), known),
     ]
-    of = np.concatenate([places for _, places, _, _ in parts])
+    of = np.concatenate([indices for _, indices, _, _ in parts])
     # Stable: of one change what goes comes before what comes, each in the order in which it was made.
     order = np.argsort(of, kind="stable")
-    actions = np.repeat([str(action) for action, *_ in parts], [len(places) for _, places, _, _ in parts])
+    actions = np.repeat([str(action) for action, *_ in parts], [len(indices) for _, indices, _, _ in parts])
     columns = {
         "action": pa.array(actions[order], pa.string()),
-        "new": _at(new, np.concatenate([places for _, _, places, _ in parts])[order]),
-        "old": _at(old, np.concatenate([places for _, _, _, places in parts])[order]),
+        "new": _at(new, np.concatenate([indices for _, _, indices, _ in parts])[order]),
+        "old": _at(old, np.concatenate([indices for _, _, _, indices in parts])[order]),
     }
     found = changes.take(pa.array(of[order]))
     for name, column in columns.items():
-        place = found.schema.get_field_index(name)
-        found = found.set_column(place, changes.schema.field(place), column.cast(changes.schema.field(place).type))
+        index = found.schema.get_field_index(name)
+        found = found.set_column(index, changes.schema.field(index), column.cast(changes.schema.field(index).type))
     return found
 
 
 def _made(rows: pa.ListArray, made: Callable[[pa.ListArray], TransformedRows]) -> tuple[pa.ListArray, Places]:
-    """What is made of the rows that are there, and the place of the change that each belongs to."""
-    places = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
-    if not len(places):
-        return pa.array([], ROW), places
-    found = made(rows.take(pa.array(places)))
-    return found.rows, places[found.of]
+    """The results for the rows that are not null, and for each the index of its change."""
+    indices = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
+    if not len(indices):
+        return pa.array([], ROW), indices
+    found = made(rows.take(pa.array(indices)))
+    return found.rows, indices[found.of]
 
 
-def _at(rows: pa.ListArray, places: Places) -> pa.ListArray:
-    """The rows at these places; -1 is none."""
-    return rows.take(pa.array(places, mask=places < 0))
+def _at(rows: pa.ListArray, indices: Places) -> pa.ListArray:
+    """The rows at these indices; -1 gives null."""
+    return rows.take(pa.array(indices, mask=indices < 0))

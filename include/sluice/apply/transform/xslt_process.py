@@ -1,4 +1,4 @@
-"""A process of its own in which a stylesheet runs, since it is a program that somebody else wrote.
+"""A separate process that runs a stylesheet, since that is a program of others.
 
 Both ends of the pipe are here. The process gets documents and gives documents back, a line of JSON for many. It can
 open no file and no connection (it may have no more descriptors than the three that it begins with), gets only so much
@@ -41,7 +41,7 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
 
     def made(self, documents: Sequence[str]) -> Iterator[str]:
-        """What the stylesheet makes of each document; empty where it makes nothing.
+        """Transform each document; the result is empty if the stylesheet outputs nothing.
 
         Raises:
             ValueError: it is no stylesheet, wants a file, or fails for one of them.
@@ -49,13 +49,13 @@ class Sandbox:
             MemoryError: it wants too much memory, or breaks what runs it.
         """
         begin = size = 0
-        for place, document in enumerate(documents, 1):
+        for index, document in enumerate(documents, 1):
             size += len(document)
-            if size >= _PIECE or place == len(documents):
+            if size >= _PIECE or index == len(documents):
                 with self._lock:
-                    found = self._asked(documents[begin:place])
+                    found = self._asked(documents[begin:index])
                 yield from found
-                begin, size = place, 0
+                begin, size = index, 0
 
     def _asked(self, documents: Sequence[str]) -> list[str]:
         if self._process is None:
@@ -89,12 +89,12 @@ def _started() -> subprocess.Popen[bytes]:
     )
 
 
-def _answer(process: subprocess.Popen[bytes], said: object) -> list[str]:
+def _answer(process: subprocess.Popen[bytes], request: object) -> list[str]:
     assert process.stdin
     assert process.stdout
     answer = b""
     try:
-        process.stdin.write(json.dumps([extensions.PATIENCE_S, said]).encode() + b"\n")
+        process.stdin.write(json.dumps([extensions.PATIENCE_S, request]).encode() + b"\n")
         process.stdin.flush()
         answer = process.stdout.readline()
     except BrokenPipeError:
@@ -120,22 +120,22 @@ def serve(most_memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most_memory, most_memory))
     made: Callable[[Any], Any] | None = None
     for line in sys.stdin.buffer:
-        patience, said = json.loads(line)
+        patience, request = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, patience)
         answer: object = []
         try:
             if made is None:
-                sheet = etree.fromstring(base64.b64decode(said), parser)
+                sheet = etree.fromstring(base64.b64decode(request), parser)
                 if calls := unrepeatable(sheet):
                     answer = f"it calls {', '.join(calls)}: what is made of a row has to be the same each time"
                 else:
                     made = etree.XSLT(sheet, access_control=etree.XSLTAccessControl.DENY_ALL)
             else:
-                roots = [made(etree.fromstring(one.encode(), parser)).getroot() for one in said]
+                roots = [made(etree.fromstring(one.encode(), parser)).getroot() for one in request]
                 answer = ["" if root is None else etree.tostring(root, encoding="unicode") for root in roots]
         except etree.LxmlError as error:
-            told = dict.fromkeys([str(error), *(one.message for one in error.error_log)])
-            answer = f"{type(error).__name__}: {'; '.join(list(told)[:4])}"
+            messages = dict.fromkeys([str(error), *(one.message for one in error.error_log)])
+            answer = f"{type(error).__name__}: {'; '.join(list(messages)[:4])}"
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
         sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""How far a load in blocks is: nobody counts what is to come, but the master's planner has an idea of it."""
+"""Estimates the rest of a load in blocks by the row counts of the master's planner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sluice.vendors.registry import master
 
 
 class RemainingEstimate:
-    """What is left of the ranges of one slave, since whoever loads now began."""
+    """The rest of the key ranges of one slave, since the current job began."""
 
     def __init__(self, context: Context, source: str) -> None:
         self._context = context
@@ -40,15 +40,15 @@ class RemainingEstimate:
         except SluiceError:
             found = []
         self._asked |= {one.number: one.reached for one, _ in zip(moved, found, strict=False)}
-        self._left |= {one.number: told for one, told in zip(moved, found, strict=False)}
+        self._left |= {one.number: range_left for one, range_left in zip(moved, found, strict=False)}
         self._left |= {number: Foreseen() for number in self._left.keys() - wanted}
         if self._first is None and wanted <= self._left.keys():
-            there = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)
-            self._planned = there + self._bytes()
-            self._first = Done(there, *_counted(ranges))
+            bytes_left = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)
+            self._planned = bytes_left + self._bytes()
+            self._first = Done(bytes_left, *_counted(ranges))
 
     def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> LoadProgress:
-        """How far they were when they were looked at."""
+        """The progress at the last look."""
         chunks, rows = _counted(ranges)
         if self._first is None:
             return LoadProgress(len(ranges), chunks, rows, waits=waits)

@@ -43,7 +43,7 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
 
     Raises:
         SluiceError: every slave failed; what the last of them failed on.
-        TransientError: SLC-094, nobody publishes, or none of those that are left can be reached. What is in stays, and
+        TransientError: SLC-094, no publisher runs, or none of those that are left can be reached. What is in stays, and
             the next run goes on.
     """
     with ExitStack() as stack:
@@ -93,14 +93,14 @@ class _Loading:
         pair: Pair,
         load: LoadBlocks,
         courtesy: Throttle,
-        tell: Callable[[], None],
+        report: Callable[[], None],
         stack: ExitStack,
     ) -> None:
         self._context = context
         self.pair = pair
         self._load = load
         self._courtesy = courtesy
-        self._tell = tell
+        self._report = report
         self._waits = ""
         self._settings = context.config.source(pair.source).blocks
         self._excludes = context.config.slave(pair.slave).mapper.excludes
@@ -115,7 +115,7 @@ class _Loading:
         self.away: TransientError | None = None
         self.left = self._ours()
         if self.left:
-            self._there = stack.enter_context(closing(ranges_of(context, pair)))
+            self._ranges = stack.enter_context(closing(ranges_of(context, pair)))
             self._look()
 
     @property
@@ -125,7 +125,7 @@ class _Loading:
 
     @property
     def progress(self) -> LoadProgress:
-        """How far it is; its rate is that of this run."""
+        """The progress; the rate is that of this run."""
         return self._ahead.progress(self.ranges, self._waits or None)
 
     def round(self) -> bool:
@@ -162,7 +162,7 @@ class _Loading:
         return any(not one.error for one in done)
 
     def finish(self) -> None:
-        """All of it is in: let the slave end what waited for that.
+        """Finish a slave whose ranges are all loaded.
 
         Raises:
             TransientError: the slave cannot be asked, or does not let us.
@@ -170,7 +170,7 @@ class _Loading:
         if not self.ranges or self.error or not self._ours():
             return
         try:
-            self._there.finish(self.update, self._skipped.keys())
+            self._ranges.finish(self.update, self._skipped.keys())
         except TransientError:
             raise
         except SluiceError as error:
@@ -196,12 +196,12 @@ class _Loading:
         return known.status is Status.TRANSITION and known.update_id == self.update
 
     def _kept(self) -> bool:
-        """Whether something keeps it from its next blocks, which is told."""
+        """Whether the slave has to wait with its next blocks; the reason is reported."""
         if (why := self._waits_for()) != self._waits:
             if bool(why) != bool(self._waits):
                 event("waits" if why else "goes on", slave=self.pair.slave, **({"why": why} if why else {}))
             self._waits = why
-            self._tell()
+            self._report()
         return bool(why)
 
     def _waits_for(self) -> str:
@@ -223,7 +223,7 @@ class _Loading:
         """See how far it is; a table that it does not get, or is not given any more, is left out."""
         self._skipped = blocked.left_out(self._context.store, self.pair)
         try:
-            self.ranges, self.away = self._there.found(self.update), None
+            self.ranges, self.away = self._ranges.found(self.update), None
         except TransientError as error:
             self.away = error
             return
@@ -250,5 +250,5 @@ class _Loading:
 
     def _given_up(self, error: SluiceError) -> None:
         self.left, self.error = False, error
-        event("failed", slave=self.pair.slave, error=error.said)
-        replications.happened(self._context.store, self.pair, Event.FAIL, error.said, update_id=self.update)
+        event("failed", slave=self.pair.slave, error=error.message)
+        replications.happened(self._context.store, self.pair, Event.FAIL, error.message, update_id=self.update)

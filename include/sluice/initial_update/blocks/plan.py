@@ -1,4 +1,4 @@
-"""What slaves get in blocks once their stream goes on (R10): planned, written down on them, and gone on with."""
+"""Plans of loads in blocks while the stream goes on (R10): made, recorded on the slaves, and resumed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sluice.vendors.registry import online
 
 
 class BlockPlan:
-    """What slaves get in blocks, once their stream goes on.
+    """The key ranges that slaves get in blocks while their stream goes on.
 
     Attributes:
         tables: those that are watched, and not to be copied out of one snapshot; or those of the ranges of keys.
@@ -80,8 +80,8 @@ class BlockPlan:
         mapper = self._context.config.slave(pair.slave).mapper
         tables = {name for name in self.tables if not mapper.excludes(name)}
         shared_tables.expect_kept(self._context, pair, self.tables)
-        with closing(ranges_of(self._context, pair)) as there:
-            unfit = there.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
+        with closing(ranges_of(self._context, pair)) as ranges:
+            unfit = ranges.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
         if self._context.wanted(pair.source).drained_into:
             unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
         for name in (name for name in sorted(tables) if self._orders[name] is None):
@@ -112,8 +112,8 @@ class BlockPlan:
         """Write down on a slave what an update is to load."""
         (pair,) = target.pairs
         seen = self._seen(pair)
-        with closing(ranges_of(self._context, pair)) as there:
-            there.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
+        with closing(ranges_of(self._context, pair)) as ranges:
+            ranges.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
 
     def apart(
         self, targets: Sequence[LoadTarget], update: int, failed: dict[str, SluiceError], *, resume: bool
@@ -135,18 +135,18 @@ class BlockPlan:
         return [one for one in ready if one.name not in going_on], [one for one in ready if one.name in going_on]
 
     def _goes_on(self, target: LoadTarget, update: int) -> bool:
-        """Take over the ranges that an update left, if its slave's stream lacks nothing since."""
+        """Resume the ranges of an earlier update, if the slave has all changes since then."""
         (pair,) = target.pairs
         target.tables.begin()
         seen = self._seen(pair)
-        with closing(ranges_of(self._context, pair)) as there:
-            earlier, ranges, position = there.left()
+        with closing(ranges_of(self._context, pair)) as opened:
+            earlier, ranges, position = opened.left()
             wanted = {(name, order, seen) for name, order in self._orders.items()}
             if {(one.table, one.order, one.seen) for one in ranges} != wanted:
                 return False
             if not self._followed(pair, earlier, position):
                 return False
-            there.adopt(target.plan.epoch, update)
+            opened.adopt(target.plan.epoch, update)
         updates.go_on(self._context.store, update, earlier)
         event(
             "resumed", slave=pair.slave, rows=sum(one.rows for one in ranges), ranges=sum(one.ended for one in ranges)
@@ -178,8 +178,8 @@ def seen(context: Context, pair: Pair, keys: Sequence[KeyInterval] = ()) -> str:
     )
     style = mapper.stylesheet.text.hex() if mapper.stylesheet else None
     allowed = sorted((str(name), casts) for name, casts in mapper.allowed.items())
-    said = json.dumps([source, slave, style, allowed, list(map(repr, keys))], sort_keys=True, default=_plain)
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = json.dumps([source, slave, style, allowed, list(map(repr, keys))], sort_keys=True, default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def replace_keys(
@@ -219,7 +219,7 @@ def replace_keys(
 def planned(
     context: Context, source: str, keys: Sequence[KeyInterval], tables: Collection[TableName] = ()
 ) -> Iterator[tuple[BlockPlan, DumpSnapshot]]:
-    """What slaves get in blocks of ranges of keys, or of whole tables, and the snapshot that it is planned by.
+    """Plan blocks of key ranges or of whole tables; yields the plan, and the snapshot that it is based on.
 
     Raises:
         SluiceError: SLC-224, these are no keys.

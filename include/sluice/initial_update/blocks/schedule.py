@@ -1,4 +1,4 @@
-"""Whose turn it is of the ranges that are loaded block by block."""
+"""The order in which key ranges get their next blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Schedule:
         """At most so many of these; none if all of them rest."""
         now = time.monotonic()
         due = [(until, one) for one in waiting if (until := self._rests.get(one.number, (0.0, 0.0))[1]) <= now]
-        return tuple(one for _, one in sorted(due, key=lambda told: told[0])[:most])
+        return tuple(one for _, one in sorted(due, key=lambda entry: entry[0])[:most])
 
     def put_off(self, within: KeyRange) -> None:
         """Its block is not in, and may be later."""

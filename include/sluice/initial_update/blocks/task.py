@@ -16,7 +16,7 @@ from sluice.vendors.registry import master, online
 
 
 def load_block(job: BlockJob, number: int) -> BlockLoaded:
-    """Load the next block of one of the job's ranges, which is told by its place there."""
+    """Load the next block of one of the job's ranges, given by its index."""
     within, connections, origin = job.ranges[number], open_sealed(job.sealed), job.origin
     try:
         with master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted) as reading:

@@ -1,4 +1,4 @@
-"""How a load in blocks gives way to those who work on the master."""
+"""Throttles a load in blocks by the activity of other sessions on the master."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REST_S = 3.0
 
 
 def active(context: Context, source: str) -> int | None:
-    """How many sessions of others are active on a master; None if no load of it asks for that.
+    """The number of active sessions of others on a master; None if no load needs it.
 
     Raises:
         SluiceError: SLC-236, its role may not know; or it cannot be asked.
@@ -25,7 +25,7 @@ def active(context: Context, source: str) -> int | None:
 
 
 class Throttle:
-    """What says whether a block may be read of a master now; loads of several slaves ask the same one."""
+    """Decides whether a block may be read from a master now; loads of several slaves share it."""
 
     def __init__(self, context: Context, source: str) -> None:
         self._context = context
@@ -40,9 +40,9 @@ class Throttle:
         try:
             found = active(self._context, self._source) or 0
             busy = self._most is not None and found > self._most
-            told = f"active sessions of others on the master: {found}, more than {self._most} (`max_active`)"
-            self._why = told if busy else ""
+            reason = f"active sessions of others on the master: {found}, more than {self._most} (`max_active`)"
+            self._why = reason if busy else ""
         except SluiceError as error:
-            self._why = error.said
+            self._why = error.message
         self._until = time.monotonic() + _REST_S if self._why else 0.0
         return self._why

@@ -1,5 +1,5 @@
-"""What the log says of the time between two snapshots: of which tables it says all, and how they are brought to the
-second one (R5)."""
+"""Catches up tables with rows of several snapshots: tells for which the log is complete, and replays it to the last
+snapshot (R5)."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from sluice.vendors.protocol.load import DumpSnapshot, TableDefinition
 
 PATIENCE_S = 300.0
 _LOOK_S = 0.2
-# Changes at a time, which nobody writes anywhere.
+# The number of changes to check at a time; they are not written.
 _LOOKED_AT = 10_000
 _ALL = frozenset("IUD")
 
 
-def told(
+def with_complete_log(
     context: Context,
     source: str,
     mapper: Mapper,
     tables: Sequence[TableDefinition],
     merging: Callable[[Sequence[TableDefinition]], set[TableName]],
 ) -> set[TableName]:
-    """The tables that can have rows of several snapshots, since the log says all that happens to them and a key alone
-    tells their rows apart.
+    """The names of tables that can have rows of several snapshots: the log has all their changes, and a key alone
+    distinguishes their rows.
 
     Args:
-        merging: asks the slave for those of which the latter is true.
+        merging: asks the slave which of the tables have such a key.
     """
-    # What is not captured, or does not reach the slave, the log does not say.
+    # The log lacks changes that are not captured, or that do not reach the slave.
     if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
         return set()
     watched, meant, entry = context.watched(source), context.present(source), mapper.entry
@@ -48,8 +48,7 @@ def told(
 
 
 def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
-    """Bring tables of a slave, which have rows of some time between, to what the last snapshot shows. The log has all
-    of it.
+    """Replay the log on tables of a slave with rows of several snapshots, up to the last snapshot.
 
     Raises:
         SluiceError: SLC-079, a command of that time may have changed rows; SLC-042, the log was trimmed.
@@ -66,9 +65,8 @@ def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
     event("caught up", slave=pair.slave, changes=count)
 
 
-def expect_told(context: Context, source: str, overlap: Overlap) -> Overlap:
-    """See that the log, which has all of it, can be carried out later, where the rows are brought to; with where it
-    ends.
+def expect_replayable(context: Context, source: str, overlap: Overlap) -> Overlap:
+    """Check that the log of an overlap can be replayed later on the slave; returns the overlap with its end.
 
     Raises:
         SluiceError: SLC-079, a command of that time may have changed rows.
@@ -83,7 +81,7 @@ def expect_told(context: Context, source: str, overlap: Overlap) -> Overlap:
 
 
 def await_published(source: str, last: DumpSnapshot) -> None:
-    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-084, nobody publishes."""
+    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-084, no publisher runs."""
     deadline = time.monotonic() + PATIENCE_S
     while not last.published():
         if time.monotonic() > deadline:

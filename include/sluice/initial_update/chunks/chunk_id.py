@@ -1,4 +1,4 @@
-"""What a chunk holds, in words that a later dump understands: which rows of which snapshot (R5)."""
+"""The identity of a chunk for later dumps: which rows of which snapshot it has (R5)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sluice.vendors.protocol.read import Chunk
 
 @dataclass(frozen=True)
 class ChunkId:
-    """What a chunk of a slave, or of a directory, holds, or is to hold.
+    """The identity of a chunk on a slave or in a directory.
 
     Attributes:
         shape: another text if it is not what the same blocks would hold now.
@@ -34,14 +34,14 @@ class ChunkId:
 
     @classmethod
     def from_json(cls, text: str) -> ChunkId:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         plain = json.loads(text)
         made = {"relation": TableName, "snapshot": Snapshot, "position": Position}
         return cls(**{name: made[name](**value) if name in made else value for name, value in plain.items()})
 
     @property
     def begins(self) -> tuple[TableName, int]:
-        """Where its rows begin: no other piece of the same load begins there."""
+        """The start of its rows, which is unique within a load."""
         return self.relation, self.low
 
     def holds(self, chunk: Chunk) -> bool:

@@ -1,5 +1,5 @@
-"""The copy itself, whatever it is from and wherever it goes: tables made, chunks shared out to tasks, keys after the
-data. A target that fails is left out, and the others go on (R8)."""
+"""The copy of a dump from any origin to any targets: creates tables, distributes chunks to tasks, and adds keys after
+the data. A target that fails is left out, and the others go on (R8)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError
-from sluice.initial_update.progress import Unread, of_chunks
+from sluice.initial_update.progress import Unread, reporting_chunks
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -34,7 +34,7 @@ Load = Callable[[LoadJob], list[SlaveLoaded]]
 
 @dataclass(frozen=True)
 class DumpSource:
-    """What is copied: tables as a snapshot shows them, and where their rows come from.
+    """The source of a copy: tables in a snapshot, and the origin of their rows.
 
     Attributes:
         snapshot, position: what is visible in it, and where the log ended before (R5).
@@ -49,7 +49,7 @@ class DumpSource:
 
 @dataclass(frozen=True)
 class LoadTarget:
-    """Where rows go: a slave, or a directory for slaves that get the same rows.
+    """The target of a copy: a slave, or a directory for slaves that get the same rows.
 
     Attributes:
         plan: what tasks are told of it; its views are still to come.
@@ -61,21 +61,21 @@ class LoadTarget:
 
     @property
     def name(self) -> str:
-        """What its failures are told by."""
+        """The name of its (first) slave, by which errors are reported."""
         return self.plan.slave
 
 
 class ResumeStrategy(Protocol):
-    """What earlier loads have left on the targets, and what is to come therefore."""
+    """The strategy for rows that earlier loads left on the targets, which decides what is copied."""
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work on a target, and see what may stay there. For each, before all else."""
+        """Fence out earlier jobs on a target, and find out what may stay. Called first, once for each target."""
 
     def chunks(self) -> Sequence[Chunk]:
         """All chunks of the copy."""
 
     def expected(self, target: LoadTarget) -> Sequence[Expected]:
-        """What a target is to know of each of them."""
+        """The chunks as a target records them."""
 
     def staying(self, target: LoadTarget) -> Collection[TableName]:
         """The tables of a target that keep their rows, and get more."""
@@ -88,13 +88,13 @@ class ResumeStrategy(Protocol):
 
 
 class NoResume:
-    """Nothing stays, or just what the target itself knows of the same load."""
+    """Copies everything, except chunks that the target has of the same load."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work."""
+        """Fence out earlier jobs."""
         target.tables.begin()
 
     def chunks(self) -> Sequence[Chunk]:
@@ -153,13 +153,13 @@ def copy(
         sealed=sealed_text(),
         chunks=tuple(chunks),
         binary={one.name: _binary(one, ready) for one in dumped.definitions},
-        slaves=tuple(_told(target, dumped, before.staying(target)) for target in ready),
+        slaves=tuple(_plan_for(target, dumped, before.staying(target)) for target in ready),
         tasks=context.config.bulk_tasks,
     )
     _begun(context.store, update, dumped)
-    # Without chunks nobody but who loads knows how far it is.
-    there = [one.tables for one in ready]
-    with of_chunks(context.store, update, there, chunks, unread) if chunks else nullcontext():
+    # Without chunks only the program knows its progress.
+    slave_tables = [one.tables for one in ready]
+    with reporting_chunks(context.store, update, slave_tables, chunks, unread) if chunks else nullcontext():
         for done in load(job) if ready else []:
             if done.error:
                 failed.setdefault(done.slave, done.error)
@@ -176,7 +176,7 @@ def copy(
 
 
 def given(mapper: Mapper, tables: Sequence[TableDefinition]) -> list[TableDefinition]:
-    """Those of these tables that a slave gets."""
+    """The tables without those that the slave excludes."""
     return [one for one in tables if not mapper.excludes(one.name)]
 
 
@@ -187,12 +187,12 @@ def _expected(target: LoadTarget, before: ResumeStrategy) -> list[Expected]:
     return [Expected(None, 0) if excludes(chunk.leaf.table) else one for chunk, one in found]
 
 
-def _told(target: LoadTarget, dumped: DumpSource, merged: Collection[TableName]) -> SlaveLoad:
+def _plan_for(target: LoadTarget, dumped: DumpSource, merged: Collection[TableName]) -> SlaveLoad:
     mapper = target.tables.mapper
     views = {one.name: view(mapper, one.layout) for one in given(mapper, dumped.definitions)}
     if isinstance(dumped.origin, FromFiles):
         # What shapes rows did so when they were stored.
-        views = {name: one.of_shaped_rows for name, one in views.items()}
+        views = {name: one.for_transformed_rows for name, one in views.items()}
     return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
 
 

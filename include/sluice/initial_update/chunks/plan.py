@@ -1,4 +1,4 @@
-"""What a dump copies: tables, cut into chunks of physical ranges that together are every row of the snapshot once."""
+"""The plan of a dump: tables cut into chunks of physical ranges, which have each row of the snapshot exactly once."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ def chunks(
     leaves: Iterable[Leaf],
     tasks: int,
     stages: Sequence[Sequence[TableName]] = (),
-    places: Mapping[TableName, Iterable[int]] = {},
+    boundaries: Mapping[TableName, Iterable[int]] = {},
 ) -> list[Chunk]:
     """Cut relations into chunks, stage by stage and table by table, so that each can be unlocked early; within a table
     the largest first.
 
     Args:
         leaves: the tables in order, the largest of a stage first, so that its last chunk to end is short.
-        places: the blocks at which some relations are to be cut.
+        boundaries: the blocks at which some relations are to be cut.
     """
     stage = {name: number for number, names in enumerate(stages) for name in names}
     leaves = list(leaves)
-    place = {table: number for number, table in enumerate(dict.fromkeys(leaf.table for leaf in leaves))}
+    table_number = {table: number for number, table in enumerate(dict.fromkeys(leaf.table for leaf in leaves))}
 
     def order(cut: tuple[Leaf, int, int | None]) -> tuple[int, int, int]:
-        return stage.get(cut[0].table, 0), place[cut[0].table], -_size(cut)
+        return stage.get(cut[0].table, 0), table_number[cut[0].table], -_size(cut)
 
-    cuts = sorted(_cuts(leaves, tasks, places), key=order)
+    cuts = sorted(_cuts(leaves, tasks, boundaries), key=order)
     return [Chunk(number, *cut) for number, cut in enumerate(cuts)]
 
 
 def _cuts(
-    leaves: Iterable[Leaf], tasks: int, places: Mapping[TableName, Iterable[int]]
+    leaves: Iterable[Leaf], tasks: int, boundaries: Mapping[TableName, Iterable[int]]
 ) -> Iterator[tuple[Leaf, int, int | None]]:
     for leaf in leaves:
-        lows = places[leaf.relation] if leaf.relation in places else _places(leaf, tasks)
+        lows = boundaries[leaf.relation] if leaf.relation in boundaries else _boundaries(leaf, tasks)
         for low, high in pairwise([*sorted({0, *lows}), None]):
             yield leaf, low or 0, high
 
 
-def _places(leaf: Leaf, tasks: int) -> Iterable[int]:
+def _boundaries(leaf: Leaf, tasks: int) -> Iterable[int]:
     pieces = max(1, -(-leaf.blocks * BLOCK_BYTES // CHUNK_BYTES))
     if leaf.blocks * BLOCK_BYTES > CHUNK_BYTES // 8:
         # The same number for every task: with 3 chunks one of 2 tasks idles half of the time.

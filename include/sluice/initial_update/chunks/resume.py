@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.catch_up import await_published, bring, expect_told, told
+from sluice.initial_update.chunks.catch_up import await_published, bring, expect_replayable, with_complete_log
 from sluice.initial_update.chunks.chunk_id import ChunkId
 from sluice.initial_update.chunks.copy import LoadTarget
 from sluice.initial_update.chunks.plan import chunks
@@ -34,7 +34,7 @@ from sluice.vendors.protocol.read import Chunk
 
 @dataclass(frozen=True)
 class LoadedTables:
-    """What stays on a slave: these tables, with the pieces of them that are in and how many rows each has.
+    """The tables that stay on a slave, with their loaded chunks and the row count of each.
 
     Attributes:
         cuts: all pieces of these tables.
@@ -57,8 +57,8 @@ class LoadedTables:
     def holding(self, chunk: Chunk) -> tuple[ChunkId, int] | None:
         """The piece that a chunk is in, and how many rows it has; None if they are to come."""
         pieces = self._by_relation.get(chunk.leaf.relation, [])
-        place = bisect_right(pieces, chunk.low, key=lambda one: one[0].low) - 1
-        return pieces[place] if place >= 0 and pieces[place][0].holds(chunk) else None
+        index = bisect_right(pieces, chunk.low, key=lambda one: one[0].low) - 1
+        return pieces[index] if index >= 0 and pieces[index][0].holds(chunk) else None
 
     @cached_property
     def _by_relation(self) -> dict[TableName, list[tuple[ChunkId, int]]]:
@@ -114,11 +114,11 @@ class Resumption:
         self._stay: dict[str, LoadedTables] = {}
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work on a slave, and see what may stay there."""
+        """Fence out earlier jobs on a slave, and find out what may stay."""
         self._shapes[target.name] = self._shaped(target)
         found = target.tables.begin()
         stay = self._found(target, found) if self._wanted else LoadedTables()
-        if stay.pieces and self._told(stay):
+        if stay.pieces and self._log_is_complete(stay):
             # From here on the log has to be kept.
             restart(self._context.store, target.pairs, stay.oldest.position, self._update)
             event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
@@ -127,16 +127,16 @@ class Resumption:
         self._stay[target.name] = stay
 
     def chunks(self) -> list[Chunk]:
-        """Those that are in somewhere come once more, for rows that were written since."""
+        """The chunks to copy; loaded ones are read again for rows that were written since."""
         return self._chunks
 
     @cached_property
     def _chunks(self) -> list[Chunk]:
         stay = self._stay.values()
-        places: dict[TableName, set[int]] = {}
+        boundaries: dict[TableName, set[int]] = {}
         for piece in (piece for one in stay for piece in one.cuts):
-            places.setdefault(piece.relation, set()).update({piece.low, piece.high or 0})
-        planned = chunks(self._leaves, self._context.config.bulk_tasks, self._stages, places)
+            boundaries.setdefault(piece.relation, set()).update({piece.low, piece.high or 0})
+        planned = chunks(self._leaves, self._context.config.bulk_tasks, self._stages, boundaries)
         again = [chunk for chunk in planned if any(one.holding(chunk) for one in stay)]
         since = min((one.oldest.snapshot.parts()[0] for one in stay if one.pieces), default=None)
         return planned + [replace(chunk, number=len(planned) + n, since=since) for n, chunk in enumerate(again)]
@@ -166,7 +166,7 @@ class Resumption:
         is brought there where they are loaded.
 
         Raises:
-            SluiceError: SLC-084, nobody publishes; SLC-079, a command of that time may have changed rows.
+            SluiceError: SLC-084, no publisher runs; SLC-079, a command of that time may have changed rows.
         """
         stay = self._stay[target.name]
         if not stay.pieces:
@@ -174,12 +174,12 @@ class Resumption:
         await_published(self._source, self.shown)
         overlap = Overlap(stay.tables, stay.oldest.position, stay.oldest.snapshot, self.shown.snapshot)
         if isinstance(target.tables, StoredTables):
-            target.tables.overlap = expect_told(self._context, self._source, overlap)
+            target.tables.overlap = expect_replayable(self._context, self._source, overlap)
         else:
             bring(self._context, target, overlap)
 
     def lacking(self, target: LoadTarget) -> Collection[TableName]:
-        """Those of which nothing is loaded here."""
+        """The tables of which nothing is loaded on this target."""
         return self._later
 
     def _shaped(self, target: LoadTarget) -> dict[TableName, str]:
@@ -187,30 +187,30 @@ class Resumption:
         seen, found = fingerprints(target.tables.mapper, self._definitions), {}
         for table in self._definitions:
             files = [(leaf.relation, leaf.written_as) for leaf in self._leaves if leaf.table == table.name]
-            said = repr((table, files, seen[str(table.name)], target.plan.salt))
-            found[table.name] = hashlib.sha256(said.encode()).hexdigest()
+            text = repr((table, files, seen[str(table.name)], target.plan.salt))
+            found[table.name] = hashlib.sha256(text.encode()).hexdigest()
         return found
 
     def _found(self, target: LoadTarget, found: Sequence[Expected]) -> LoadedTables:
-        """What is as it would be read now, but for the time, in tables that can have rows of several snapshots."""
+        """The loaded chunks with the shape of the current ones, in tables that can have rows of several snapshots."""
         shaped = self._shapes[target.name]
         known = [(ChunkId.from_json(one.part), one.rows) for one in found if one.part]
-        there = [
+        existing = [
             (self._table_of[piece.relation], piece, rows) for piece, rows in known if piece.relation in self._table_of
         ]
-        ours = [(table, piece, rows) for table, piece, rows in there if shaped[table] == piece.shape]
+        ours = [(table, piece, rows) for table, piece, rows in existing if shaped[table] == piece.shape]
         if not (begun := {table for table, _, rows in ours if rows is not None}):
             return LoadedTables()
         tables, definitions = target.tables, [one for one in self._definitions if one.name in begun]
-        names = told(self._context, self._source, tables.mapper, definitions, tables.merging)
+        names = with_complete_log(self._context, self._source, tables.mapper, definitions, tables.merging)
         return LoadedTables(
             frozenset(names),
             tuple((piece, rows) for table, piece, rows in ours if table in names and rows is not None),
             tuple(piece for table, piece, _ in ours if table in names),
         )
 
-    def _told(self, stay: LoadedTables) -> bool:
-        """Whether the log says all that happened since."""
+    def _log_is_complete(self, stay: LoadedTables) -> bool:
+        """Whether the log has everything that happened since the oldest snapshot of these rows."""
         updates = {piece.update for piece, _ in stay.pieces}
         known = select(initial_update.c.id).where(
             initial_update.c.id.in_(updates), initial_update.c.snapshot.is_not(None)

@@ -72,32 +72,32 @@ class SomeTables(NoResume):
         self._at = at
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work, and deliver what comes before the point.
+        """Fence out earlier jobs, and drain the slave to the point.
 
         Raises:
             SluiceError: what stops a drain; SLC-091, the slave does not come to the point.
         """
         super().begin(target)
         (pair,) = target.pairs
-        place = self.shown.position
-        reach(self._context, pair, target.plan.epoch, place, self._tables, PATIENCE_S)
-        event("came to the point", slave=pair.slave, position=place)
+        position = self.shown.position
+        reach(self._context, pair, target.plan.epoch, position, self._tables, PATIENCE_S)
+        event("came to the point", slave=pair.slave, position=position)
 
     def catch_up(self, target: LoadTarget) -> None:
         """See that the others can be believed still.
 
         Raises:
-            SluiceError: SLC-197, changes were lost meanwhile, and nobody knows of which tables.
+            SluiceError: SLC-197, changes of unknown tables were lost meanwhile.
         """
         updates.expect_exact(self._context.store, self._update, self._tables, target.name)
 
     def lacking(self, target: LoadTarget) -> Collection[TableName]:
-        """Those that somebody had left out of the stream, and that are not filled here."""
+        """The skipped tables that this update does not fill."""
         (pair,) = target.pairs
         return blocked.left_out(self._context.store, pair).keys() - self._tables
 
     def chunks(self) -> Sequence[Chunk]:
-        """Those of the tables; whoever is to be filled is at the point by now."""
+        """The chunks of the tables; all targets are at the point by now."""
         self._at.end()
         return super().chunks()
 

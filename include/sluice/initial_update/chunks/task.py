@@ -1,5 +1,5 @@
-"""Chunks on their way: out of the dump's snapshot, or files of it, into every slave that still wants them, whatever
-kind it is of, or into files for it."""
+"""The Spark task of a dump: copies chunks from the snapshot or its files to every target that lacks them: slaves of any
+vendor, or files."""
 
 from __future__ import annotations
 
@@ -105,11 +105,11 @@ class _Slave:
         self.receiver = receiver
 
     def sees_like(self, other: _Slave, table: TableName) -> bool:
-        """Whether the other gets the same rows of a table with the same columns, whatever it calls them."""
+        """Whether another slave gets the same rows of a table, apart from the names of columns."""
         return table in self.plan.views and self.plan.views[table].reads_like(other.plan.views[table])
 
     def made(self, table: TableName, buffer: bytes) -> tuple[bytes, int]:
-        """What it sees of rows of the master, as COPY reads it, and how many rows that is."""
+        """The slave's view of rows of the master as lines of COPY, and the number of rows."""
         view = self.plan.views[table]
         if table not in self._shapes:
             self._shapes[table] = view.shape(salt_of(self._connections, self.plan.salt))

@@ -14,7 +14,7 @@ from sluice.store.transfers import Transfer
 
 
 def may_go_on(context: Context, carried: Transfer, approved: int) -> bool:
-    """Whether the gate may open: all is in, and whoever is to be asked about it was.
+    """Whether the gate may open: everything is loaded, and released if that needs an approval.
 
     Args:
         approved: the update that somebody was asked about, where that is configured.
@@ -23,7 +23,7 @@ def may_go_on(context: Context, carried: Transfer, approved: int) -> bool:
 
 
 def question(context: Context, loaded: Transfer) -> dict[str, object]:
-    """What is asked, as a page shows it: `ask`, whether anything is; `subject`, and `body` in Markdown."""
+    """The question to people: `ask`, whether one is needed; `subject`, and `body` in Markdown."""
     pair, location = loaded.pair, context.config.slave(loaded.pair.slave).initial_files.location
     waiting, oldest_s = behind(context.store, pair)
     age = f", the oldest for {timedelta(seconds=round(oldest_s))}" if waiting else ""
@@ -43,6 +43,6 @@ def question(context: Context, loaded: Transfer) -> dict[str, object]:
 
 
 def _asked(context: Context, carried: Transfer) -> bool:
-    """Whether somebody is; not about what nobody had to carry."""
+    """Whether an approval is needed: only if files were carried by hand."""
     settings = context.config.slave(carried.pair.slave).initial_files
     return settings.reactivation == "approval" and not initial_data.holds(context.config, carried)

@@ -1,4 +1,4 @@
-"""How pieces of what COPY gave stand in files: compressed, or as messages of XML; encrypted, where there is a key."""
+"""Encodes COPY data in files: compressed, or as XML messages; encrypted if there is a key."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Packing:
-    """What is made of pieces on their way into files, and undone on their way out.
+    """The encoding of COPY data into files, and the decoding.
 
     Attributes:
         form: also what the names of files end with.
@@ -60,18 +60,18 @@ class Packing:
     key_file: str | None = None
 
     def payload(self, max_bytes: int) -> int:
-        """How many bytes of a piece become at most so many of a file, before it is compressed."""
+        """The number of bytes of COPY data that need at most `max_bytes` in a file, before compression."""
         return max_bytes if self.form == "zst" else max(1, max_bytes * 2 // 3)
 
-    def sink(self, file: Writable, name: str, said: Description) -> Sink:
-        """Where a piece is to be written, so that it stands in a file of that name.
+    def sink(self, file: Writable, name: str, description: Description) -> Sink:
+        """A sink that encodes COPY data into a file of that name.
 
         Args:
-            said: of a message what stands before the piece.
+            description: of a message what stands before the piece.
         """
         if self.form == "zst" and self.key_file is None:
             return pa.CompressedOutputStream(pa.PythonFile(file, "w"), "zstd")  # type: ignore[no-any-return]
-        return _Whole(self, file, name, said)
+        return _Whole(self, file, name, description)
 
     def pieces(self, file: Readable, name: str) -> Iterator[bytes]:
         """The piece that stands in a file, in parts.
@@ -106,7 +106,7 @@ class Packing:
         return _MAGIC + nonce + AESGCM(encryption_key(self.key_file)).encrypt(nonce, content, name.encode())
 
     def opened(self, content: bytes, name: str) -> bytes:
-        """What `closed` was given.
+        """The inverse of `closed`.
 
         Raises:
             SluiceError: SLC-192, it was encrypted with another key, or one of the two has none.
@@ -129,11 +129,11 @@ class Packing:
 class _Whole:
     """A file that is made as a whole."""
 
-    def __init__(self, packing: Packing, file: Writable, name: str, said: Description) -> None:
+    def __init__(self, packing: Packing, file: Writable, name: str, description: Description) -> None:
         self._packing = packing
         self._file = file
         self._name = name
-        self._said = said
+        self._description = description
         self._piece = BytesIO()
 
     def write(self, data: memoryview, /) -> object:
@@ -144,17 +144,17 @@ class _Whole:
         """Make it."""
         content = self._piece.getvalue()
         if self._packing.form == "xml":
-            content = render(Message(self._said, (Row(((_COLUMN, content),)),))).encode()
+            content = render(Message(self._description, (Row(((_COLUMN, content),)),))).encode()
         else:
             content = pa.Codec("zstd").compress(content, asbytes=True)
         return self._file.write(self._packing.closed(content, self._name))
 
 
 def message(table: TableName, chunk: int, piece: int, *, binary: bool) -> Description:
-    """What a message says of the piece that is in it."""
+    """The description of an XML message with COPY data."""
     form = "binary" if binary else "text"
-    said = {"schema": table.schema, "tableName": table.table, "piece": str(piece), "format": form}
-    return Description(DUMP, str(chunk), attributes=said)
+    attributes = {"schema": table.schema, "tableName": table.table, "piece": str(piece), "format": form}
+    return Description(DUMP, str(chunk), attributes=attributes)
 
 
 def _all(file: Readable) -> bytes:

@@ -1,5 +1,5 @@
-"""What a dump into files writes down beside them while it is at work, so that another one goes on with those that are
-whole. Nothing of it is left once all is stored."""
+"""The journal of a dump into files, by which another dump resumes it with the complete files. It is deleted once
+everything is stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DONE = re.compile(r"^(\d+)\.(\d+)\.done$")
 
 
 class DumpPlan(BaseModel):
-    """What a try at a dump set out to store.
+    """The plan of one try of a dump.
 
     Attributes:
         slaves: those that it is for. Whoever has the leases of all of them is alone with it; none: nobody goes on.
@@ -43,34 +43,34 @@ class DumpPlan(BaseModel):
 
 
 class Journal:
-    """Those of one try.
+    """The notes of one try of a dump.
 
     Attributes:
         first: what its first chunk is called. Each try goes on counting where the one before has ended.
     """
 
-    def __init__(self, place: Directory, packing: Packing, first: int = 0) -> None:
+    def __init__(self, directory: Directory, packing: Packing, first: int = 0) -> None:
         self.first = first
-        self._place = place.within(NOTES)
+        self._directory = directory.within(NOTES)
         self._packing = packing
 
     def begin(self, plan: DumpPlan) -> None:
-        """Write down what is to be stored; whoever is still at work on an earlier try writes nothing from here on."""
-        self._place.make()
+        """Write the plan; jobs of earlier tries are fenced out from here on."""
+        self._directory.make()
         self._write(self._plan(0), plan.model_dump_json().encode())
 
     def plan(self) -> DumpPlan:
-        """What is to be stored."""
+        """The plan of the try."""
         return DumpPlan.model_validate_json(self._read(self._plan(0)))
 
     def taken_over(self, chunks: int) -> bool:
         """Whether another try went on after this one, which has so many chunks."""
-        return self._place.has(self._plan(chunks))
+        return self._directory.has(self._plan(chunks))
 
     def fence(self, chunks: int) -> None:
-        """See that nobody went on with this try (R6). Raises FencedError SLC-050."""
+        """Check that no other job resumed this try (R6). Raises FencedError SLC-050."""
         if self.taken_over(chunks):
-            raise FencedError(50, f"another dump took over {self._place.url}, and goes on with what is there")
+            raise FencedError(50, f"another dump took over {self._directory.url}, and goes on with what is there")
 
     def end(self, chunk: int, stored: StoredChunk) -> None:
         """A chunk is in."""
@@ -78,25 +78,25 @@ class Journal:
 
     def done(self) -> dict[int, tuple[str, int]]:
         """The chunks that are in, each with its note, and its rows; once, if it is in twice."""
-        found = (one for name in self._place.files() if (one := _DONE.match(name)) and int(one[1]) >= self.first)
+        found = (one for name in self._directory.files() if (one := _DONE.match(name)) and int(one[1]) >= self.first)
         return {int(one[1]) - self.first: (one[0], int(one[2])) for one in found}
 
     def stored(self, note: str) -> StoredChunk:
-        """What a note says."""
+        """The stored chunk that a note describes."""
         return StoredChunk.model_validate_json(self._read(note))
 
     def remove(self) -> None:
         """All is stored: these, and those of earlier tries, have done their service."""
-        self._place.remove_all()
+        self._directory.remove_all()
 
     def _plan(self, chunks: int) -> str:
         return f"{self.first + chunks:08}.plan"
 
     def _write(self, name: str, content: bytes) -> None:
-        self._place.write(name, self._packing.closed(content, name))
+        self._directory.write(name, self._packing.closed(content, name))
 
     def _read(self, name: str) -> bytes:
-        return self._packing.opened(self._place.read(name), name)
+        return self._packing.opened(self._directory.read(name), name)
 
 
 @dataclass(frozen=True)
@@ -104,17 +104,17 @@ class InterruptedDump:
     """A directory that a dump has left which broke off."""
 
     name: str
-    place: Directory
+    directory: Directory
     notes: Journal
     plan: DumpPlan
 
     @property
     def next(self) -> int:
-        """What the first chunk of another try is called."""
+        """The number of the first chunk of another try."""
         return self.notes.first + len(self.plan.parts)
 
     def chunks(self) -> Iterator[tuple[str, str | None]]:
-        """What each chunk holds, or was to hold, with its note if it is in."""
+        """The identity of each planned chunk, with its note if it is stored."""
         yield from ((part, note) for note, part in self.plan.kept)
         done = self.notes.done()
         for number, part in enumerate(self.plan.parts):
@@ -135,16 +135,16 @@ def left(root: Directory, source: str, slaves: Collection[str], packing: Packing
 
 
 def _left(root: Directory, name: str, packing: Packing) -> InterruptedDump | None:
-    place = root.within(name)
+    directory = root.within(name)
     try:
-        tries = [int(found[1]) for note in place.within(NOTES).files() if (found := _PLAN.match(note))]
+        tries = [int(found[1]) for note in directory.within(NOTES).files() if (found := _PLAN.match(note))]
         if not tries:
             return None
-        notes = Journal(place, packing, max(tries))
-        return InterruptedDump(name, place, notes, notes.plan())
+        notes = Journal(directory, packing, max(tries))
+        return InterruptedDump(name, directory, notes, notes.plan())
     except ValidationError:
         why = "another version of Sluice wrote it"
     except SluiceError as error:
         why = error.fact
-    event("passed over", directory=place.url, why=why)
+    event("passed over", directory=directory.url, why=why)
     return None

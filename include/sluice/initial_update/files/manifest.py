@@ -1,4 +1,4 @@
-"""What a directory of initial data says of itself: its manifest, written last, and read as coming from a stranger."""
+"""The manifest of a directory of initial data: written last, and validated as untrusted input."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StoredChunk(_Part):
 
 
 class StoredOverlap(_Part):
-    """Tables whose chunks are of several snapshots, the first of which is told; the last is that of the dump.
+    """Tables with chunks of several snapshots: the first snapshot is stored here, the last one is that of the dump.
 
     Attributes:
         segment, ordinal: where the log ended before it.
@@ -69,7 +69,7 @@ class StoredOverlap(_Part):
     last_ordinal: int
 
     @classmethod
-    def of(cls, overlap: Overlap) -> StoredOverlap:
+    def from_overlap(cls, overlap: Overlap) -> StoredOverlap:
         """As a manifest has it."""
         assert overlap.end
         return cls(
@@ -110,12 +110,12 @@ class StoredDump(_Part):
 
     @property
     def position(self) -> Position:
-        """Where the log ended before the snapshot."""
+        """The end of the log before the snapshot."""
         return Position(self.segment, self.ordinal)
 
     @property
     def seen(self) -> Snapshot:
-        """What the dump saw."""
+        """The snapshot of the dump."""
         return Snapshot(self.snapshot)
 
     @property
@@ -147,72 +147,72 @@ class StoredDump(_Part):
 
 
 def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str, str]:
-    """What a slave sees of each table, as a hash: equal where that makes the same rows; empty if it does not get it."""
+    """A hash of the slave's view of each table: equal for views with the same rows; empty for excluded tables."""
     return {str(one.name): "" if mapper.excludes(one.name) else _hash(view(mapper, one.layout)) for one in tables}
 
 
 def _hash(seen: TableView) -> str:
     """Of what decides about the rows, and nothing that another version of Sluice would write otherwise."""
-    said = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
+    settings = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
     style = seen.style.text.hex() if seen.style else None
-    told = json.dumps([str(seen.layout.name), seen.read, seen.written, said, style], sort_keys=True, default=sorted)
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = json.dumps([str(seen.layout.name), seen.read, seen.written, settings, style], sort_keys=True, default=sorted)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def opened(place: Directory, awaited: Transfer, settings: IncomingFiles) -> StoredDump:
+def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles) -> StoredDump:
     """The manifest of the directory that a slave waits for.
 
     Raises:
         SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
             dump; SLC-242, nobody signed it who is to have; SLC-192, it was encrypted with another key.
     """
-    if MANIFEST not in (there := place.files()):
-        raise incomplete(place, [MANIFEST], awaited)
-    content = place.read(MANIFEST)
+    if MANIFEST not in (files := directory.files()):
+        raise incomplete(directory, [MANIFEST], awaited)
+    content = directory.read(MANIFEST)
     whole = hashlib.sha256(content).hexdigest() == awaited.sha256
     if whole and settings.signed_by:
-        signature = place.read(SIGNATURE) if SIGNATURE in there else None
-        expect_signed(content, signature, settings.signed_by, place.url)
+        signature = directory.read(SIGNATURE) if SIGNATURE in files else None
+        expect_signed(content, signature, settings.signed_by, directory.url)
     try:
         stored = StoredDump.model_validate_json(Packing(key_file=settings.key_file).opened(content, MANIFEST))
     except SluiceError:
         # Nobody can open what was damaged.
         if whole:
             raise
-        raise _another(place, awaited) from None
+        raise _another(directory, awaited) from None
     except ValidationError as error:
-        raise altered(place, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
+        raise altered(directory, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
     theirs = (stored.source, stored.update) != (awaited.pair.source, awaited.update)
     if not whole and (theirs or awaited.pair.slave not in stored.slaves):
         raise SluiceError(
             184,
-            f"{place.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
+            f"{directory.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
             f"{awaited.pair} waits for update {awaited.update}",
             f"nothing was loaded; remove it, copy {awaited.url} instead, and run this again",
         )
     if not whole:
-        raise _another(place, awaited)
+        raise _another(directory, awaited)
     return stored
 
 
-def _another(place: Directory, awaited: Transfer) -> SluiceError:
-    return altered(place, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
+def _another(directory: Directory, awaited: Transfer) -> SluiceError:
+    return altered(directory, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
 
 
-def incomplete(place: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
+def incomplete(directory: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
     """Not all of a directory has come, or nothing of it."""
     return SluiceError(
         182,
-        f"{place.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
+        f"{directory.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
         f"the slave keeps what it has; copy the rest from {awaited.url}, then run this again",
     )
 
 
-def altered(place: Directory, faults: list[str], awaited: Transfer) -> SluiceError:
+def altered(directory: Directory, faults: list[str], awaited: Transfer) -> SluiceError:
     """Something in a directory is not as it was written: nothing of it is believed."""
     more = f" and {len(faults) - _MORE} more" if len(faults) > _MORE else ""
     return SluiceError(
         183,
-        f"{place.url} is not as it was written: {'; '.join(faults[:_MORE])}{more}",
+        f"{directory.url} is not as it was written: {'; '.join(faults[:_MORE])}{more}",
         f"the slave keeps what it has; copy these again from {awaited.url}, then run this again",
     )

@@ -27,7 +27,7 @@ class MergedSnapshots(NoResume):
         self._overlap = overlap
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work, and empty the tables, whose rows stay beside each other from here on.
+        """Fence out earlier jobs, and empty the tables; from here on rows of several snapshots stay in them.
 
         Raises:
             SluiceError: SLC-245, rows of several times cannot come into one of them.
@@ -35,8 +35,8 @@ class MergedSnapshots(NoResume):
         super().begin(target)
         mapper = target.tables.mapper
         ours = [one for one in given(mapper, self._definitions) if one.name in self._overlap.tables]
-        told = [one for one in ours if not mapper.entry(one.name).chooses]
-        if others := {one.name for one in ours} - target.tables.merging(told, made=True):
+        unfiltered = [one for one in ours if not mapper.entry(one.name).chooses]
+        if others := {one.name for one in ours} - target.tables.merging(unfiltered, made=True):
             raise SluiceError(
                 245,
                 f"what was stored of {', '.join(map(str, sorted(others)))} is of two times, as the dump broke off and "

@@ -19,26 +19,26 @@ from sluice.vendors.protocol.tasks import FromFiles
 
 @contextmanager
 def retrieving(origin: FromFiles) -> Iterator[FilesReading]:
-    """The directory, if its manifest is the one that the job was told of."""
-    place = origin.place
-    content = place.read(MANIFEST)
+    """Open the directory, if its manifest has the expected SHA-256."""
+    directory = origin.directory
+    content = directory.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:
-        raise _changed(place, MANIFEST)
+        raise _changed(directory, MANIFEST)
     stored = StoredDump.model_validate_json(Packing(key_file=origin.key_file).opened(content, MANIFEST))
-    yield FilesReading(place, stored, Packing(stored.form, origin.key_file))
+    yield FilesReading(directory, stored, Packing(stored.form, origin.key_file))
 
 
 class FilesReading:
     """See `sluice.vendors.protocol.load.Chunks`."""
 
-    def __init__(self, place: Directory, stored: StoredDump, packing: Packing) -> None:
-        self._place = place
+    def __init__(self, directory: Directory, stored: StoredDump, packing: Packing) -> None:
+        self._directory = directory
         self._stored = stored
         self._packing = packing
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> StoredRows:
         """The rows of a chunk, as they were stored: with the columns that the slave's view had then."""
-        return StoredRows(self._place, self._stored.chunks[chunk.number], self._packing)
+        return StoredRows(self._directory, self._stored.chunks[chunk.number], self._packing)
 
 
 class StoredRows:
@@ -48,8 +48,8 @@ class StoredRows:
         rows: as the manifest has them.
     """
 
-    def __init__(self, place: Directory, stored: StoredChunk, packing: Packing) -> None:
-        self._place = place
+    def __init__(self, directory: Directory, stored: StoredChunk, packing: Packing) -> None:
+        self._directory = directory
         self._stored = stored
         self._packing = packing
         self.rows = stored.rows
@@ -72,24 +72,24 @@ class StoredRows:
 
     def _bytes(self) -> Iterator[bytes]:
         for file in self._stored.files:
-            yield from self._of(file)
+            yield from self._file_content(file)
 
-    def _of(self, file: StoredFile) -> Iterator[bytes]:
+    def _file_content(self, file: StoredFile) -> Iterator[bytes]:
         with ExitStack() as stack:
             # Nothing is unpacked of bytes that have not been hashed, every one of them.
-            with self._place.reading(file.name) as stream:
+            with self._directory.reading(file.name) as stream:
                 copy = stack.enter_context(copied(stream, file.bytes))
             if (copy.size, copy.sha256) != (file.bytes, file.sha256):
-                raise _changed(self._place, file.name)
+                raise _changed(self._directory, file.name)
             try:
                 yield from self._packing.pieces(copy.file, file.name)
             except (OSError, ValueError, LookupError, pa.ArrowException):
-                raise _changed(self._place, file.name) from None
+                raise _changed(self._directory, file.name) from None
 
 
-def _changed(place: Directory, name: str) -> SluiceError:
+def _changed(directory: Directory, name: str) -> SluiceError:
     return SluiceError(
         186,
-        f"{place.url}/{name} is another file than it was when all of them were checked",
+        f"{directory.url}/{name} is another file than it was when all of them were checked",
         "see who writes there. What is loaded stays; copy it again, and trigger receive_initial_files again",
     )

@@ -29,7 +29,7 @@ from sluice.vendors.registry import master
 
 
 def expected(context: Context, source: str, slave: str) -> dict[str, object]:
-    """Where the files of a slave are to arrive: the directory, as this side sees it, and how many there will be.
+    """The directory in which the files of a slave have to arrive, and their number.
 
     None of them is looked for if all is loaded, and the slave's gate shut still.
 
@@ -38,10 +38,10 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
     """
     pair = Pair(source, slave)
     if loaded := transfers.loaded(context.store, pair):
-        return {"url": _place(context, loaded).url, "files": 0, "quiet_s": 0.0}
+        return {"url": _transfer_directory(context, loaded).url, "files": 0, "quiet_s": 0.0}
     awaited = _awaited(context, pair)
     settings = _settings(context, awaited)
-    return {"url": _place(context, awaited).url, "files": awaited.files, "quiet_s": settings.quiet_s}
+    return {"url": _transfer_directory(context, awaited).url, "files": awaited.files, "quiet_s": settings.quiet_s}
 
 
 def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, object]:
@@ -60,21 +60,21 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     if already := transfers.loaded(context.store, pair):
         return _over(context, already, 0)
     awaited = _awaited(context, pair)
-    place = _place(context, awaited)
-    stored = opened(place, awaited, _settings(context, awaited))
-    dumped = _dumped(context, stored, place, awaited)
+    directory = _transfer_directory(context, awaited)
+    stored = opened(directory, awaited, _settings(context, awaited))
+    dumped = _dumped(context, stored, directory, awaited)
     _refuse_changed(context, stored, dumped, pair)
     if between := stored.between:
         context.manifest(source).ahead(slave, between.begin)
-    check(place, stored, awaited, context.config.bulk_tasks)
-    event("checked", directory=place.url, chunks=len(stored.chunks), files=awaited.files)
+    check(directory, stored, awaited, context.config.bulk_tasks)
+    event("checked", directory=directory.url, chunks=len(stored.chunks), files=awaited.files)
     with ExitStack() as stack:
-        held = leases.acquire(context.store, f"drain {pair}", force=True)
-        stack.callback(leases.release, context.store, held)
+        lease = leases.acquire(context.store, f"drain {pair}", force=True)
+        stack.callback(leases.release, context.store, lease)
         # Whoever gives its update up from here on has a later epoch.
         awaited = _awaited(context, pair, awaited.update)
-        transfers.loading(context.store, awaited, held.epoch)
-        target = slave_target(context, pair, held, awaited.epoch)
+        transfers.loading(context.store, awaited, lease.epoch)
+        target = slave_target(context, pair, lease, awaited.epoch)
         stack.callback(target.tables.close)
         before = (
             MergedSnapshots(context, stored.plan, dumped.definitions, between) if between else NoResume(stored.plan)
@@ -84,7 +84,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
             wrong = failed[target.name]
             raise TransientError(
                 188,
-                f"not all of {place.url} is in: {wrong.said}",
+                f"not all of {directory.url} is in: {wrong.message}",
                 f"{wrong.hint}. What is in stays, and receive_initial_files, triggered again, loads the rest",
             )
         rows = sum(target.tables.progress().values())
@@ -93,7 +93,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         statement_results.covered(context.store, pair, dumped.snapshot)
         updates.load_ended(context.store, awaited, rows)
         if between:
-            # What lies before that is needed no more: not even by whoever would have to load all of it again.
+            # The log before that is not needed any more, not even to load everything again.
             restart(context.store, [pair], dumped.position, awaited.update)
     return _over(context, replace(awaited, rows=rows), len(stored.chunks))
 
@@ -104,13 +104,13 @@ def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
     Args:
         chunks: that were loaded by now.
     """
-    _clear_away(context, _place(context, loaded), loaded)
+    _clear_away(context, _transfer_directory(context, loaded), loaded)
     counts = {"update": loaded.update, "rows": loaded.rows, "chunks": chunks}
     return {**counts, **approval.question(context, loaded)}
 
 
 def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfer:
-    """What a slave waits for; and nothing else, if that is known."""
+    """The transfer that a slave waits for, of this update if one is given."""
     context.config.replication(pair.source, pair.slave)
     awaited = transfers.awaited(context.store, pair)
     if awaited is None or awaited.update != (update or awaited.update):
@@ -122,30 +122,30 @@ def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfe
     return awaited
 
 
-def _place(context: Context, awaited: Transfer) -> Directory:
-    """Where the slave's side finds what was stored."""
+def _transfer_directory(context: Context, awaited: Transfer) -> Directory:
+    """The directory of a transfer, as the slave's side sees it."""
     return Directory(at_home(_settings(context, awaited).location)).within(awaited.name)
 
 
 def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
-    """How it arrives: as it is configured, unless nobody has to carry it."""
+    """The settings of the incoming files: the slave's, unless they are stored beside the change log."""
     if initial_data.holds(context.config, awaited):
-        return IncomingFiles(location=initial_data.place(context.config), quiet_s=0)
+        return IncomingFiles(location=initial_data.location(context.config), quiet_s=0)
     return context.config.slave(awaited.pair.slave).initial_files
 
 
-def _dumped(context: Context, stored: StoredDump, place: Directory, awaited: Transfer) -> DumpSource:
+def _dumped(context: Context, stored: StoredDump, directory: Directory, awaited: Transfer) -> DumpSource:
     define = master(context.config.source(stored.source).vendor).definition
     try:
         definitions = [define(one) for one in stored.definitions]
     except ValueError:
-        raise altered(place, [f"a definition in {MANIFEST} cannot be read"], awaited) from None
+        raise altered(directory, [f"a definition in {MANIFEST} cannot be read"], awaited) from None
     return DumpSource(
         definitions,
         stored.sequences,
         stored.seen,
         stored.position,
-        FromFiles(place, awaited.sha256, _settings(context, awaited).key_file),
+        FromFiles(directory, awaited.sha256, _settings(context, awaited).key_file),
     )
 
 
@@ -170,12 +170,12 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pa
         )
 
 
-def _clear_away(context: Context, place: Directory, loaded: Transfer) -> None:
+def _clear_away(context: Context, directory: Directory, loaded: Transfer) -> None:
     """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
     if _settings(context, loaded).keep or transfers.others(context.store, loaded):
         return
     try:
-        if place.there():
-            place.remove_all()
+        if directory.exists():
+            directory.remove_all()
     except SluiceError as error:
-        event("left behind", directory=place.url, why=error.fact)
+        event("left behind", directory=directory.url, why=error.fact)

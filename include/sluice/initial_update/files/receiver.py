@@ -21,9 +21,9 @@ class FilesReceiver:
     def __init__(self, into: IntoFiles, share: Share) -> None:
         self._into = into
         self._share = share
-        self._place = into.place
+        self._directory = into.directory
         self._packing = Packing(into.form, into.key_file)
-        self._notes = Journal(self._place, self._packing, into.first)
+        self._notes = Journal(self._directory, self._packing, into.first)
         self._chunk = 0
         self._file: _File | None = None
 
@@ -41,7 +41,7 @@ class FilesReceiver:
         return chunk
 
     def claim(self, chunk: int) -> bool:
-        """This very chunk, which is in the share of whoever asks."""
+        """Claim a chunk of this task's share: True unless it is stored already."""
         self._chunk = chunk
         return chunk not in self._ended
 
@@ -65,7 +65,7 @@ class FilesReceiver:
     def end(self, chunk: int, rows: int) -> None:
         """Make the chunk durable, and say so."""
         self._end_file()
-        self._place.flush([file.name for file in self._files])
+        self._directory.flush([file.name for file in self._files])
         self._notes.fence(self._chunks)
         stored = StoredChunk(table=self._table, binary=self._binary, rows=rows, files=tuple(self._files))
         self._notes.end(chunk, stored)
@@ -81,8 +81,8 @@ class FilesReceiver:
         self._notes.fence(self._chunks)
         number, chunk, form = len(self._files), self._into.first + self._chunk, self._into.form
         name = f"{self._into.begin}-{chunk:08}-{number:08}-{self._attempt}.{form}"
-        said = message(self._table, chunk, number, binary=self._binary)
-        return _File(self._place, name, self._into.max_bytes, self._packing, said)
+        description = message(self._table, chunk, number, binary=self._binary)
+        return _File(self._directory, name, self._into.max_bytes, self._packing, description)
 
     def _end_file(self) -> None:
         if self._file is not None:
@@ -97,24 +97,26 @@ class _File:
         room: how many bytes may still come.
     """
 
-    def __init__(self, place: Directory, name: str, max_bytes: int, packing: Packing, said: Description) -> None:
+    def __init__(
+        self, directory: Directory, name: str, max_bytes: int, packing: Packing, description: Description
+    ) -> None:
         self.room = max_bytes
-        self._place = place
+        self._directory = directory
         self._name = name
         self._open = ExitStack()
-        self._hashing = self._open.enter_context(place.writing(name))
-        self._sink = packing.sink(self._hashing, name, said)
+        self._hashing = self._open.enter_context(directory.writing(name))
+        self._sink = packing.sink(self._hashing, name, description)
 
     def write(self, rest: memoryview) -> memoryview:
         """Write what there is room for; returns what is left."""
         taken = rest[: self.room]
-        with self._place.reachable("written to"):
+        with self._directory.reachable("written to"):
             self._sink.write(taken)
         self.room -= len(taken)
         return rest[len(taken) :]
 
     def close(self) -> StoredFile:
         """End the file."""
-        with self._open, self._place.reachable("written to"):
+        with self._open, self._directory.reachable("written to"):
             self._sink.close()
         return StoredFile(name=self._name, bytes=self._hashing.size, sha256=self._hashing.digest.hexdigest())

@@ -1,4 +1,4 @@
-"""Signatures of manifests (Ed25519): who stored a directory of initial data, told by a key that is no secret."""
+"""Signatures of manifests (Ed25519), verified by the public key of the sender."""
 
 from __future__ import annotations
 

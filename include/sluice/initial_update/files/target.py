@@ -66,7 +66,7 @@ class StoredTables:
 
     def __init__(
         self,
-        place: Directory,
+        directory: Directory,
         name: str,
         settings: OutgoingFiles,
         update: int,
@@ -79,7 +79,7 @@ class StoredTables:
         packing, first = packing_of(settings), left.next if left else 0
         self._packing = packing
         self.into = IntoFiles(
-            place,
+            directory,
             f"{_PRIORITY}-{name}",
             packing.payload(settings.max_bytes),
             packing.form,
@@ -90,8 +90,8 @@ class StoredTables:
         self.as_text: set[TableName] = slaves[0].as_text
         self.upserted: set[TableName] = set()
         self.overlap: Overlap | None = None
-        self._place = place
-        self._notes = Journal(place, packing, first)
+        self._directory = directory
+        self._notes = Journal(directory, packing, first)
         self._sign_with = settings.sign_with
         self._name = name
         self._update = update
@@ -107,25 +107,25 @@ class StoredTables:
         self._files = 0
 
     def begin(self) -> Sequence[Expected]:
-        """What earlier tries have left: chunks whose files are all there, in a format that is taken still."""
+        """The chunks that earlier tries stored completely, in a format that is still readable."""
         return [Expected(part, self._rows(part, note)) for part, note in self._left.chunks()] if self._left else ()
 
     def _rows(self, part: str, note: str | None) -> int | None:
         stored = self._left.notes.stored(note) if self._left and note else None
         if stored is None or note is None or (stored.binary and stored.table in self.as_text):
             return None
-        if any(self._there.get(file.name) != file.bytes for file in stored.files):
+        if any(self._stored_files.get(file.name) != file.bytes for file in stored.files):
             return None
         self._whole[ChunkId.from_json(part).begins] = note, part
         self._stored[note] = stored
         return stored.rows
 
     @cached_property
-    def _there(self) -> dict[str, int]:
-        return self._place.files()
+    def _stored_files(self) -> dict[str, int]:
+        return self._directory.files()
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
-        """Those into which such rows may come on every slave, as far as it can be asked."""
+        """The tables that can have rows of several snapshots on every slave that can be asked."""
         return set.intersection(*(one.merging(tables) for one in self._slaves))
 
     def expect(self, chunks: Sequence[Expected]) -> None:
@@ -158,14 +158,14 @@ class StoredTables:
         )
 
     def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
-        """How all tables are made is written into the manifest."""
+        """Nothing to do: the manifest has the definitions of all tables."""
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """No program imports into files."""
         return set()
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
-        """So is how far sequences have come."""
+        """Keep the values of sequences for the manifest."""
         self._sequences = sequences
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
@@ -189,17 +189,17 @@ class StoredTables:
             definitions=[one.to_json() for one in self._definitions],
             sequences=tuple(self._sequences),
             chunks=(*(self._stored[note] for note, _ in self._kept), *new),
-            overlap=StoredOverlap.of(overlap) if overlap else None,
+            overlap=StoredOverlap.from_overlap(overlap) if overlap else None,
         )
         kept = {file.name for file in stored.files}
         # What tasks left that were tried again.
-        others = [name for name in self._place.files() if name not in kept and not name.startswith(f"{NOTES}/")]
-        self._place.remove(others)
+        others = [name for name in self._directory.files() if name not in kept and not name.startswith(f"{NOTES}/")]
+        self._directory.remove(others)
         self._files = len(kept) + (2 if self._sign_with else 1)
         written = self._packing.closed(stored.written(), MANIFEST)
         if self._sign_with:
-            self._place.write(SIGNATURE, private_key(self._sign_with).sign(written))
-        self._place.write(MANIFEST, written)
+            self._directory.write(SIGNATURE, private_key(self._sign_with).sign(written))
+        self._directory.write(MANIFEST, written)
         self._notes.remove()
         self._written, self._begins = written, self.begins(position)
 
@@ -208,9 +208,9 @@ class StoredTables:
         return self.overlap.begin if self.overlap else position
 
     def transfer(self, pair: Pair) -> Transfer:
-        """What a slave waits for from now on."""
+        """The transfer that a slave waits for from now on."""
         sha256 = hashlib.sha256(self._written).hexdigest()
-        return Transfer(pair, self._update, self._place.url, self._name, sha256, self._files, self._begins)
+        return Transfer(pair, self._update, self._directory.url, self._name, sha256, self._files, self._begins)
 
     def progress(self) -> dict[int, int]:
         """The chunks that are stored, and how many rows each has."""
@@ -222,11 +222,11 @@ class StoredTables:
             return
         try:
             if self._lasting and (self._left or self._notes.done() or self._notes.taken_over(len(self._chunks))):
-                event("left", directory=self._place.url, why="initial_update goes on with it, with `resume`")
+                event("left", directory=self._directory.url, why="initial_update goes on with it, with `resume`")
             else:
-                self._place.remove_all()
+                self._directory.remove_all()
         except SluiceError as error:
-            event("left behind", directory=self._place.url, why=error.fact)
+            event("left behind", directory=self._directory.url, why=error.fact)
 
     @property
     def _known(self) -> dict[int, int]:
@@ -234,5 +234,5 @@ class StoredTables:
 
 
 def packing_of(settings: OutgoingFiles) -> Packing:
-    """How pieces stand in the files of a source."""
+    """The encoding of a source's files."""
     return Packing("xml" if settings.as_xml else "zst", settings.key_file)

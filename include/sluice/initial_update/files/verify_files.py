@@ -14,38 +14,38 @@ from sluice.storage.directory import Directory
 from sluice.store.transfers import Transfer
 
 
-def check(place: Directory, stored: StoredDump, awaited: Transfer, tasks: int) -> None:
+def check(directory: Directory, stored: StoredDump, awaited: Transfer, tasks: int) -> None:
     """Look at every file, several at the same time.
 
     Raises:
         SluiceError: SLC-182, some are missing; SLC-185, some are there that nobody stored; SLC-183, some are altered.
     """
-    there = place.files()
+    files = directory.files()
     wanted = {file.name: file for file in stored.files}
-    if missing := wanted.keys() - there.keys():
-        raise incomplete(place, missing, awaited)
-    if strange := there.keys() - wanted.keys() - {MANIFEST, SIGNATURE}:
+    if missing := wanted.keys() - files.keys():
+        raise incomplete(directory, missing, awaited)
+    if strange := files.keys() - wanted.keys() - {MANIFEST, SIGNATURE}:
         raise SluiceError(
             185,
-            f"{place.url} has {len(strange)} files that nobody stored there, {min(strange)} among them",
+            f"{directory.url} has {len(strange)} files that nobody stored there, {min(strange)} among them",
             f"the slave keeps what it has; copy {awaited.url} to an empty directory of its name, then run this again",
         )
     with ThreadPoolExecutor(tasks) as pool:
-        found = pool.map(lambda file: _fault(place, file, there[file.name]), wanted.values())
+        found = pool.map(lambda file: _fault(directory, file, files[file.name]), wanted.values())
         if faults := [fault for fault in found if fault]:
-            raise altered(place, faults, awaited)
+            raise altered(directory, faults, awaited)
 
 
-def _fault(place: Directory, file: StoredFile, size: int) -> str:
+def _fault(directory: Directory, file: StoredFile, size: int) -> str:
     if size != file.bytes:
         return f"{file.name} has {size} bytes, and had {file.bytes}"
     digest = hashlib.sha256()
-    for buffer in _buffers(place, file.name):
+    for buffer in _buffers(directory, file.name):
         digest.update(buffer)
     return "" if digest.hexdigest() == file.sha256 else f"{file.name} has another SHA-256 than when it was written"
 
 
-def _buffers(place: Directory, name: str) -> Iterator[bytes]:
-    with place.reading(name) as stream:
+def _buffers(directory: Directory, name: str) -> Iterator[bytes]:
+    with directory.reading(name) as stream:
         while buffer := stream.read(BUFFER_BYTES):
             yield buffer

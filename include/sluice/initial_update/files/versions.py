@@ -42,7 +42,7 @@ def keep(
     wrong: dict[str, SluiceError] = {}
     everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
     targets, failed = directories(
-        context, update, everybody, dumped.definitions, initial_data.place(context.config), named
+        context, update, everybody, dumped.definitions, initial_data.location(context.config), named
     )
     try:
         done, wrong = copy(context, source, update, dumped, targets, load, NoResume(every()))
@@ -58,7 +58,7 @@ def keep(
         for target in targets:
             target.tables.close()
     for slave, why in (failed | wrong).items():
-        event("version not kept", source=source, version=version, slave=slave, why=why.said)
+        event("version not kept", source=source, version=version, slave=slave, why=why.message)
 
 
 def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str) -> dict[str, SluiceError]:
@@ -77,7 +77,7 @@ def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str)
 
 
 def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position, list[TableDefinition]]:
-    """What is kept of a version for slaves that see the tables as this one does, where the log goes on, and the tables.
+    """The kept dump of a version with this slave's view, the position from which the log goes on, and the tables.
 
     Raises:
         SluiceError: SLC-194, there is nothing; SLC-042, the log does not reach back to it.
@@ -85,7 +85,9 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
     define = master(context.config.source(pair.source).vendor).definition
     mapper = context.mapper(pair)
     for one in kept_versions.kept(context.store, pair, version):
-        stored = opened(Directory(at_home(initial_data.place(context.config))).within(one.name), one, IncomingFiles())
+        stored = opened(
+            Directory(at_home(initial_data.location(context.config))).within(one.name), one, IncomingFiles()
+        )
         definitions = [define(known) for known in stored.definitions]
         seen = fingerprints(mapper, definitions)
         if seen in stored.slaves.values():

@@ -40,14 +40,14 @@ class ProgramRun:
         settings: of the configuration.
         words: the program and its arguments.
         environment: what it gets beside a little of our own.
-        place: a directory that nobody else may look into.
+        directory: a private directory.
     """
 
     who: str
     settings: Program
     words: Sequence[str]
     environment: Mapping[str, str] = field(repr=False)
-    place: Path
+    directory: Path
 
 
 class Mask:
@@ -78,7 +78,7 @@ def filled(words: Sequence[str], once: Mapping[str, str], each: Mapping[str, Seq
 
 
 def _put(word: str, values: Mapping[str, str]) -> str:
-    return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
+    return _PLACE.sub(lambda match: values.get(match[1], match[0]), word)
 
 
 def expect_there(who: str, words: Sequence[str]) -> None:
@@ -166,7 +166,7 @@ class _Running:
                     stream.close()
 
     def written(self) -> Iterator[bytes]:
-        """What it writes; nothing if it did not start."""
+        """The program's output; empty if it did not start."""
         output = self._child.stdout if self._group and self._wrong is None else None
         while output and (buffer := os.read(output.fileno(), _BUFFER_BYTES)):
             yield buffer
@@ -217,12 +217,12 @@ class _Running:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if writes else subprocess.STDOUT,
                 env=environment | dict(self._task.environment),
-                cwd=self._task.place,
+                cwd=self._task.directory,
             )
         except (OSError, ValueError) as error:
             raise _absent(self._name, self._masked(str(error))) from None
-        said = self._child.stderr if writes else self._child.stdout
-        self._listener = threading.Thread(target=self._listen, args=(said,), daemon=True)
+        output = self._child.stderr if writes else self._child.stdout
+        self._listener = threading.Thread(target=self._listen, args=(output,), daemon=True)
         self._listener.start()
 
     def _failure(self, success: Collection[int]) -> SluiceError | None:
@@ -247,9 +247,9 @@ class _Running:
             "all that it said is in the log of this task; mend that, then trigger initial_update again",
         )
 
-    def _listen(self, said: IO[bytes]) -> None:
+    def _listen(self, output: IO[bytes]) -> None:
         begins = True
-        for line in iter(lambda: said.readline(_LINE_BYTES), b""):
+        for line in iter(lambda: output.readline(_LINE_BYTES), b""):
             text = self._masked(line.decode(errors="replace")).strip()[:_TOLD] if begins else ""
             begins = line.endswith(b"\n")
             self._expected = self._expected or str(self._task.settings.expect) in text

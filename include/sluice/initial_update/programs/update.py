@@ -16,7 +16,7 @@ from sluice.config.models import Program
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.catch_up import await_published, bring, told
+from sluice.initial_update.chunks.catch_up import await_published, bring, with_complete_log
 from sluice.initial_update.chunks.copy import LoadTarget, NoResume, given
 from sluice.initial_update.programs.run import Mask, ProgramRun, expect_there, filled, poured
 from sluice.initial_update.progress import Done, ProgressReporter
@@ -48,7 +48,7 @@ def expect_importable(
     """See that the rows of a slave can come by a program; nothing is changed on it.
 
     Args:
-        merging: see `sluice.initial_update.chunks.catch_up.told`.
+        merging: see `sluice.initial_update.chunks.catch_up.with_complete_log`.
 
     Raises:
         SluiceError: SLC-200, SLC-204, SLC-205.
@@ -66,7 +66,7 @@ def expect_importable(
     if bent and not command:
         raise _refused(pair.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
     if not _reads_snapshot(expect_exportable(context, pair.source)):
-        exact = told(context, pair.source, mapper, definitions, merging)
+        exact = with_complete_log(context, pair.source, mapper, definitions, merging)
         if others := [str(name) for name in names if name not in exact]:
             raise SluiceError(
                 205,
@@ -117,7 +117,7 @@ class ProgramUpdate(NoResume):
         self._rows: set[TableName] = set()
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out whoever was at work, if the rows can come by a program.
+        """Fence out earlier jobs, if the rows can come by a program.
 
         Raises:
             SluiceError: SLC-200, SLC-204, SLC-205; nothing was changed on the slave.
@@ -152,12 +152,12 @@ class ProgramUpdate(NoResume):
         """See that something came, and bring what was read at other times to the last snapshot.
 
         Raises:
-            SluiceError: SLC-206, a program left nothing; SLC-084, nobody publishes; see `bring`.
+            SluiceError: SLC-206, a program left nothing; SLC-084, no publisher runs; see `bring`.
         """
         mapper = target.tables.mapper
-        there = target.tables.imported(given(mapper, self._definitions))
+        imported = target.tables.imported(given(mapper, self._definitions))
         rows = {name for name in self._rows if mapper.complete(name)}
-        empty = rows - there
+        empty = rows - imported
         # Of a table that is read at another time all rows may have gone, and others come.
         if empty and (self._at_once or empty == rows):
             raise SluiceError(
@@ -174,8 +174,7 @@ class ProgramUpdate(NoResume):
             target.tables.follow(self._sequences)
 
     def _reporting(self, job: LoadJob) -> ProgressReporter:
-        """Reports how large the slaves' tables have become, against those of the master: whatever programs do, and
-        before they commit it."""
+        """Reports the sizes of the slaves' tables compared with the master's, also before programs commit."""
         given_ = {name for plan in job.slaves for name in plan.views}
         planned = sum(leaf.blocks * BLOCK_BYTES for leaf in self._first.leaves() if leaf.table in given_)
 
@@ -189,7 +188,7 @@ class ProgramUpdate(NoResume):
             self._context.store, self._update, Done(planned), [partial(far, one) for one in job.slaves]
         )
 
-    def _export(self, job: LoadJob, place: Path) -> ProgramRun:
+    def _export(self, job: LoadJob, directory: Path) -> ProgramRun:
         assert isinstance(job.origin, FromMaster)
         own, info = self._exporting, self._context.connection(job.origin.connection)
         names = {
@@ -199,10 +198,10 @@ class ProgramUpdate(NoResume):
         }
         settings = {"snapshot": own.snapshot(job.origin.snapshot_id), "database": info.database}
         words = _words(self._settings, own, settings, names)
-        variables = own.environment(info, f"export {settings['snapshot']}", _made(place / "export"), False)
-        return ProgramRun(f"source {job.source}", self._settings, words, variables, place / "export")
+        variables = own.environment(info, f"export {settings['snapshot']}", _made(directory / "export"), False)
+        return ProgramRun(f"source {job.source}", self._settings, words, variables, directory / "export")
 
-    def _import(self, plan: SlaveLoad, place: Path) -> ProgramRun:
+    def _import(self, plan: SlaveLoad, directory: Path) -> ProgramRun:
         own, info = vendor(plan.vendor).importing, self._context.connection(plan.connection)
         assert own
         settings, pair = self._context.config.slave(plan.slave).initial_program, Pair(self._source, plan.slave)
@@ -213,20 +212,20 @@ class ProgramUpdate(NoResume):
             slave.close()
         names = {"table": [one.layout.name for one in plan.views.values()]}
         words = _words(settings, own, {"database": info.database}, names)
-        variables = own.environment(info, importing(pair), _made(place / plan.slave), silent)
-        return ProgramRun(f"slave {plan.slave}", settings, words, variables, place / plan.slave)
+        variables = own.environment(info, importing(pair), _made(directory / plan.slave), silent)
+        return ProgramRun(f"slave {plan.slave}", settings, words, variables, directory / plan.slave)
 
 
 def _words(
     settings: Program, own: Programs, once: Mapping[str, str], names: Mapping[str, Sequence[TableName]]
 ) -> list[str]:
-    each = {place: [own.quoted(name) for name in some] for place, some in names.items()}
+    each = {placeholder: [own.quoted(name) for name in some] for placeholder, some in names.items()}
     return filled(settings.command or own.command, once, each)
 
 
-def _made(place: Path) -> Path:
-    place.mkdir()
-    return place
+def _made(directory: Path) -> Path:
+    directory.mkdir()
+    return directory
 
 
 def _refused(slave: str, why: str) -> SluiceError:

@@ -1,4 +1,4 @@
-"""The metadata of one table, as Iceberg lays it out in a directory, so that nobody needs a server to find it.
+"""The metadata of one table in Iceberg's layout of a directory, which needs no catalog server.
 
 iceberg/public/planes/metadata/v17.metadata.json    what is current: the largest number
 iceberg/public/planes/metadata/version-hint.text    that number, for readers who do not look for it
@@ -42,30 +42,30 @@ _COMMIT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def uri(path: Path) -> str:
-    """How Iceberg's readers name a file, wherever their own relative names begin."""
+    """The URI of a file, as Iceberg's metadata has it."""
     return f"file://{path}"
 
 
-def kept(place: ReplicationDirectory) -> Iterator[TableName]:
+def kept(directory: ReplicationDirectory) -> Iterator[TableName]:
     """The tables of which there is anything."""
-    for found in (place.root / "iceberg").glob("*/*/metadata"):
+    for found in (directory.root / "iceberg").glob("*/*/metadata"):
         yield TableName(*(unquote(part) for part in found.parts[-3:-1]))
 
 
 class Metadata(NoopCatalog):
-    """Where one table's metadata is, and a catalog that can do nothing but commit there.
+    """The metadata directory of one table, as a catalog that can only commit there.
 
     Attributes:
         location: the table's directory, as Iceberg's readers name it.
         files: how the library reads and writes.
     """
 
-    def __init__(self, place: ReplicationDirectory, table: TableName) -> None:
+    def __init__(self, directory: ReplicationDirectory, table: TableName) -> None:
         super().__init__(str(table))
         self._table = table
         # A dot would hide a directory from Hadoop, or lead out of it.
         parts = [quote(part, safe="").replace(".", "%2E") for part in (table.schema, table.table)]
-        self._home = place.root / "iceberg" / parts[0] / parts[1]
+        self._home = directory.root / "iceberg" / parts[0] / parts[1]
         self._directory = self._home / "metadata"
         self._number = 0
         self._whole: TableMetadata | None = None
@@ -138,7 +138,7 @@ class Metadata(NoopCatalog):
             self._sweep(left.metadata.snapshots, left.metadata_location)
 
     def drop(self, version: int) -> None:
-        """Let nobody find what is current any more. Who has found it reads on until it is forgotten."""
+        """Hide the current metadata. Readers that have it go on until it is deleted by `forget`."""
         (self._directory / _HINT).unlink(missing_ok=True)
         for number in (one for one in self._numbers() if one < self._number):
             self._path(number).unlink(missing_ok=True)
@@ -188,7 +188,7 @@ class Metadata(NoopCatalog):
         return Table((self._table.schema, self._table.table), metadata, location, self.files, self)
 
     def _flush(self, metadata: TableMetadata) -> None:
-        """What a commit relies on is on the disk before it."""
+        """Flush the files that a commit refers to before the commit."""
         if snapshot := metadata.current_snapshot():
             ours = [one for one in snapshot.manifests(self.files) if one.added_snapshot_id == snapshot.snapshot_id]
             for path in (snapshot.manifest_list, *(manifest.manifest_path for manifest in ours)):

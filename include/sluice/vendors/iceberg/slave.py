@@ -1,4 +1,4 @@
-"""A slave of files whose versions are told to Iceberg, one after the other.
+"""A slave of files whose versions are committed to Iceberg, one after the other.
 
 The version is the truth: it has the data, the position and the fence. What Iceberg lists follows it, and is brought up
 to it by whoever takes over if somebody died between the two.
@@ -27,13 +27,13 @@ class IcebergSlave(ParquetSlave):
         # The library takes seconds to load, and tasks that fill and compare files do without it.
         from sluice.vendors.iceberg.tables import IcebergTables
 
-        return IcebergTables(self.place)
+        return IcebergTables(self.directory)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
-        """Raise the fence. What somebody who died has committed and not told is told before."""
+        """Raise the fence. A version that a killed job did not commit to Iceberg is committed first."""
         with reachable(f"taking over {self.pair}"):
             late = self.versions.current()
-            if self._tables.tell(late):
+            if self._tables.commit(late):
                 self.versions.renew(late)
         return super().take_over(epoch, blocks=blocks)
 
@@ -50,7 +50,7 @@ class IcebergSlave(ParquetSlave):
     def _become(self, after: Version) -> None:
         super()._become(after)
         with reachable(f"telling Iceberg of version {self.version.number}"):
-            self._tables.tell(self.version)
+            self._tables.commit(self.version)
 
     def _tidy(self, oldest: int) -> None:
         self._tables.expire(oldest)

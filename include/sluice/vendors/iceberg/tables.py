@@ -37,27 +37,27 @@ _VERSION, _EPOCH, _POSITION = "sluice.version", "sluice.epoch", "sluice.position
 
 
 class IcebergTables:
-    """What Iceberg has been told by this process, and what it is to be told."""
+    """The tables of one replication in Iceberg's metadata, and the versions of them that this process committed."""
 
-    def __init__(self, place: ReplicationDirectory) -> None:
-        self._place = place
-        self._told: dict[TableName, Table] = {}
+    def __init__(self, directory: ReplicationDirectory) -> None:
+        self._directory = directory
+        self._committed: dict[TableName, Table] = {}
         self._looked = False
 
-    def tell(self, version: Version) -> bool:
+    def commit(self, version: Version) -> bool:
         """Let Iceberg list what a version lists. Returns whether it did not yet."""
-        told = False
+        changed = False
         for name, table in version.tables.items():
-            if self._told.get(name) != table:
-                told |= self._tell(version, table)
-                self._told[name] = table
+            if self._committed.get(name) != table:
+                changed |= self._commit_table(version, table)
+                self._committed[name] = table
         # A directory without versions says nothing of what there was.
-        if version.snapshot and not (self._looked and self._told.keys() == version.tables.keys()):
-            for name in set(kept(self._place)) - version.tables.keys():
-                told |= self._drop(version, name)
-                self._told.pop(name, None)
+        if version.snapshot and not (self._looked and self._committed.keys() == version.tables.keys()):
+            for name in set(kept(self._directory)) - version.tables.keys():
+                changed |= self._drop(version, name)
+                self._committed.pop(name, None)
             self._looked = True
-        return told
+        return changed
 
     def admit(self, name: TableName, columns: pa.Schema, *, beside: TableName | None) -> None:
         """Look whether a table may have these columns, and those of one that is there, beside whose rows they are to
@@ -66,32 +66,32 @@ class IcebergTables:
         Raises:
             SluiceError: SLC-198, it may not.
         """
-        found = Metadata(self._place, beside).current() if beside else None
-        _shaped(found or Metadata(self._place, name).anew(), [columns])
+        found = Metadata(self._directory, beside).current() if beside else None
+        _shaped(found or Metadata(self._directory, name).anew(), [columns])
 
     def expire(self, oldest: int) -> None:
         """Forget what only versions before that one had."""
-        for name in kept(self._place):
-            metadata = Metadata(self._place, name)
-            if name not in self._told:
+        for name in kept(self._directory):
+            metadata = Metadata(self._directory, name)
+            if name not in self._committed:
                 metadata.forget_dropped(oldest)
                 continue
             # Somebody else is at work there if it fails, who forgets them as well.
             with suppress(CommitFailedException):
-                metadata.forget(lambda after: _said(after, _VERSION) <= oldest)
+                metadata.forget(lambda after: _property(after, _VERSION) <= oldest)
 
     def _drop(self, version: Version, name: TableName) -> bool:
-        """Drop a table that no version has any more; not what somebody else keeps beside, nor a successor of ours."""
-        metadata = Metadata(self._place, name)
+        """Drop a table that no version has any more; not tables of others, nor those of a job with a later epoch."""
+        metadata = Metadata(self._directory, name)
         found = metadata.current()
-        if found is None or not 0 < _said(found.current_snapshot(), _EPOCH) <= version.epoch:
+        if found is None or not 0 < _property(found.current_snapshot(), _EPOCH) <= version.epoch:
             return False
         reached(CrashPoint.COMMITTED)
         metadata.drop(version.number)
         return True
 
-    def _tell(self, version: Version, table: Table) -> bool:
-        metadata = Metadata(self._place, table.name)
+    def _commit_table(self, version: Version, table: Table) -> bool:
+        metadata = Metadata(self._directory, table.name)
         while True:
             # Whoever is overtaken looks again at what is there.
             with suppress(CommitFailedException):
@@ -105,14 +105,14 @@ class IcebergTables:
     def _change(
         self, metadata: Metadata, found: IcebergTable | None, version: Version, table: Table
     ) -> Transaction | None:
-        """What makes a table list these files and no others; None if it does, or if a successor of ours is at work."""
-        if found and _said(found.current_snapshot(), _EPOCH) > version.epoch:
+        """A transaction that makes a table list exactly these files; None if it does, or if a later epoch committed."""
+        if found and _property(found.current_snapshot(), _EPOCH) > version.epoch:
             return None
         with metadata.readable():
             listed = {task.file.file_path: task.file for task in found.scan().plan_files()} if found else {}
-        wanted = {uri(self._place.root / file.path): file for file in table.files}
+        wanted = {uri(self._directory.root / file.path): file for file in table.files}
         added = [path for path in wanted if path not in listed]
-        schemas = [pq.read_schema(self._place.path(wanted[path])) for path in added]
+        schemas = [pq.read_schema(self._directory.path(wanted[path])) for path in added]
         schemas = list(dict.fromkeys([*schemas, MODES[version.keeps].schema(table.kept)]))
         change = _shaped(metadata.anew(), schemas)
         had = _columns(found.schema()) if found else {}
@@ -125,8 +125,8 @@ class IcebergTables:
         else:
             listed = {}
         metadata.make()
-        said = {_VERSION: version.number, _EPOCH: version.epoch, _POSITION: version.position}
-        properties = {name: str(value) for name, value in said.items()}
+        state = {_VERSION: version.number, _EPOCH: version.epoch, _POSITION: version.position}
+        properties = {name: str(value) for name, value in state.items()}
         gone = [file for path, file in listed.items() if path not in wanted]
         replaced = _Replaced(Operation.OVERWRITE, change, metadata.files, snapshot_properties=properties)
         added_alone = change.update_snapshot(properties).merge_append()
@@ -147,9 +147,9 @@ class _Replaced(_OverwriteFiles):
 
 
 def _followed(found: IcebergTable, version: Version, table: Table, schemas: Sequence[pa.Schema]) -> Transaction | None:
-    """A change that gives a table of rows the columns of these schemas alone, by what was altered since it was told;
-    None if that does not lead there."""
-    since = _said(found.current_snapshot(), _POSITION)
+    """A transaction that gives a table exactly the columns of these schemas, by the alterations since its last commit;
+    None if they do not lead there."""
+    since = _property(found.current_snapshot(), _POSITION)
     altered = [one for one in table.altered if one.moment[1] > since]
     if MODES[version.keeps].lasting or not altered:
         return None
@@ -225,8 +225,8 @@ def _holds(wide: pa.DataType, narrow: pa.DataType) -> bool:
     return bool(pa.types.is_nested(narrow)) or str(wide).removeprefix("large_") == str(narrow).removeprefix("large_")
 
 
-def _said(snapshot: Snapshot | None, name: str) -> int:
-    """A number of ours in a snapshot's summary, of a position the ordinal; 0 if somebody else made it."""
+def _property(snapshot: Snapshot | None, name: str) -> int:
+    """One of our numbers in a snapshot's summary (for a position the ordinal); 0 if the snapshot is not ours."""
     found = snapshot.summary.additional_properties.get(name) if snapshot and snapshot.summary else None
     return int((found or "0").rpartition("/")[2])
 

@@ -1,4 +1,4 @@
-"""What a directory of Iceberg tables offers to the core: what one of Parquet files does, since it is one."""
+"""The vendor Iceberg: a directory of Parquet files with Iceberg's metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparing a table of files with its master's, in whatever order either gives its rows, and in bounded memory (R10).
+"""Compares a table of files with its master's, for any order of rows, in bounded memory (R10).
 
 Rows are shared out to buckets by their keys, and the digests of a bucket's rows are added up. Buckets that add up to
 the same are the same. Of the others the rows themselves are held side by side, so many buckets at a time as memory
@@ -37,45 +37,45 @@ Rows = Iterator[tuple[pa.Table, int]]
 
 
 class _Compared:
-    """Which columns of a row count, and which rows: by a share of the keys, the same on both sides."""
+    """The columns that are compared, and a sample of rows by key, which is the same on both sides."""
 
     def __init__(self, key: Sequence[str], columns: Sequence[str], percent: int) -> None:
         self._key = key
         self._columns = columns
         self._percent = percent
 
-    def of(self, rows: Rows) -> Iterator[tuple[int, bytes, bytes, int]]:
+    def buckets(self, rows: Rows) -> Iterator[tuple[int, bytes, bytes, int]]:
         """(bucket, key, image, 1 or -1) of each row that counts."""
         for some, weight in rows:
             images = tokens(some, self._columns).to_pylist()
             keys = tokens(some, self._key).to_pylist() if self._key else images
             for key, image in zip(keys, images, strict=True):
-                place = crc32(key)
-                if place // BUCKETS % 100 < self._percent:
-                    yield place % BUCKETS, key, image, weight
+                checksum = crc32(key)
+                if checksum // BUCKETS % 100 < self._percent:
+                    yield checksum % BUCKETS, key, image, weight
 
 
 def compare_table(job: Comparison) -> Difference:
     """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
-    table, there = _replica(job)
+    table, replica = _replica(job)
     names = [column.name for column in table.kept]
     compared = _Compared(job.view.layout.key_names, names, job.percent)
     connections = open_sealed(job.sealed)
     salt = salt_of(connections, job.salt)
     sides: tuple[Callable[[], Rows], ...] = (
         lambda: _master(connections[job.master.connection], job, salt, table),
-        there,
+        replica,
     )
     sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
     for side, sign in zip(sides, (1, -1), strict=True):
-        for bucket, key, image, weight in compared.of(side()):
+        for bucket, key, image, weight in compared.buckets(side()):
             sums[bucket] += sign * weight * _digest(key, image)
             rows[max(-sign, 0), bucket] += weight
     found = Difference(compared=int(rows.max(axis=0).sum()))
     for some in _groups([bucket for bucket, left in enumerate(sums) if left], rows.sum(axis=0)):
         left: Counter[tuple[bytes, bytes]] = Counter()
         for side, sign in zip(sides, (1, -1), strict=True):
-            for bucket, key, image, weight in compared.of(side()):
+            for bucket, key, image, weight in compared.buckets(side()):
                 if bucket in some:
                     left[key, image] += sign * weight
         _note(found, left)
@@ -109,10 +109,10 @@ def _master(info: ConnectionInfo, job: Comparison, salt: bytes, table: Table) ->
 
 
 def _digest(key: bytes, image: bytes) -> int:
-    said = blake2b(key, digest_size=16)
-    said.update(b"\n")
-    said.update(image)
-    return int.from_bytes(said.digest(), "big")
+    digest = blake2b(key, digest_size=16)
+    digest.update(b"\n")
+    digest.update(image)
+    return int.from_bytes(digest.digest(), "big")
 
 
 def _groups(buckets: list[int], rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[set[int]]:
@@ -134,11 +134,11 @@ def _note(found: Difference, left: Counter[tuple[bytes, bytes]]) -> None:
         both = by_key.setdefault(key, [0, 0])
         both[count < 0] += abs(count)
     for key, (missing, extra) in sorted(by_key.items()):
-        said = b"(" + key.replace(b"\t", b",") + b")"
+        text = b"(" + key.replace(b"\t", b",") + b")"
         for kind, times in (
             ("changed", min(missing, extra)),
             ("missing", missing - min(missing, extra)),
             ("extra", extra - min(missing, extra)),
         ):
             for _ in range(times):
-                found.note(kind, said)
+                found.note(kind, text)

@@ -32,7 +32,7 @@ GROUP_ROWS = 65_536
 GROUP_BYTES = 32 * 1024 * 1024
 
 
-# Directories and files are there for others to be read, as far as the umask lets them; nobody else writes.
+# Others may read directories and files as far as the umask permits, and never write.
 READABLE, READABLE_FILE = 0o755, 0o644
 
 
@@ -72,7 +72,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class ReplicationDirectory:
-    """Where one replication keeps everything.
+    """The directory of one replication.
 
     Attributes:
         keep_hours: how long that stays which is current no more.
@@ -95,7 +95,7 @@ class ReplicationDirectory:
         ensure(self.root.parent, self.root, self.versions, self.root / "data", self.root / "loading")
 
     def path(self, file: DataFile) -> Path:
-        """Where a data file is. Raises ValueError if it is not as it was written, or gone, and the directory is not."""
+        """The path of a data file. Raises ValueError if it was changed or deleted while the directory exists."""
         path = self.root / file.path
         try:
             found = path.lstat()
@@ -114,7 +114,7 @@ class ReplicationDirectory:
         return (self.root / "data").glob("*/*.parquet")
 
     def writer(self, table: TableName, epoch: int, schema: pa.Schema) -> DataFileWriter:
-        """A new data file of a table; its name is nobody else's."""
+        """A new data file of a table, with a unique name."""
         folder = self.root / "data" / ".".join(quote(part, safe="") for part in (table.schema, table.table))
         ensure(folder)
         return DataFileWriter(self.root, folder / f"{epoch}-{uuid4().hex}.parquet", schema)
@@ -133,7 +133,7 @@ class DataFileWriter:
         self._root = root
         self._path = path
         self._rows = 0
-        self._held: list[pa.Table] = []
+        self._buffered: list[pa.Table] = []
         self._disk = private_files.created(path, mode=READABLE_FILE)
         # Of a byte that changed on the disk zstd may make another value.
         self._writer = pq.ParquetWriter(
@@ -155,8 +155,8 @@ class DataFileWriter:
         """Add rows."""
         most = max(1, min(GROUP_ROWS, GROUP_BYTES * len(rows) // max(rows.nbytes, 1)))
         for begin in range(0, len(rows), most):
-            self._held.append(rows.slice(begin, most))
-            if sum(map(len, self._held)) >= GROUP_ROWS or sum(one.nbytes for one in self._held) >= GROUP_BYTES:
+            self._buffered.append(rows.slice(begin, most))
+            if sum(map(len, self._buffered)) >= GROUP_ROWS or sum(one.nbytes for one in self._buffered) >= GROUP_BYTES:
                 self._group()
 
     def close(self) -> None:
@@ -178,14 +178,14 @@ class DataFileWriter:
         self._path.unlink(missing_ok=True)
 
     def _group(self) -> None:
-        if self._held:
-            rows = pa.concat_tables(self._held)
+        if self._buffered:
+            rows = pa.concat_tables(self._buffered)
             self._writer.write_table(rows, row_group_size=len(rows))
             self._rows += len(rows)
-            self._held.clear()
+            self._buffered.clear()
 
 
-def place_of(info: ConnectionInfo, pair: Pair) -> ReplicationDirectory:
+def replication_directory(info: ConnectionInfo, pair: Pair) -> ReplicationDirectory:
     """The directory that a connection names, and in it that of the replication.
 
     Raises:
@@ -208,7 +208,7 @@ def place_of(info: ConnectionInfo, pair: Pair) -> ReplicationDirectory:
 
 
 def create(path: Path, text: str) -> bool:
-    """Write a document under a name that nobody used: whole, flushed, or not at all.
+    """Write a new document under an unused name: whole and flushed, or not at all.
 
     Returns:
         whether it was free.

@@ -26,7 +26,7 @@ from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.parquet.directory import place_of, reachable
+from sluice.vendors.parquet.directory import reachable, replication_directory
 from sluice.vendors.parquet.load.tables import LakeTables, admitted
 from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.parquet.write.commit import Commit
@@ -52,17 +52,17 @@ class ParquetSlave:
         self.pair = pair
         self.mapper = mapper
         self.lasting = kind.lasting
-        self.place = place_of(info, pair)
-        self.versions = Versions(self.place, pair)
+        self.directory = replication_directory(info, pair)
+        self.versions = Versions(self.directory, pair)
         self.version = Version()
 
     def capabilities(self) -> Capabilities:
-        """Nothing acts here by itself."""
+        """Files have no triggers, rules or foreign keys."""
         return Capabilities()
 
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
         """Look whether the directory can be written to. Columns are compared when rows come."""
-        directory = self.place.root.parents[1]
+        directory = self.directory.root.parents[1]
         with reachable(f"looking at the directory of {self.pair.slave}"):
             if not (directory.is_dir() and os.access(directory, os.W_OK)):
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
@@ -90,12 +90,12 @@ class ParquetSlave:
         """They never are."""
 
     def loosen(self, tables: Collection[TableName]) -> None:
-        """Nothing refers to anything."""
+        """Nothing to do: files have no foreign keys."""
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
-        """Raise the fence: from now on the next number of whoever was at work is taken."""
+        """Raise the fence, by taking the next version number of earlier jobs."""
         with reachable(f"taking over {self.pair}"):
-            self.place.make()
+            self.directory.make()
             before = self.versions.current()
             if before.epoch > epoch:
                 raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
@@ -110,19 +110,19 @@ class ParquetSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: WritePolicies = DEFAULT_POLICIES,
+        policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One version: the steps in order, the position. Returns which rows were not as expected.
 
         Raises:
-            FencedError: SLC-050, somebody took over; nothing was changed.
+            FencedError: SLC-050, another job took over; nothing was changed.
             SluiceError: SLC-152, no initial update has ended here; SLC-154, a statement; SLC-121, changes that are to
                 be looked at one by one; or what `Commit` raises.
         """
         if self.version.snapshot is None or self.version.keeps != self.kind.name:
             raise SluiceError(
                 152,
-                f"there is no {self.kind.name} at {self.place.root} that an initial update has made",
+                f"there is no {self.kind.name} at {self.directory.root} that an initial update has made",
                 "mount the directory that had it; if it is lost, make it anew by initial_update",
             )
         tolerated = Tolerated()
@@ -136,7 +136,7 @@ class ParquetSlave:
                         raise _no_statements(self.pair)
                     continue
                 for effect in step:
-                    if manners.of(effect.layout.name).by_row or effect.layout.searched:
+                    if policies.for_table(effect.layout.name).by_row or effect.layout.searched:
                         raise _too_strict(effect.layout.name)
                     tolerated += commit.write(effect)
             reached(CrashPoint.STAGED)
@@ -150,11 +150,13 @@ class ParquetSlave:
         return tolerated
 
     def doubts(self, command: Command) -> tuple[str, ...]:
-        """Nothing: these files have columns and types, and evaluate no expression."""
+        """None: files have columns and types, and evaluate no expressions."""
         return ()
 
-    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
-        """Nothing is: these files do not say what of it they have."""
+    def carry_out(
+        self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
+    ) -> Tolerated:
+        """Refused: the files do not record which rejected changes they have."""
         raise SluiceError(
             173,
             f"slave {self.pair.slave} keeps files, and takes no change of earlier",
@@ -170,7 +172,7 @@ class ParquetSlave:
         collected: int,
         sequences: Sequence[SequenceValue] = (),
     ) -> Replayed:
-        """Nothing: a transaction is applied as any batch is, since what costs is the commit."""
+        """Replays nothing: transactions are applied as batches, since the commit is the cost."""
         return Replayed(begin)
 
     def understands(self, statement: Statement) -> None:
@@ -205,7 +207,7 @@ class ParquetSlave:
         that name. Files can have any."""
 
     def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
-        """Let an initial update be what is current, at once. Raises FencedError SLC-050 if somebody took over."""
+        """Commit an initial update as the current version. Raises FencedError SLC-050 if another job took over."""
         before = self.version.tables if self.version.keeps == self.kind.name else {}
         tables = {}
         for one in filled:
@@ -227,7 +229,7 @@ class ParquetSlave:
         return self._aligned(PointWait(self.pair, at, patience_s))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _become(self, after: Version) -> None:
         self.version = self.versions.commit(self.version, after)
@@ -236,7 +238,7 @@ class ParquetSlave:
         self.versions.tidy(oldest)
 
     def _files(self, table: Table) -> TableFiles:
-        return TableFiles(self.place, table.name, self.version.epoch, table.files)
+        return TableFiles(self.directory, table.name, self.version.epoch, table.files)
 
 
 def _too_strict(table: TableName) -> SluiceError:

@@ -89,7 +89,7 @@ def typed(columns: Sequence[Column], texts: Sequence[pa.Array]) -> pa.Table:
 
 
 def texts(rows: pa.Table, name: str) -> pa.Array:
-    """What the master prints of a column of whole numbers, of decimals or of texts."""
+    """A column of integers, decimals or texts as the master prints it."""
     column = rows[name].combine_chunks()
     if pa.types.is_decimal(column.type):
         # An exponent is nothing that it would print.
@@ -106,7 +106,7 @@ def tokens(rows: pa.Table, names: Sequence[str]) -> pa.Array:
 
 
 def _fitting(kind: pa.DataType, values: pa.Array) -> pa.Array | None:
-    """Which values the type holds (True for NULL); None if it is all of them."""
+    """A mask of the values that the type can hold (True for NULL); None if all."""
     if pa.types.is_decimal(kind):
         pattern = r"^-?\d"
     elif pa.types.is_date(kind):
@@ -147,7 +147,7 @@ def _token(rows: pa.Table, name: str) -> pa.Array:
 
 
 def _beside(rows: pa.Table, name: str) -> pa.Array:
-    """What stands as a text in place of a column's values."""
+    """The values that are kept as texts instead of the column's type."""
     return pc.map_lookup(rows[TEXT].combine_chunks(), pa.scalar(name), "first")
 
 

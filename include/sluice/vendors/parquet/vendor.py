@@ -1,4 +1,4 @@
-"""What a directory of Parquet files offers to the core."""
+"""The vendor Parquet: a directory of files as a slave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What is current: position, fence and the list of data files, in one document that appears at once (R3, R6).
+"""Versions of a replication: position, fence and the list of data files, in one document that is created atomically
+(R3, R6).
 
 A commit is the exclusive creation of the next number. Whoever takes over makes a version with a higher epoch, so that
 the next number of the one before is taken. Readers take the newest version; what it does not list does not exist for
@@ -62,7 +63,7 @@ class Table:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Table:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         return cls(
             TableName(plain["schema"], plain["table"]),
             tuple(Column(*fields) for fields in plain["columns"]),
@@ -103,7 +104,7 @@ class Version:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Version:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         tables = map(Table.from_json, plain["tables"].values())
         return cls(
             plain["version"],
@@ -119,8 +120,8 @@ class Version:
 class Versions:
     """The chain of versions of one replication."""
 
-    def __init__(self, place: ReplicationDirectory, pair: object) -> None:
-        self._place = place
+    def __init__(self, directory: ReplicationDirectory, pair: object) -> None:
+        self._directory = directory
         self._pair = pair
 
     def current(self) -> Version:
@@ -140,7 +141,7 @@ class Versions:
         """Make `after` the newest version, if `before` still is.
 
         Raises:
-            FencedError: SLC-050, somebody took over, perhaps from this very version on.
+            FencedError: SLC-050, another job took over, perhaps from this very version on.
         """
         kept = {file.path for table in after.tables.values() for file in table.files}
         listed = (file.path for table in before.tables.values() for file in table.files)
@@ -154,7 +155,7 @@ class Versions:
 
     def oldest(self) -> int:
         """The first version that is current, or was not long ago."""
-        since = time.time() - self._place.keep_hours * 3600
+        since = time.time() - self._directory.keep_hours * 3600
         numbers = self._numbers()
         for number, after in itertools.pairwise(numbers):
             if self.path(after).stat().st_mtime > since:
@@ -177,19 +178,19 @@ class Versions:
         """Remove files that no version lists, and none will: those of writers that were fenced out."""
         listed = {file.path for table in current.tables.values() for file in table.files}
         listed.update(path for number in self._numbers() for path in self.read(number).removed)
-        for file in self._place.names():
-            path = str(file.relative_to(self._place.root))
+        for file in self._directory.names():
+            path = str(file.relative_to(self._directory.root))
             if path not in listed and int(file.name.partition("-")[0]) < current.epoch:
                 file.unlink(missing_ok=True)
 
     def _remove(self, paths: Iterable[str]) -> None:
         for path in paths:
-            (self._place.root / path).unlink(missing_ok=True)
+            (self._directory.root / path).unlink(missing_ok=True)
 
     def _numbers(self) -> list[int]:
-        found = self._place.versions.glob("*.json") if self._place.versions.is_dir() else ()
+        found = self._directory.versions.glob("*.json") if self._directory.versions.is_dir() else ()
         return sorted(int(path.stem) for path in found)
 
     def path(self, number: int) -> Path:
-        """Where the version of that number is, or will be."""
-        return self._place.versions / f"{number:012d}.json"
+        """The path of the version with this number."""
+        return self._directory.versions / f"{number:012d}.json"

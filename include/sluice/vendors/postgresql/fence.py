@@ -20,7 +20,7 @@ Transactions = Callable[[], AbstractContextManager[Connection]]
 
 
 def loading(pair: Pair, *, in_blocks: bool = False) -> str:
-    """What a session is called that loads a slave, so that whoever takes over finds it.
+    """The application name of a session that loads a slave, by which a later job finds it.
 
     Args:
         in_blocks: beside its drain, which waits for it.
@@ -37,7 +37,7 @@ def loads(info: ConnectionInfo, pair: Pair, *, blocks: bool) -> list[str]:
 def raised(
     session: Connection, take_over: sql.Composed, holder: sql.Composed, values: Mapping[str, object]
 ) -> TupleRow | None:
-    """Raise a fence; what `take_over` returned, None if somebody with a later epoch is at work.
+    """Raise a fence; returns the row of `take_over`, or None if a job with a later epoch is active.
 
     Whoever hangs in a transaction with its row is ended.
 
@@ -55,11 +55,11 @@ def raised(
     return row
 
 
-def hold(session: Connection, position: sql.Composable, pair: Pair, epoch: int) -> None:
-    """Hold the fence of a slave until the transaction ends: whoever takes over waits for that, or ends us.
+def lock_fence(session: Connection, position: sql.Composable, pair: Pair, epoch: int) -> None:
+    """Lock the fence of a slave until the transaction ends: a job that takes over waits for it, or ends our session.
 
     Raises:
-        FencedError: SLC-050, somebody took over before.
+        FencedError: SLC-050, another job took over.
         SluiceError: SLC-373, this is not the session that was begun.
     """
     names = {"source": pair.source, "slave": pair.slave}
@@ -94,19 +94,19 @@ class Sessions:
 
     @contextmanager
     def writing(self, doing: str) -> Iterator[Connection]:
-        """The next step, in a transaction. Raises FencedError: SLC-050, somebody took over."""
+        """A transaction for the next step. Raises FencedError SLC-050, another job took over."""
         with translated(doing), self._fenced(self._open()) as session:
             yield session
 
     @contextmanager
     def reading(self, doing: str) -> Iterator[Connection]:
-        """The next step, in a transaction, whoever has taken over."""
+        """A transaction for the next step, without a check of the fence."""
         with translated(doing), self._open().transaction() as begun:
             yield begun.connection
 
     @contextmanager
     def beside(self, doing: str) -> Iterator[Transactions]:
-        """One more session; each of its transactions raises FencedError: SLC-050, somebody took over."""
+        """One more session; its transactions raise FencedError SLC-050 if another job took over."""
         with translated(doing), closing(self._connected()) as session:
             yield partial(self._fenced, session)
 
@@ -118,7 +118,7 @@ class Sessions:
     @contextmanager
     def _fenced(self, session: Connection) -> Iterator[Connection]:
         with session.transaction():
-            hold(session, self._position, self._pair, self._epoch)
+            lock_fence(session, self._position, self._pair, self._epoch)
             yield session
 
     def _open(self) -> Connection:

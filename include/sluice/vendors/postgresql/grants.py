@@ -23,7 +23,7 @@ def script(statements: Iterable[sql.Composable], session: Connection | None = No
 
 
 def role(login: str, schemas: Collection[str], tables: Collection[TableName]) -> sql.Composed:
-    """What gives a role its rights in schemas, where it makes things, and on tables, as far as they are there."""
+    """The GRANT statements for a role, on schemas in which it creates objects, and on existing tables."""
     return composed(
         "capture/grants/role",
         role_name=sql.Literal(login),

@@ -13,12 +13,12 @@ from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
-# As long as others of ours are at it, and no longer: whoever holds a lock for ever must not hold us for ever.
+# Longer than another job of ours needs the lock, but limited: a forgotten lock must not block us for ever.
 _PATIENCE = "30s"
 
 
 def alone(connection: Connection, table: TableName, name: str) -> None:
-    """Wait until nobody else is at it, and keep others out until the transaction ends.
+    """Lock an installation until the transaction ends.
 
     What decides is a lock of a table of ours, which nobody can take who has no right on it. Only where it is still to
     be made there is a lock by name, which anybody can take.
@@ -33,18 +33,18 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
     try:
         with connection.transaction():
-            if table not in relations.there(connection, [table]):
+            if table not in relations.existing(connection, [table]):
                 connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [name])
             # Others may have made it meanwhile.
-            if table in relations.there(connection, [table]):
+            if table in relations.existing(connection, [table]):
                 connection.execute(composed("ownership/alone", table=identifier(table)))
     except psycopg.errors.LockNotAvailable:
-        held = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})
-        raise _held(table, held.fetchall()) from None
+        holders = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})
+        raise _lock_timeout(table, holders.fetchall()) from None
     connection.execute("SET LOCAL lock_timeout = 0")
 
 
-def _held(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:
+def _lock_timeout(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:
     who = ", ".join(f"process {pid} of {user} ({application})" for pid, user, application in holders)
     return TransientError(
         374,

@@ -1,4 +1,4 @@
-"""Which version of what we keep in a database is there, and the statements that bring older ones up.
+"""The version of our objects in a database, and the migrations of older ones.
 
 On a source that is the DbResources, whose ITEMS stay as they are; on a slave the tables of its position.
 """
@@ -31,12 +31,12 @@ _TYPES = 34
 
 
 def parts_of_slave(schema: str) -> dict[str, sql.Composable]:
-    """What we keep in a slave, as our statements name it."""
+    """The names of our tables in a slave, for the placeholders of SQL files."""
     return {name: sql.Identifier(schema, f"sluice_{name}") for name in _KEPT}
 
 
 def is_ours(masters: Collection[Resources], name: TableName) -> bool:
-    """Whether a table of this name is one that we keep in a slave, in whatever schema, or in one of these masters."""
+    """Whether a table of this name is ours: in a slave, in any schema, or in one of these masters."""
     return name.table in IN_SLAVE or any(one.has(name) for one in masters)
 
 
@@ -56,8 +56,8 @@ def version(connection: Connection, resources: Resources, parts: Mapping[str, sq
         ConfigError: SLC-059 if a newer Sluice made it.
     """
     state = regclass(TableName(resources.schema, resources.name("state")))
-    (there,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [state]).fetchone() or (False,)
-    if not there:
+    (exists,) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", [state]).fetchone() or (False,)
+    if not exists:
         return None
     (found,) = connection.execute(composed("capture/registry/version", **parts)).fetchone() or (0,)
     return _known(int(found), _SOURCE, f"the DbResources {resources.name('')}")
@@ -73,8 +73,8 @@ def upgrade(connection: Connection, resources: Resources, parts: Mapping[str, sq
 
 
 def compare(connection: Connection, found: int, parts: Mapping[str, sql.Composable]) -> None:
-    """What an older version wrote down of tables stays, and is compared as ever. If this one writes it down otherwise,
-    that is done anew, and of tables that are not what was recorded nothing is known any more (R7).
+    """Check records of an older version. If this version records tables in another form, they are recorded again;
+    tables that differ from their records are refused (R7).
 
     Args:
         found: the version that was there.
@@ -119,8 +119,8 @@ def _remarked(connection: Connection, position: TableName, what: str) -> int:
     kept = [regclass(TableName(position.schema, name)) for name in IN_SLAVE]
     asked = {"position": regclass(position), "kept": kept}
     remark, complete = connection.execute(composed("position/version"), asked).fetchone() or (None, False)
-    said = re.fullmatch(r"version (\d+)", remark or "")
-    found = _known(int(said[1]) if said else 0, _SLAVE, what)
+    match = re.fullmatch(r"version (\d+)", remark or "")
+    found = _known(int(match[1]) if match else 0, _SLAVE, what)
     return found if complete else 0
 
 

@@ -1,4 +1,4 @@
-"""What is ours in other people's databases: a schema of our own, and nothing in it that somebody else could change."""
+"""Ownership of our objects in other people's databases: our own schema, and nothing in it that others can change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TRIGGERS = (
 
 @dataclass(frozen=True)
 class _Creator:
-    """Who may make things in a schema, the statement that ends it, and whether they own the schema."""
+    """A role that may create objects in a schema, the statement that revokes it, and whether it owns the schema."""
 
     who: str
     ending: str
@@ -46,7 +46,7 @@ def make_schema(connection: Connection, resources: Resources) -> None:
 
 
 def drop_schema(connection: Connection, resources: Resources) -> None:
-    """Drop the schema that `make_schema` made, if nothing else is in it, and it is nobody else's."""
+    """Drop the schema that `make_schema` created, if it is empty and ours."""
     empty = "SELECT NOT EXISTS (SELECT FROM pg_depend WHERE refobjid = oid AND refclassid = 'pg_namespace'::regclass)"
     query = f"{empty} FROM pg_namespace WHERE nspname = %s AND nspowner = current_user::regrole"
     if resources.is_home and connection.execute(query.encode(), [resources.schema]).fetchone() == (True,):
@@ -86,8 +86,8 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
         )
 
 
-def there(connection: Connection, schema: str, names: Collection[str]) -> list[str]:
-    """Those of these tables, views and sequences that are there."""
+def existing(connection: Connection, schema: str, names: Collection[str]) -> list[str]:
+    """The names of tables, views and sequences that exist in the schema."""
     query = "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(%s)) AND relname = ANY (%s)"
     return [name for (name,) in connection.execute(query, [schema, list(names)])]
 
@@ -138,7 +138,7 @@ def session_on_slave(
 
 
 def remarks(connection: Connection, resources: Resources) -> list[str]:
-    """What is worth knowing of a schema that is shared with others."""
+    """Warnings about a schema that is shared with others."""
     others = _creators(connection, resources.schema) if resources.schema == SHARED else {}
     if not others:
         return []
@@ -160,7 +160,7 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
         shared_name=sql.Literal(SHARED),
         state_name=sql.Literal(resources.name("state")),
     )
-    there, here, shared = connection.execute(query).fetchone() or (False, False, False)
+    schema_exists, here, shared = connection.execute(query).fetchone() or (False, False, False)
     if resources.is_home and shared and not here:
         raise ConfigError(
             290,
@@ -171,7 +171,7 @@ def expect_here(connection: Connection, resources: Resources) -> bool:
             f"`{shell.sluice('cleanup', 'SOURCE')}`, take the line out again, type "
             f"`{shell.trigger('bootstrap', source='SOURCE', rebase=True)}`, and fill the slaves by initial_update",
         )
-    return bool(there) or not resources.is_home
+    return bool(schema_exists) or not resources.is_home
 
 
 def _strange(

@@ -30,7 +30,7 @@ def installed(tree: sql.Composable, settings: sql.Composable, tables_name: sql.C
 
 
 def found(connection: Connection, names: Sequence[TableName], trusted: Collection[str]) -> list[ForeignCode]:
-    """What these tables, as the session sees them, would have us run."""
+    """Functions of others that planning a query of these tables would run, in the session's snapshot."""
     code = composed(
         "catalog/planned_code",
         members=composed("catalog/family"),
@@ -40,16 +40,16 @@ def found(connection: Connection, names: Sequence[TableName], trusted: Collectio
     schemas, tables = (sql.Literal([getattr(name, part) for name in names]) for part in ("schema", "table"))
     asked = composed("catalog/planned_code_of_tables", schemas=schemas, tables=tables, planned_code=code)
     rows = connection.execute(asked)
-    return [ForeignCode(names[place - 1], *said) for place, *said in rows]
+    return [ForeignCode(names[number - 1], *fields) for number, *fields in rows]
 
 
-def hold(session: Connection, name: TableName) -> None:
-    """Wait for a table before it is asked whose code it runs: who kept us waiting could give it some, meanwhile."""
+def lock_table(session: Connection, name: TableName) -> None:
+    """Lock a table before its code is checked, so that no other session can add code in between."""
     session.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(identifier(name)))
 
 
 def expect_none(connection: Connection, names: Sequence[TableName], trusted: Collection[str]) -> None:
-    """See that nobody else's code runs when these tables are read. Raises SluiceError SLC-360."""
+    """Check that no code of others runs when these tables are read. Raises SluiceError SLC-360."""
     if code := found(connection, names, trusted):
         raise SluiceError(
             360,
@@ -69,6 +69,6 @@ def expect_capturable(connection: Connection, names: Sequence[TableName], truste
 
 
 def expect_none_now(info: ConnectionInfo, names: Sequence[TableName], trusted: Collection[str]) -> None:
-    """The same, whatever an older snapshot shows of the catalog."""
+    """The same as `expect_none`, in a new session and so in the current catalog."""
     with connect(info, "check", autocommit=True) as session:
         expect_none(session, names, trusted)

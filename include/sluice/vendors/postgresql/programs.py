@@ -17,13 +17,13 @@ from sluice.vendors.protocol.load import Programs
 _SETTINGS = ["statement_timeout=0", "idle_in_transaction_session_timeout=0"]
 
 
-def environment(info: ConnectionInfo, application: str, place: Path, silent: bool) -> Mapping[str, str]:
+def environment(info: ConnectionInfo, application: str, directory: Path, silent: bool) -> Mapping[str, str]:
     """See `sluice.vendors.protocol.load.Programs`."""
     how = parameters(info, application)
     options = _SETTINGS + (["session_replication_role=replica"] if silent else [])
     how["options"] = " ".join(f"-c {setting}" for setting in options)
     # PostgreSQL manual, "The Password File". A variable with the password could be read by others of this user.
-    passwords = place / "passwords"
+    passwords = directory / "passwords"
     passwords.touch(0o600, exist_ok=False)
     passwords.write_text(f"*:*:*:*:{_escaped(how.pop('password'))}\n", encoding="utf-8")
     how["passfile"] = passwords
@@ -32,7 +32,7 @@ def environment(info: ConnectionInfo, application: str, place: Path, silent: boo
 
 
 def size(info: ConnectionInfo, tables: Sequence[TableName]) -> int:
-    """How many bytes these tables have, without what is stored out of line; also what is not committed yet.
+    """The size of these tables in bytes, without TOAST, including uncommitted rows.
 
     Raises:
         TransientError: SLC-036, a program has one of them locked.

@@ -21,7 +21,7 @@ _AT_ONCE = 250
 
 
 def read(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[SequenceValue]:
-    """What the sequences of watched tables have given out.
+    """The last values of the sequences of watched tables.
 
     They know no transactions: read after a snapshot, none is behind a row that the snapshot shows. The session must not
     be in a transaction: a look at a sequence keeps others from altering it until the end of that (R9).
@@ -54,8 +54,8 @@ def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValu
     for number, schema, name, *_ in found:
         sequence = TableName(schema, name)
         own = standings[sequence]
-        if (there := moved(own, values[number])) is not None:
-            standings[sequence] = replace(own, last=there, called=True)
+        if (last := moved(own, values[number])) is not None:
+            standings[sequence] = replace(own, last=last, called=True)
             went.add(sequence)
     for sequence in sorted(went):
         connection.execute("SELECT setval(%s::regclass, %s)", [regclass(sequence), standings[sequence].last])
@@ -64,7 +64,7 @@ def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValu
 def _standings(
     connection: Connection, sequences: Mapping[TableName, tuple[int, int, int]]
 ) -> dict[TableName, SequenceState]:
-    """Where sequences stand, given their increments, minima and maxima."""
+    """The states of sequences, given their increments, minima and maxima."""
     names = sorted(sequences)
     look = sql.SQL("SELECT {}::integer, last_value, is_called FROM {}")
     found = {}

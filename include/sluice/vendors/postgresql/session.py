@@ -138,8 +138,8 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
     address, mark = f"{info.host}:{info.port or 5432}/{info.database}", uuid4().hex
     try:
         connection = psycopg.connect(autocommit=True, **how)
-        there = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
-        begun = [*(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in there), _marked(mark)]
+        settings = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
+        begun = [*(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in settings), _marked(mark)]
         connection.execute(sql.SQL("; ").join(begun))
         has = dict(connection.execute(_SETTINGS, [[*PINNED, _MARK]]).fetchall())
         connection.autocommit = autocommit
@@ -164,7 +164,7 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
 
 
 def mark_of(connection: Connection) -> str:
-    """What `sluice.session` is in this session."""
+    """The value of `sluice.session` in this session."""
     return _marks.get(connection, "")
 
 
@@ -214,7 +214,7 @@ def translated(doing: str) -> Iterator[None]:
 
 
 def explained(error: psycopg.Error, doing: str, state: str | None = None) -> SluiceError:
-    """What a driver's error means: the longest matching SQLSTATE prefix decides.
+    """The SluiceError for a driver's error, by the longest matching SQLSTATE prefix.
 
     Args:
         state: the SQLSTATE, where it is known and the error bears none.
@@ -257,7 +257,7 @@ def read_as_of(session: Connection, snapshot_id: str) -> None:
     """Let a transaction that begins see what an exported snapshot shows.
 
     Raises:
-        TransientError: SLC-083, nobody holds it any more.
+        TransientError: SLC-083, the snapshot is gone.
     """
     known, _, shown = snapshot_id.partition(" ")
     why = "another one has its id"

@@ -75,12 +75,12 @@ class PostgresSlave:
         self._silent = False
 
     def capabilities(self) -> Capabilities:
-        """What this slave and our role on it can do."""
+        """The capabilities of this slave and of our role on it."""
         self._open()
         return Capabilities(transactional_ddl=True, silent_triggers=self._silent)
 
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
-        """Look whether those of these tables that are there take every row of the master's; what is odd about them."""
+        """Check that existing tables can take all rows of the master; returns warnings about them."""
         found = TableFit()
         with translated("looking at the slave's tables"):
             refuse_read_only(self._open())
@@ -88,9 +88,9 @@ class PostgresSlave:
             names = names_of(self._open(), self.mapper)
             for name, columns in tables.items():
                 layout = view(self.mapper, Layout(0, name, tuple(columns))).layout
-                if there := fitting(self._open(), layout, names):
-                    found.warnings.extend(warnings.of_slave(self._open(), layout))
-                if other_types(layout, there, names):
+                if existing := fitting(self._open(), layout, names):
+                    found.warnings.extend(warnings.for_slave(self._open(), layout))
+                if other_types(layout, existing, names):
                     found.as_text.add(name)
         return found
 
@@ -125,8 +125,8 @@ class PostgresSlave:
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""
         with translated("looking at the slave's tables"):
-            there = {name: relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)}
-            return [f"{one.name} on {name}" for name, found in there.items() for one in found if one.fires]
+            effects = {name: relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)}
+            return [f"{one.name} on {name}" for name, found in effects.items() for one in found if one.fires]
 
     def expect_unguarded(self, tables: Sequence[TableName]) -> None:
         """See that nothing acts on what is written to these tables, or that the role may silence it."""
@@ -140,18 +140,18 @@ class PostgresSlave:
             return
         session = self._open()
         with translated("dropping foreign keys"), session.transaction():
-            fence.hold(session, self.parts["position"], self.pair, self._epoch)
-            echoes = LoopFilter(session, self.masters)
-            there = [self.mapper.table(name) for name in tables]
-            echoes.record(sorted(WaitingForeignKeys(session, self.parts).put_off(there, all_=False)))
-            echoes.remove()
+            fence.lock_fence(session, self.parts["position"], self.pair, self._epoch)
+            loop_filter = LoopFilter(session, self.masters)
+            slave_tables = [self.mapper.table(name) for name in tables]
+            loop_filter.record(sorted(WaitingForeignKeys(session, self.parts).put_off(slave_tables, all_=False)))
+            loop_filter.remove()
 
     def install(self) -> None:
         """Create the position's tables if they are missing, bring those of an older version up to this one."""
         session = self._open()
         with translated("installing the position's tables"), session.transaction():
             position = TableName(self.schema, "sluice_position")
-            known = ownership.there(session, self.schema, migrations.IN_SLAVE)
+            known = ownership.existing(session, self.schema, migrations.IN_SLAVE)
             if migrations.install_in_slave(session, self.pair.slave, position, self.parts):
                 ownership.keep_to_ourselves(session, self.schema, migrations.IN_SLAVE, known)
                 # Where others may make things, one of a name of ours could have come in between.
@@ -178,26 +178,26 @@ class PostgresSlave:
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: WritePolicies = DEFAULT_POLICIES,
+        policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
         Raises:
             KeyConflict: a row of the slave, or of a later transaction, bears a key of this batch.
-            FencedError: SLC-050, somebody took over; the transaction is rolled back.
+            FencedError: SLC-050, another job took over; the transaction is rolled back.
         """
         session = self._open()
         assert self._writer is not None
         with writing(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
-            fence.hold(session, self.parts["position"], self.pair, self._epoch)
-            tolerated = self._written(session, steps, sequences, answered, manners)
+            fence.lock_fence(session, self.parts["position"], self.pair, self._epoch)
+            tolerated = self._written(session, steps, sequences, answered, policies)
             reached(CrashPoint.MERGED)
             self._advance(session, end)
         self._ordinal = end.ordinal
         return tolerated
 
     def doubts(self, command: Command) -> tuple[str, ...]:
-        """What of a command is not made by itself; nothing is changed."""
+        """The definitions of a command that need a decision; nothing is changed."""
         if command.action not in (Action.CREATE, Action.ALTER):
             return ()
         try:
@@ -208,7 +208,9 @@ class PostgresSlave:
         with translated("looking at a definition"):
             return apply.doubts(self._open(), change, self.mapper, command.existing)
 
-    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
+    def carry_out(
+        self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
+    ) -> Tolerated:
         """Changes of earlier, each once, in one transaction that is on the disk when this returns."""
         self.install()
         session = self._open()
@@ -219,7 +221,7 @@ class PostgresSlave:
             session.execute("SET LOCAL synchronous_commit = on")
             session.execute(composed("write/forget_carried_out", **self.parts), named)
             left = session.execute(composed("write/carried_out", **self.parts), named).fetchall()
-            return self._written(session, steps([number for (number,) in left]), answered=told)
+            return self._written(session, steps([number for (number,) in left]), answered=answered)
 
     def _written(
         self,
@@ -227,29 +229,29 @@ class PostgresSlave:
         steps: Iterable[Step],
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: WritePolicies = DEFAULT_POLICIES,
+        policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         assert self._writer is not None
         tolerated = Tolerated()
         if not self._silent:
             session.execute("SET CONSTRAINTS ALL DEFERRED")
-        echoes, references = LoopFilter(session, self.masters), self._references(session)
+        loop_filter, references = LoopFilter(session, self.masters), self._references(session)
         first = True
         for step in steps:
             if isinstance(step, Command):
-                if commands.execute(session, step, self.mapper, echoes, references, answered, silent=self._silent):
+                if commands.execute(session, step, self.mapper, loop_filter, references, answered, silent=self._silent):
                     self._writer.look_up()
                 if step.action is Action.STATEMENT:
                     # A function of a user may have given up what is prepared here.
                     self._writer.forget()
                     self._one_to_one = None
                 continue
-            tolerated += self._writer.write(step, manners, first=first)
+            tolerated += self._writer.write(step, policies, first=first)
             first = False
         following.follow(session, self.mapper, sequences)
         if made := references.make_again():
-            echoes.record(sorted(made))
-        echoes.remove()
+            loop_filter.record(sorted(made))
+        loop_filter.remove()
         return tolerated
 
     def _references(self, session: Connection) -> WaitingForeignKeys:
@@ -271,7 +273,7 @@ class PostgresSlave:
         """Each transaction of the master as one of the slave's, pipelined; see `sluice.vendors.protocol.slave`.
 
         Raises:
-            FencedError: SLC-050, somebody took over.
+            FencedError: SLC-050, another job took over.
         """
         session = self._open()
         assert self._writer is not None
@@ -296,22 +298,22 @@ class PostgresSlave:
             raise
 
     def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
-        """What the columns of tables that are there, and stay, would lose."""
+        """The losses of the columns of existing tables that are not dropped."""
         with translated("looking at the slave's tables"):
             session = self._open()
             names = names_of(session, self.mapper)
             views = [view(self.mapper, Layout(0, name, tuple(columns))) for name, columns in tables.items()]
-            there = relations.there(session, [seen.layout.name for seen in views])
+            existing = relations.existing(session, [seen.layout.name for seen in views])
             found: list[Loss] = []
             for seen in views:
                 name = seen.layout.name
                 goes = wiped and wiped.tables and wiped.schema_ == name.schema
-                if name in there and not (goes or is_unfinished(session, name)):
+                if name in existing and not (goes or is_unfinished(session, name)):
                     found.extend(losses(session, seen, names))
         return found
 
     def wiped(self, wanted: WipeOut) -> list[str]:
-        """What an initial update drops, each with its type."""
+        """The objects that an initial update drops, each with its type."""
         with translated("looking at what is to be wiped out"):
             return [f"{one.kind} {one.name}" for one in wiped(self._open(), wanted, migrations.IN_SLAVE)]
 
@@ -320,7 +322,7 @@ class PostgresSlave:
         return PostgresTables(self, epoch, earlier, wanted)
 
     def merging(self, tables: Sequence[PostgresTable]) -> set[TableName]:
-        """Those whose rows are told apart by a primary key and by nothing else, or will be once they are made."""
+        """The tables whose rows a primary key alone identifies, or will once they are created."""
         with translated("looking at the slave's tables"):
             return {table.name for table in tables if merges(self._open(), self.mapper, table, made=True)}
 
@@ -331,8 +333,8 @@ class PostgresSlave:
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Set where the slave's new data stands in the stream, and what it saw."""
         with translated("setting the position"), self._open().transaction():
-            there = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
-            begun = {**self._names(), "epoch": self._epoch, **there}
+            point = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
+            begun = {**self._names(), "epoch": self._epoch, **point}
             moved = self._open().execute(composed("position/begin_update", **self.parts), begun)
             if moved.rowcount != 1:
                 raise fence.fenced(self.pair, self._epoch)
@@ -378,8 +380,8 @@ class PostgresSlave:
         return self._session
 
     def _advance(self, session: Connection, end: Position) -> None:
-        there = {"segment": end.segment, "ordinal": end.ordinal}
-        values = {**self._names(), "epoch": self._epoch, "from": self._ordinal, **there}
+        point = {"segment": end.segment, "ordinal": end.ordinal}
+        values = {**self._names(), "epoch": self._epoch, "from": self._ordinal, **point}
         if session.execute(composed("position/advance", **self.parts), values).rowcount != 1:
             raise fence.fenced(self.pair, self._epoch)
 

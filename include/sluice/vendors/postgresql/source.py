@@ -141,7 +141,7 @@ class PostgresSource:
                 self._polls = not event_triggers.sees_ddl(self._publisher(), self.resources, self.parts)
                 self._pinned = not self._polls or ddl_polling.pin(self._publisher(), self.parts)
             if self._polls and self._pinned:
-                ddl_polling.poll(self._publisher(), self.parts, self._polled, self._waited.tell)
+                ddl_polling.poll(self._publisher(), self.parts, self._polled, self._waited.report)
             elif not self._polls:
                 self._unrecorded.look(self._publisher(), self.parts)
             self._newcomers.watch(self._publisher(), self.parts, always=self._polls)
@@ -242,7 +242,7 @@ class PostgresSource:
             take_over, holder = (composed(f"capture/queue/{name}", **self.parts) for name in ("take_over", "holder"))
             if raised(self._publisher(), take_over, holder, {"epoch": epoch}) is None:
                 raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
-            storage.tell(self._publisher(), self.resources, self.parts)
+            storage.set_replica_identity(self._publisher(), self.resources, self.parts)
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything, or should: the one cheap query of an idle sweep."""

@@ -51,5 +51,5 @@ def lost(master: str, slave: str) -> str:
         return f"what is longer than {size}"
     behind = ours is None or int(ours[3] or 0) > scale
     before = ours is None or int(ours[2]) - int(ours[3] or 0) > size - scale
-    told = [f"digits behind the point from number {scale + 1} on"] * behind
-    return " and ".join([*told, *[f"numbers with more than {size - scale} digits before it"] * before])
+    losses = [f"digits behind the point from number {scale + 1} on"] * behind
+    return " and ".join([*losses, *[f"numbers with more than {size - scale} digits before it"] * before])

@@ -1,4 +1,4 @@
-"""What PostgreSQL offers to the core."""
+"""The vendor PostgreSQL."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _message_values(type_name: str) -> Callable[[str], Cell] | None:
     return _MESSAGE_VALUES.get(type_name)
 
 
-def _of_hex(text: str) -> bytes:
+def _from_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
-_MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {"bytea": _of_hex, "boolean": BOOLEAN_WORDS.__getitem__}
+_MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {"bytea": _from_hex, "boolean": BOOLEAN_WORDS.__getitem__}
 
 VENDOR = Vendor(
     PostgresSlave,

@@ -1,1 +1,1 @@
-"""What a vendor offers to the stages: ports for masters, slaves, loads and comparisons."""
+"""The interface of vendors: ports for masters, slaves, loads and comparisons."""

@@ -1,4 +1,4 @@
-"""What every Spark task of a verification is told: one table of one slave, and where both sides are read."""
+"""The description of one comparison for a Spark task: a table of one slave, and the addresses of both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a command of the master is not carried out on a slave, whatever kind of slave it is; what helps differs."""
+"""Errors of commands of the master on slaves of any vendor; the HINTs differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every vendor offers to an initial update: the master's tables in one snapshot, and a slave's that are filled."""
+"""The interface of vendors for initial updates: the master's tables in one snapshot, and the slave's tables."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from sluice.vendors.protocol.read import Chunk, Key, KeyRange, Leaf
 
 @dataclass(frozen=True)
 class Programs:
-    """What a kind of database offers to programs that export from it, or import into it.
+    """The settings of a vendor for programs that export from a database, or import into it.
 
     Attributes:
         command: the one that comes with it; for its places see `initial_program` in the configuration.
         environment: by which programs reach a database, under an application's name. They find the password in a file,
-            in a directory that nobody else may look into; `silent`: what they write fires no triggers.
+            in a private directory; `silent`: what they write fires no triggers.
         quoted: a name as its programs read it.
         snapshot: an exported snapshot as they import it, from the id by which our sessions do.
     """
@@ -37,13 +37,13 @@ class Programs:
 
 
 def importing(pair: Pair) -> str:
-    """What sessions of programs that fill a slave are called; not longer than any server takes."""
+    """The application name of programs that fill a slave, short enough for every server."""
     return f"import {pair.slave} {crc32(pair.source.encode()):08x}"
 
 
 @dataclass
 class TableFit:
-    """How tables of a slave take the rows of the master's.
+    """The result of checking a slave's tables for the rows of the master's.
 
     Attributes:
         as_text: those that take them as text alone, since the types of their columns are others.
@@ -70,10 +70,10 @@ class TableDefinition(Protocol):
         """Whether rows may be copied without being decoded."""
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as a manifest keeps it."""
+        """A plain form for the manifest."""
 
 
-# For tables what the order of their keys depends on, column by column; None if nobody can tell.
+# For tables what the order of their keys depends on, column by column; None if unknown.
 Sorted = Mapping[TableName, Sequence[str | None]]
 # A point of the log, and the snapshot that shows exactly what is before it.
 At = Callable[[], tuple[Position, str]]
@@ -112,10 +112,10 @@ class DumpSnapshot(Protocol):
         """The tables that have rows in it."""
 
     def order(self, table: TableName) -> str | None:
-        """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
+        """The order of a table's keys; None if it has no primary key that identifies and sorts its rows."""
 
     def sorting(self, table: TableName) -> Sequence[str | None]:
-        """For each column of its key what its order depends on, on any server; None if nobody can tell."""
+        """For each column of its key a text that identifies its sort order on any server; None if unknown."""
 
     def cuts(self, within: KeyRange, parts: int) -> list[Key]:
         """The keys at which a range is cut into parts, about as large as each other; none if its table is small."""
@@ -134,7 +134,7 @@ class CopyStream(Protocol):
 
 
 class Chunks(Protocol):
-    """Where the rows of a dump come from."""
+    """The origin of the rows of a dump."""
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyStream:
         """The rows of a chunk."""
@@ -181,7 +181,7 @@ class Receiver(Protocol):
         """Write some rows."""
 
     def end(self, chunk: int, rows: int) -> None:
-        """Commit the rows, and that the chunk is in. Raises FencedError if somebody took over."""
+        """Commit the rows and record the chunk. Raises FencedError if another job took over."""
 
     def close(self) -> None:
         """End, without what was not committed."""
@@ -213,7 +213,7 @@ class SlaveTables(Protocol):
     upserted: set[TableName]
 
     def begin(self) -> Sequence[Expected]:
-        """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
+        """Fence out earlier jobs; returns the chunks of an interrupted load."""
 
     def merging(self, tables: Sequence[Any], *, made: bool = False) -> set[TableName]:
         """The tables whose rows may come twice, and from several snapshots, since a key alone tells them apart (R5).
@@ -264,7 +264,7 @@ class SlaveRanges(Protocol):
     def unfit(
         self, tables: Sequence[Any], chosen: Collection[TableName], replaced: Sorted, *, build: bool
     ) -> dict[TableName, str]:
-        """Those of the chosen tables that cannot be loaded so here, each with the reason.
+        """The chosen tables that cannot be loaded in blocks, each with the reason.
 
         Args:
             tables: the definitions of all that are watched.
@@ -276,7 +276,7 @@ class SlaveRanges(Protocol):
         """Write down what an update is to load, in place of all that was to be loaded; under the dump's fence."""
 
     def found(self, update: int) -> list[KeyRange]:
-        """What it is to load, and how far that is: a slave that crashes has it still."""
+        """The key ranges to load and their progress, which is durable on the slave."""
 
     def left(self) -> tuple[int, list[KeyRange], Position]:
         """The last update whose rows are there, if any, what it was to load, and how far that and the slave are."""
@@ -285,7 +285,7 @@ class SlaveRanges(Protocol):
         """Let another update load what is left; under a fence, like `expect`."""
 
     def finish(self, update: int, lacking: Collection[TableName]) -> None:
-        """All of it is in: make the foreign keys that waited for it.
+        """Finish a complete load: create the foreign keys that waited for it.
 
         Args:
             lacking: tables that lack rows for another reason.

@@ -287,7 +287,7 @@ class SlaveDatabase(Protocol):
         end: Position,
         sequences: Sequence[SequenceValue] = (),
         answered: Answered | None = None,
-        manners: WritePolicies = DEFAULT_POLICIES,
+        policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
@@ -309,9 +309,20 @@ class SlaveDatabase(Protocol):
             SluiceError: the command cannot be carried out, whoever would allow it.
         """
 
-    def carry_out(self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, told: Answered) -> Tolerated:
-        """Changes of earlier in one durable transaction, but for those that were carried out before and are still kept;
-        `steps` makes those that are left, `told` hears of statements. Rows not as expected; or SluiceError SLC-173."""
+    def carry_out(
+        self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
+    ) -> Tolerated:
+        """Apply rejected changes in one durable transaction; returns the row conflicts that were met.
+
+        Args:
+            numbers: the rejected changes to apply; those that were applied before are left out.
+            kept: all that the control store still has; marks of others are removed.
+            steps: makes the steps of the remaining numbers.
+            answered: called with the outcome of each statement.
+
+        Raises:
+            SluiceError: SLC-173.
+        """
 
     def replay(
         self,

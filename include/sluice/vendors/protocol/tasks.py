@@ -1,4 +1,4 @@
-"""What every Spark task of a dump is told: where rows come from, and where they go under which epoch."""
+"""Descriptions for Spark tasks of a dump: the origin of rows, and their targets with epochs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FromFiles:
         key_file: with the key that they are encrypted with, if they are.
     """
 
-    place: Directory
+    directory: Directory
     sha256: str
     key_file: str | None = None
 
@@ -55,7 +55,7 @@ class IntoFiles:
         form, key_file: how pieces stand in them, see `sluice.initial_update.files.encoding.Packing`.
     """
 
-    place: Directory
+    directory: Directory
     begin: str
     max_bytes: int
     form: Form = "zst"
@@ -102,7 +102,7 @@ class LoadJob:
 
 @dataclass(frozen=True)
 class Share:
-    """Which of the tasks this is; what is shared out by numbers goes to them in turn."""
+    """The number of a task among all; numbered work is distributed to them in turn."""
 
     number: int = 0
     of: int = 1
@@ -113,7 +113,7 @@ WHOLE = Share()
 
 @dataclass(frozen=True)
 class SlaveLoaded:
-    """What one task did for one slave: the rows it committed, and why it ended early, or None."""
+    """The result of one task for one slave: committed rows, and the error that ended it, or None."""
 
     slave: str
     rows: int
@@ -146,7 +146,7 @@ class BlockJob:
 
 @dataclass(frozen=True)
 class BlockLoaded:
-    """What became of a block: its rows, but for those that the slave had, and why it is not in, or None."""
+    """The result of a block: its new rows on the slave, and the error, or None."""
 
     rows: int
     error: SluiceError | None = None

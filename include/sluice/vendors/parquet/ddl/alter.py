@@ -1,4 +1,4 @@
-"""What an ALTER of the master makes of a table in files, told by its definitions of before and after.
+"""Applies an ALTER of the master to a table in files, by its definitions before and after.
 
 Columns are told by the numbers that the master gave them. Where a value that a row has from here on is neither in the
 files nor in the command, the ALTER is not carried out (R7).
@@ -77,8 +77,7 @@ class Alter:
         return replace(after, altered=(*known.altered, alteration))
 
     def _sources(self) -> tuple[dict[str, str], dict[str, str], list[str]]:
-        """Where the values of each column come from: another one, or what the command says; those that come from
-        nowhere."""
+        """The origin of each column's values: old columns, values of the command, and columns without an origin."""
         numbered = {one.origin.number: one.column for one in self._was if one.origin and not one.column.generated}
         own = {one.column.name: one.column for one in self._was if not one.origin and self._made_alike()}
         had = {one.number for one in self._before.columns}
@@ -111,7 +110,7 @@ def table_of(defined: DefinedTable, mapper: Mapper) -> Table:
 
 def _seen(table: DefinedTable, mapper: Mapper) -> list[_Seen]:
     columns = tuple(Column(one.name, one.type, one.not_null, one.generated is not None) for one in table.columns)
-    places = [one.name for one in table.columns]
-    layout = Layout(0, table.name, columns, tuple(places.index(name) for name in table.key))
+    names = [one.name for one in table.columns]
+    layout = Layout(0, table.name, columns, tuple(names.index(name) for name in table.key))
     named = {mapper.column(table.name, one.name): one for one in table.columns}
     return [_Seen(column, named.get(column.name)) for column in view(mapper, layout).layout.columns]

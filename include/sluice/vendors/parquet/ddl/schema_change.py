@@ -17,13 +17,13 @@ Moment = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Alteration:
-    """What became of the columns in a table's files.
+    """A change of the columns in a table's files.
 
     Attributes:
         moment: epoch, ordinal and key; what comes before it in a history has the columns of before.
-        columns: those that there are from here on.
-        names: what those of them were called that were there before.
-        filled: what rows that were there have in the others, as the master prints it; NULL where it is not said.
+        columns: the columns from here on.
+        names: the old names of columns that existed before, by their new names.
+        filled: the values of new columns in existing rows, as the master prints them; NULL if missing.
     """
 
     moment: Moment
@@ -37,34 +37,34 @@ class Alteration:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Alteration:
-        """What `to_json` gave."""
+        """The value that `to_json` wrote."""
         epoch, ordinal, key = plain["moment"]
         columns = tuple(Column(**column) for column in plain["columns"])
         return cls((epoch, ordinal, key), columns, plain["names"], plain["filled"])
 
-    def of(self, rows: pa.Table) -> Iterator[pa.Table]:
+    def apply(self, rows: pa.Table) -> Iterator[pa.Table]:
         """Rows that were there, with the columns that they have from here on, some at a time."""
         most = max(1, GROUP_BYTES // (1 + sum(map(len, self.filled.values()))))
         for begin in range(0, len(rows), most):
-            yield self._of(rows.slice(begin, most))
+            yield self._apply(rows.slice(begin, most))
 
-    def _of(self, rows: pa.Table) -> pa.Table:
-        there: dict[str, str] = {}
+    def _apply(self, rows: pa.Table) -> pa.Table:
+        old_names: dict[str, str] = {}
         anew: dict[Column, pa.Array] = {}
         for column in self.columns:
             name = self.names.get(column.name)
             if name is None or name not in rows.column_names:
                 anew[column] = pa.repeat(pa.scalar(self.filled.get(column.name), pa.string()), len(rows))
             elif _alike(rows[name].type, kept_as(column.type)):
-                there[column.name] = name
+                old_names[column.name] = name
             else:
                 anew[column] = texts(rows, name)
         made = typed(list(anew), list(anew.values())) if anew else rows.select([])
         values = [
-            rows[there[one.name]].cast(kept_as(one.type)) if one.name in there else made[one.name]
+            rows[old_names[one.name]].cast(kept_as(one.type)) if one.name in old_names else made[one.name]
             for one in self.columns
         ]
-        beside = _beside(rows[TEXT], {name: new for new, name in there.items()}, made[TEXT] if anew else None)
+        beside = _beside(rows[TEXT], {name: new for new, name in old_names.items()}, made[TEXT] if anew else None)
         return pa.Table.from_arrays([*values, beside], schema=schema_of(self.columns))
 
 
@@ -74,7 +74,7 @@ def _alike(before: pa.DataType, after: pa.DataType) -> bool:
 
 
 def _beside(before: pa.ChunkedArray, names: Mapping[str, str], more: pa.ChunkedArray | None) -> pa.Array:
-    """What stands as a text in columns that stay, under their new names, and in those that are made anew."""
+    """Values kept as texts, of columns that stay, under their new names, and of new ones."""
     sides = [before] if more is None else [before, more]
     if all(side.null_count == len(side) for side in sides):
         return before

@@ -29,8 +29,8 @@ from sluice.vendors.parquet.directory import (
     DataFileWriter,
     ReplicationDirectory,
     create,
-    place_of,
     reachable,
+    replication_directory,
 )
 from sluice.vendors.parquet.types import refuse_ours, typed
 from sluice.vendors.parquet.versions import Table, Version, Versions
@@ -45,7 +45,7 @@ class FilledLake(Protocol):
     kind: WriteMode
     pair: Pair
     mapper: Mapper
-    place: ReplicationDirectory
+    directory: ReplicationDirectory
     versions: Versions
     version: Version
 
@@ -93,19 +93,19 @@ class LakeTables:
         self._earlier = earlier
         self._tables: dict[TableName, Table] = {}
         self._nothing: list[int] = []
-        self._loading = slave.place.loading(epoch)
+        self._loading = slave.directory.loading(epoch)
         self.mapper: Mapper = slave.mapper
         self.as_text: set[TableName] = set()
         self.upserted: set[TableName] = set()
 
     def begin(self) -> Sequence[Expected]:
-        """Fence out whoever was at work. What an earlier load wrote of another snapshot is of no use: no file can be
-        merged into. What it wrote of the same stays, but in a history, whose rows say under which epoch they came."""
+        """Fence out earlier jobs. Files of an earlier load of another snapshot are discarded, since rows cannot be
+        merged into them. Files of the same snapshot stay, except in a history, whose rows have the epoch."""
         self._slave.take_over(self._epoch)
         if self._earlier is not None and not self._slave.kind.lasting:
             with reachable("looking at the load"), suppress(FileNotFoundError):
                 # Whoever is late finds no place any more in which to say that a chunk is in.
-                self._slave.place.loading(self._earlier).rename(self._loading)
+                self._slave.directory.loading(self._earlier).rename(self._loading)
                 flush(self._loading.parent)
         return ()
 
@@ -132,7 +132,7 @@ class LakeTables:
             plan = self._loading / _PLAN
             if plan.exists() and plan.read_text(encoding="utf-8") == wanted:
                 return
-            for old in self._slave.place.root.joinpath("loading").iterdir():
+            for old in self._slave.directory.root.joinpath("loading").iterdir():
                 shutil.rmtree(old, ignore_errors=True)
             self._slave.versions.sweep(self._slave.version)
             self._loading.mkdir(mode=READABLE)
@@ -165,7 +165,7 @@ class LakeTables:
         return {number: done["rows"] for number, done in self._done().items()}
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _done(self) -> dict[int, dict[str, Any]]:
         with reachable("looking at the load"):
@@ -182,10 +182,10 @@ class LakeReceiver:
 
     def __init__(self, info: ConnectionInfo, job: LoadJob, plan: SlaveLoad) -> None:
         self._pair = Pair(job.source, plan.slave)
-        self._place: ReplicationDirectory = place_of(info, self._pair)
+        self._directory: ReplicationDirectory = replication_directory(info, self._pair)
         self._epoch = plan.epoch
         self._chunks = job.chunks
-        self._loading = self._place.loading(plan.epoch)
+        self._loading = self._directory.loading(plan.epoch)
         self._next = 0
         self._claimed: IO[bytes] | None = None
         self._writer: DataFileWriter | None = None
@@ -216,7 +216,9 @@ class LakeReceiver:
         self._columns = self._tables[table].kept
         self._table = table
         with reachable(f"loading {self._pair.slave}"):
-            self._writer = self._place.writer(self._tables[table].name, self._epoch, self._kind.schema(self._columns))
+            self._writer = self._directory.writer(
+                self._tables[table].name, self._epoch, self._kind.schema(self._columns)
+            )
 
     def write(self, buffer: bytes) -> None:
         """Rows as lines of COPY."""
@@ -226,7 +228,7 @@ class LakeReceiver:
             self._writer.write(self._kind.loaded(rows, self._epoch))
 
     def end(self, chunk: int, rows: int) -> None:
-        """Make the file durable, and say that the chunk is in, unless somebody took over or was faster."""
+        """Make the file durable and record the chunk, unless another job took over or was faster."""
         assert self._writer is not None
         with reachable(f"loading {self._pair.slave}"):
             self._writer.close()
@@ -234,7 +236,7 @@ class LakeReceiver:
             file, self._writer = self._writer.file, None
             self._fence()
             if not rows:
-                self._place.path(file).unlink()
+                self._directory.path(file).unlink()
             done = {"table": list(asdict(self._table).values()), "rows": rows, "file": asdict(file)}
             create(self._done(chunk), json.dumps(done))
         self._release()
@@ -269,7 +271,7 @@ class LakeReceiver:
             self._claimed = None
 
     def _fence(self) -> None:
-        if Versions(self._place, self._pair).current().epoch != self._epoch:
+        if Versions(self._directory, self._pair).current().epoch != self._epoch:
             raise FencedError(
                 50, f"somebody took over slave {self._pair.slave} from this dump", "trigger initial_update again"
             )

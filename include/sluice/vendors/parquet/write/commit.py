@@ -1,4 +1,4 @@
-"""What a batch makes of the tables of a replication: rows, and tables that come, go and get other names or columns.
+"""Applies a batch to the tables of a replication in files: rows, and commands.
 
 All of it is made beside the version that is current, and becomes the next one as a whole or not at all.
 """
@@ -13,7 +13,7 @@ from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import Command, Existing
 from sluice.model.names import TableName
-from sluice.model.row_conflict import Tolerated, oddities
+from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.model.table_definition import DefinedTable, TableChange
 from sluice.vendors.parquet.ddl.alter import Alter, table_of
 from sluice.vendors.parquet.ddl.schema_change import Moment
@@ -63,7 +63,7 @@ class Commit:
         if found is None:
             raise SluiceError(155, f"the slave has no rows of {name}", "make and fill the table by initial_update")
         self._put(known, found)
-        return oddities(name, missing=self._kind.apply(effect, self._files(found)))
+        return conflict_counts(name, missing=self._kind.apply(effect, self._files(found)))
 
     def carry_out(self, command: Command, epoch: int) -> None:
         """Do to a table what the master did to it.

@@ -38,8 +38,10 @@ class TableFiles:
         listed: what they are by now.
     """
 
-    def __init__(self, place: ReplicationDirectory, table: TableName, epoch: int, listed: Sequence[DataFile]) -> None:
-        self._place = place
+    def __init__(
+        self, directory: ReplicationDirectory, table: TableName, epoch: int, listed: Sequence[DataFile]
+    ) -> None:
+        self._directory = directory
         self._table = table
         self._made: set[DataFile] = set()
         self.epoch = epoch
@@ -78,12 +80,12 @@ class TableFiles:
             self.listed.append(self._written(schema, (some for rows in self._rows(file) for some in made(rows))))
 
     def count(self, wanted: pa.Table, names: Sequence[str]) -> Counter[bytes]:
-        """How many rows there are that look like these, by their tokens."""
+        """Count the rows that are equal to these, by their tokens."""
         images = tokens(wanted, names)
         found: Counter[bytes] = Counter()
         for rows in self.read():
-            there = tokens(rows, names)
-            found.update(there.filter(pc.is_in(there, value_set=images)).to_pylist())
+            images_here = tokens(rows, names)
+            found.update(images_here.filter(pc.is_in(images_here, value_set=images)).to_pylist())
         return found
 
     def read(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -95,11 +97,11 @@ class TableFiles:
         images = pa.array(list(quota), pa.binary())
 
         def going(file: pq.ParquetFile, group: int) -> Flags | None:
-            there = tokens(file.read_row_group(group), names)
-            flags = _flags(there, images)
-            for place in np.flatnonzero(flags).tolist():
-                image = there[place].as_py()
-                flags[place] = quota[image] > 0
+            images_here = tokens(file.read_row_group(group), names)
+            flags = _flags(images_here, images)
+            for index in np.flatnonzero(flags).tolist():
+                image = images_here[index].as_py()
+                flags[index] = quota[image] > 0
                 quota[image] -= 1
             return flags
 
@@ -148,7 +150,7 @@ class TableFiles:
         return []
 
     def _written(self, schema: pa.Schema, parts: Iterable[pa.Table]) -> DataFile:
-        with reachable(f"writing {self._table}"), self._place.writer(self._table, self.epoch, schema) as writer:
+        with reachable(f"writing {self._table}"), self._directory.writer(self._table, self.epoch, schema) as writer:
             for rows in parts:
                 writer.write(rows)
         self._made.add(writer.file)
@@ -158,7 +160,7 @@ class TableFiles:
     def _open(self, file: DataFile) -> Iterator[pq.ParquetFile]:
         with (
             reachable(f"reading {self._table}"),
-            pq.ParquetFile(self._place.path(file), page_checksum_verification=True) as reader,
+            pq.ParquetFile(self._directory.path(file), page_checksum_verification=True) as reader,
         ):
             yield reader
 
@@ -173,13 +175,13 @@ class TableFiles:
 
     def _discard(self, files: Iterable[DataFile]) -> None:
         for file in list(files):
-            (self._place.root / file.path).unlink(missing_ok=True)
+            (self._directory.root / file.path).unlink(missing_ok=True)
             self._made.discard(file)
 
 
-def _flags(there: pa.Array, wanted: pa.Array) -> Flags:
-    """Which of these are wanted."""
-    return np.array(pc.is_in(there, value_set=wanted), np.bool_)
+def _flags(given: pa.Array, wanted: pa.Array) -> Flags:
+    """A mask of the wanted values."""
+    return np.array(pc.is_in(given, value_set=wanted), np.bool_)
 
 
 def _staying(reader: pq.ParquetFile, going: Mapping[int, Flags | None]) -> Iterator[pa.Table]:

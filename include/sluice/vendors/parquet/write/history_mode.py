@@ -45,10 +45,10 @@ class HistoryMode:
         """They stay: a TRUNCATE follows."""
 
     def alter(self, alteration: Alteration, files: TableFiles) -> None:
-        """Nothing: what happened before had the columns of before."""
+        """Nothing to do: earlier rows of the history keep their columns."""
 
     def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
-        """What was there stays: a TRUNCATE stands behind it, and none of its columns goes on."""
+        """Earlier rows stay and are followed by a TRUNCATE; none of their columns continues."""
         files.append(_truncated(moment, made))
         altered = (*known.altered, Alteration(moment, made.kept, {}, {}))
         return replace(known, columns=made.columns, altered=altered)
@@ -72,7 +72,7 @@ class HistoryMode:
         return 0
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
-        """What happened, the new row, the old one."""
+        """The columns of the action, of the new row and of the old row."""
         row = schema_of(columns)
         return pa.schema([*_WHAT, *row, (_OLD, pa.struct(list(row)))])
 
@@ -81,7 +81,7 @@ class HistoryMode:
         return _without_old((epoch, 0, 1, None, LOADED), rows)
 
     def begun(self, before: Table | None, filled: Table, files: TableFiles) -> Table:
-        """What was there before stays: a TRUNCATE stands behind it."""
+        """Earlier rows stay and are followed by a TRUNCATE."""
         files.append(_truncated((files.epoch, 0, 0), filled))
         return replace(filled, files=(*(before.files if before else ()), *files.listed, *filled.files))
 
@@ -107,10 +107,10 @@ class HistoryMode:
 
 def _by_time(rows: pa.Table, altered: Sequence[Alteration]) -> Iterator[tuple[pa.Table, Sequence[Alteration]]]:
     """Rows, with the ALTERs that came after them."""
-    for place, one in enumerate(altered):
+    for index, one in enumerate(altered):
         epoch, ordinal, key = one.moment
         later = _after(rows.select([name for name, _ in _ORDER]), (epoch, ordinal, key - 1))
-        yield rows.filter(pa.array(~later)), altered[place:]
+        yield rows.filter(pa.array(~later)), altered[index:]
         rows = rows.filter(pa.array(later))
     yield rows, ()
 
@@ -118,24 +118,24 @@ def _by_time(rows: pa.Table, altered: Sequence[Alteration]) -> Iterator[tuple[pa
 def _altered(rows: pa.Table, since: Sequence[Alteration]) -> Iterable[pa.Table]:
     parts: Iterable[pa.Table] = [rows]
     for one in since:
-        parts = chain.from_iterable(map(one.of, parts))
+        parts = chain.from_iterable(map(one.apply, parts))
     return parts
 
 
 def _under(row: pa.Schema, rows: pa.Table) -> pa.Table:
     """Rows of an earlier layout: a column that was added later is NULL in them."""
-    there = set(rows.column_names)
-    columns = [rows[one.name] if one.name in there else pa.nulls(len(rows), one.type) for one in row]
+    known = set(rows.column_names)
+    columns = [rows[one.name] if one.name in known else pa.nulls(len(rows), one.type) for one in row]
     return pa.Table.from_arrays(columns, names=row.names)
 
 
 def _side(layout: Layout, rows: pa.ChunkedArray) -> pa.Table:
     """The images of one side, with a row of nothing where there is none."""
-    there = np.flatnonzero(pc.is_valid(rows).to_numpy())
-    found = images(layout, rows, there.tolist())
-    places = np.full(len(rows), -1)
-    places[there] = np.arange(len(there))
-    return found.take(pa.array(places, mask=places < 0))
+    present = np.flatnonzero(pc.is_valid(rows).to_numpy())
+    found = images(layout, rows, present.tolist())
+    indices = np.full(len(rows), -1)
+    indices[present] = np.arange(len(present))
+    return found.take(pa.array(indices, mask=indices < 0))
 
 
 def _with(what: Sequence[pa.Array], new: pa.Table, old: pa.Array) -> pa.Table:
@@ -144,9 +144,9 @@ def _with(what: Sequence[pa.Array], new: pa.Table, old: pa.Array) -> pa.Table:
 
 
 def _without_old(what: tuple[object, ...], rows: pa.Table) -> pa.Table:
-    """Rows of which the same is to be said, and that replace none."""
-    said = [pa.array([value] * len(rows), kind) for value, (_, kind) in zip(what, _WHAT, strict=True)]
-    return _with(said, rows, pa.nulls(len(rows), pa.struct(list(rows.schema))))
+    """Rows of the history with constant columns and without old rows."""
+    columns = [pa.array([value] * len(rows), kind) for value, (_, kind) in zip(what, _WHAT, strict=True)]
+    return _with(columns, rows, pa.nulls(len(rows), pa.struct(list(rows.schema))))
 
 
 def _truncated(moment: Moment, table: Table) -> pa.Table:
@@ -160,7 +160,7 @@ def _arrays(rows: pa.Table) -> list[pa.Array]:
 
 
 def _after(order: pa.Table, last: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Which of these come after a moment."""
+    """A mask of the rows after a moment."""
     epochs, ordinals, keys = (column.to_numpy() for column in order.columns)
     epoch, ordinal, key = last
     later = (ordinals > ordinal) | ((ordinals == ordinal) & (keys > key))

@@ -1,4 +1,4 @@
-"""What files may keep of a table: its rows as they are, or every change of them."""
+"""Write modes of files: the current rows of a table, or every change of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sluice.vendors.parquet.write.rows_mode import RowsMode
 
 
 class WriteMode(Protocol):
-    """How changes become files, and files rows again.
+    """The conversion of changes into files, and of files into rows.
 
     Attributes:
         lasting: whether the files of before stay at an initial update.
@@ -43,7 +43,7 @@ class WriteMode(Protocol):
         """A table that is made where one is already whose rows are not to count any more."""
 
     def left(self, known: Table, moment: Moment) -> Table | None:
-        """What stays of a table that is dropped, under a name of its own; None if it is nothing."""
+        """The table that keeps the files of a dropped table, under a new name; None if nothing is kept."""
 
     def apply(self, effect: Effect, files: TableFiles) -> int:
         """Write the changes of one table. Returns how many rows were missing, or, if less than 0, there already."""

@@ -35,8 +35,8 @@ class RowsMode:
         files.empty()
 
     def alter(self, alteration: Alteration, files: TableFiles) -> None:
-        """Write every row anew: whoever reads the files finds the same columns in all of them."""
-        files.remake(schema_of(alteration.columns), alteration.of)
+        """Rewrite all rows, so that all files of the table have the same columns."""
+        files.remake(schema_of(alteration.columns), alteration.apply)
 
     def begun_anew(self, known: Table, made: Table, files: TableFiles, moment: Moment) -> Table:
         """It is as it was made."""
@@ -44,7 +44,7 @@ class RowsMode:
         return made
 
     def left(self, known: Table, moment: Moment) -> Table | None:
-        """Nothing."""
+        """Nothing stays of a dropped table."""
         return None
 
     def apply(self, effect: Effect, files: TableFiles) -> int:
@@ -65,7 +65,7 @@ class RowsMode:
         return rows
 
     def begun(self, before: Table | None, filled: Table, files: TableFiles) -> Table:
-        """What was there before is gone."""
+        """Earlier rows are deleted."""
         return filled
 
     def rows(self, files: TableFiles, table: Table) -> Iterator[tuple[pa.Table, int]]:
@@ -73,16 +73,16 @@ class RowsMode:
         return ((rows, 1) for rows in files.read())
 
 
-def images(layout: Layout, rows: pa.ChunkedArray, places: Sequence[int]) -> pa.Table:
+def images(layout: Layout, rows: pa.ChunkedArray, indices: Sequence[int]) -> pa.Table:
     """The rows at these places, typed, without what the master computes by itself."""
     width = len(layout.columns)
-    texts = cells(rows, places, width, range(width))
+    texts = cells(rows, indices, width, range(width))
     kept = [(column, values) for column, values in zip(layout.columns, texts, strict=True) if not column.generated]
     return typed([column for column, _ in kept], [values for _, values in kept])
 
 
 def _keyed(net: KeyedNet, changes: pa.Table, files: TableFiles) -> int:
-    key = [net.layout.columns[place].name for place in net.layout.key]
+    key = [net.layout.columns[index].name for index in net.layout.key]
     new = images(net.layout, changes["new"], [*net.changed, *net.fresh])
     gone = images(net.layout, changes["old"], net.gone)
     found = files.remove_keys(pa.concat_tables([gone, new]), key) if files.listed else 0
@@ -93,20 +93,20 @@ def _keyed(net: KeyedNet, changes: pa.Table, files: TableFiles) -> int:
 def _counted(net: CountedNet, files: TableFiles) -> int:
     """Count c of rows that look alike becomes max(c + a, b); only where b > a it matters what c was."""
     columns = net.layout.columns
-    kept = [place for place, column in enumerate(columns) if not column.generated]
-    names = [columns[place].name for place in kept]
-    texts = [pa.array([image[place] for image, _, _ in net.effects], pa.string()) for place in kept]
-    rows = typed([columns[place] for place in kept], texts)
-    asking = [place for place, (_, a, b) in enumerate(net.effects) if b > a]
+    kept = [index for index, column in enumerate(columns) if not column.generated]
+    names = [columns[index].name for index in kept]
+    texts = [pa.array([image[index] for image, _, _ in net.effects], pa.string()) for index in kept]
+    rows = typed([columns[index] for index in kept], texts)
+    asking = [index for index, (_, a, b) in enumerate(net.effects) if b > a]
     found = files.count(rows.take(pa.array(asking, pa.int64())), names) if asking and files.listed else Counter[bytes]()
     coming, tolerated = list[int](), 0
     quota = Counter[bytes]()
-    for place, (token, (_, a, b)) in enumerate(zip(tokens(rows, names).to_pylist(), net.effects, strict=True)):
+    for index, (token, (_, a, b)) in enumerate(zip(tokens(rows, names).to_pylist(), net.effects, strict=True)):
         count = found[token]
         becomes = max(count + a, b)
         tolerated += becomes - (count + a)
         if becomes > count:
-            coming += [place] * (becomes - count)
+            coming += [index] * (becomes - count)
         elif becomes < count:
             quota[token] = count - becomes
     if quota:

@@ -1,5 +1,5 @@
-"""Finding what no event trigger saw, or could record, by comparing the catalog with what was recorded last; and entries
-that somebody added to the registry."""
+"""Finds DDL that no event trigger recorded, by comparing the catalog with the last records; and new entries of the
+registry."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MODE = "SHARE ROW EXCLUSIVE"
 # To print a default, the server locks the table that has it; a partition that left is locked to lose its triggers.
 # Shorter than the second after which servers look for deadlocks: no statement of a user is ended as the victim (R9).
 LOOK_WAIT_MS = 200
-# Nothing of a table that is not watched is queued, so nobody waits long for its lock.
+# No change of an unwatched table is queued, so its lock is held for a short time only.
 _TRIES = 3
 
 
 @dataclass(frozen=True)
 class Locked:
-    """A watched table that others lock even against readers; who, and since when, as far as we are told."""
+    """A watched table that other sessions lock against readers; who, and since when, if visible to our role."""
 
     relation: int
     name: TableName
@@ -51,7 +51,7 @@ class Waited:
         self._since: dict[TableName, float] = {}
         self._logged: dict[TableName, float] = {}
 
-    def tell(self, passed: Sequence[Locked]) -> None:
+    def report(self, passed: Sequence[Locked]) -> None:
         """Log them.
 
         Args:
@@ -72,7 +72,7 @@ def poll(
     connection: Connection,
     parts: Mapping[str, sql.Composable],
     unchanged: CatalogStamp,
-    tell: Callable[[Sequence[Locked]], None] = lambda _: None,
+    report: Callable[[Sequence[Locked]], None] = lambda _: None,
 ) -> None:
     """Send what changed of watched tables since the last look as commands.
 
@@ -94,14 +94,16 @@ def poll(
     for relation, *names in _in_order(unseen):
         name = TableName(*names[:2]) if names[0] else None
         try:
-            told = _told(connection, parts, sql.SQL("{}(%s::oid)").format(parts["poll"]), relation, name, _MODE)
+            called = _call_locked(
+                connection, parts, sql.SQL("{}(%s::oid)").format(parts["poll"]), relation, name, _MODE
+            )
         except (TransientError, psycopg.errors.LockNotAvailable) as error:
             left.append(error)
             continue
-        if not told:
-            poll(connection, parts, unchanged, tell)
+        if not called:
+            poll(connection, parts, unchanged, report)
             return
-    tell(passed)
+    report(passed)
     if not (unseen or passed):
         unchanged.is_fine()
     elif (left or passed) and (
@@ -130,7 +132,7 @@ def locked(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[
 def _unseen(
     connection: Connection, parts: Mapping[str, sql.Composable]
 ) -> tuple[list[tuple[Any, ...]], Sequence[Locked]]:
-    """Tables that are not what is recorded of them, and those that nobody can look at now."""
+    """Tables that differ from their records, and tables that are locked."""
     for _ in range(_TRIES):
         passed = locked(connection, parts)
         try:
@@ -144,8 +146,8 @@ def _unseen(
 
 
 def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Whoever bears the name now that another one had comes after that one, so that slaves can follow; names that went
-    round in a circle have no such order."""
+    """Sort renames so that a table follows the one that had its new name before; renames in a circle have no such
+    order."""
     left = list(unseen)
     borne = {row[3:] for row in left}
     while left:
@@ -155,7 +157,7 @@ def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         yield following
 
 
-def _told(
+def _call_locked(
     connection: Connection,
     parts: Mapping[str, sql.Composable],
     function: sql.Composable,
@@ -172,7 +174,7 @@ def _told(
     with connection.transaction(), event_triggers.unheard(connection, parts):
         if name:
             triggers.lock(connection, [name], mode, tries)
-            if relations.there(connection, [name]).get(name, (None,))[0] != relation:
+            if relations.existing(connection, [name]).get(name, (None,))[0] != relation:
                 return False
         connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
         connection.execute(sql.SQL("SELECT ") + function, [relation])
@@ -180,15 +182,15 @@ def _told(
 
 
 class NewTables:
-    """Tables that are wanted and that nobody watches yet, because nobody saw them made, or something was in the way."""
+    """Wanted tables that are not watched yet, because no event trigger recorded them, or watching failed."""
 
     def __init__(self) -> None:
         self._next = float("-inf")
         self._left: dict[int, float] = {}
 
     def watch(self, connection: Connection, parts: Mapping[str, sql.Composable], *, always: bool) -> None:
-        """Watch them, with the rows that they have. One that cannot be watched now stops nobody: it is tried again a
-        minute later, and logged each time.
+        """Watch the new tables, with their rows. A table that cannot be watched now does not stop the others: it is
+        tried again a minute later, and logged each time.
 
         Args:
             always: look at each call, and not only once a minute.
@@ -203,7 +205,7 @@ class NewTables:
             name = TableName(schema, table)
             try:
                 adopt = sql.SQL("{}(%s::oid, NULL::text)").format(parts["adopt"])
-                _told(connection, parts, adopt, relation, name, _MODE, _TRIES)
+                _call_locked(connection, parts, adopt, relation, name, _MODE, _TRIES)
             except (psycopg.Error, TransientError) as error:
                 if connection.closed:
                     raise
@@ -212,13 +214,13 @@ class NewTables:
 
 
 def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
-    """Give tables of the registry that are CREATING their triggers; one that cannot get them now waits for the
-    next look, and stops nobody."""
+    """Create the triggers of tables that are CREATING in the registry; a locked table is tried again at the next
+    look and does not stop the others."""
     for relation, schema, table in connection.execute(composed("capture/ddl/registered", **parts)).fetchall():
         name = TableName(schema, table)
         try:
             function = sql.SQL("{}(%s::oid)").format(parts["take_up"])
-            _told(connection, parts, function, relation, name, "ACCESS EXCLUSIVE", _TRIES)
+            _call_locked(connection, parts, function, relation, name, "ACCESS EXCLUSIVE", _TRIES)
         except (psycopg.Error, TransientError) as error:
             if connection.closed:
                 raise
@@ -226,7 +228,7 @@ def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None
 
 
 def see_again(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Make event triggers again that somebody dropped or disabled, and send what changed while nobody saw it."""
+    """Recreate event triggers that were dropped or disabled, and send the DDL of the time without them."""
     if not event_triggers.is_blind(connection, resources):
         return
     event("event triggers lost", prefix=resources.name(""))
@@ -236,8 +238,8 @@ def see_again(connection: Connection, resources: Resources, parts: Mapping[str, 
 
 
 def pin(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
-    """Where no event trigger sees new columns any more, have trigger functions print them under all settings. False if
-    columns changed before that: those images may be printed as their sessions liked, and the sweep refuses them."""
+    """Without event triggers for new columns, make trigger functions print all types under fixed settings. False if
+    columns changed before that: their images may be printed under other settings, and the sweep refuses them."""
     unpinned = connection.execute(composed("capture/ddl/unpinned", **parts)).fetchall()
     if not unpinned:
         return True
@@ -296,6 +298,6 @@ def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -
 
 
 def _is_misread(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
-    """Whether there may be images that nobody can read: partitions that went leave none."""
+    """Whether there may be images that cannot be decoded; detached partitions leave none."""
     row = connection.execute(composed("capture/ddl/layout_mismatch", **parts)).fetchone()
     return bool(row and not row[2])

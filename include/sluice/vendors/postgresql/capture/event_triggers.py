@@ -82,9 +82,9 @@ def is_outdated(connection: Connection, resources: Resources, parts: Mapping[str
 
 
 def is_blind(connection: Connection, resources: Resources) -> bool:
-    """Whether event triggers that the role may make are missing or do not fire: somebody dropped or disabled them."""
-    there = [made for made in _made(connection, resources).values() if made.enabled == "A"]
-    return len(there) < len(_EVENTS) and may_watch_ddl(connection)
+    """Whether event triggers that the role may create are missing or disabled."""
+    enabled = [made for made in _made(connection, resources).values() if made.enabled == "A"]
+    return len(enabled) < len(_EVENTS) and may_watch_ddl(connection)
 
 
 def deafen(connection: Connection, resources: Resources) -> None:
@@ -139,10 +139,10 @@ def watch_ddl(connection: Connection, resources: Resources, parts: Mapping[str, 
     """Make the event triggers, or make them again if they fire for other statements."""
     if not may_watch_ddl(connection):
         return
-    there = _made(connection, resources)
+    existing = _made(connection, resources)
     for function, (_, tags) in _EVENTS.items():
         connection.execute(composed(f"capture/events/{function}", **parts))
-        if made := there.get(function):
+        if made := existing.get(function):
             if (made.name, set(made.tags), made.enabled) == (resources.everywhere(function), set(tags), "A"):
                 continue
             connection.execute(sql.SQL("DROP EVENT TRIGGER {}").format(sql.Identifier(made.name)))
@@ -153,14 +153,14 @@ def watch_ddl(connection: Connection, resources: Resources, parts: Mapping[str, 
 def for_another(
     connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], login: str
 ) -> list[sql.SQL | sql.Composed]:
-    """What a superuser executes once, so that event triggers work for a role that may not make them; nothing before the
-    DbResources are there.
+    """The statements that a superuser executes once to create event triggers for a role that may not; empty before the
+    DbResources exist.
 
     Whose DDL sets them off must not execute what that role has written: the functions belong to another role, which has
     the rights of that role, and which that role is no member of.
     """
     state = TableName(resources.schema, resources.name("state"))
-    if may_watch_ddl(connection) or not relations.there(connection, [state]):
+    if may_watch_ddl(connection) or not relations.existing(connection, [state]):
         return []
     keeper = login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
     names = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper)}
@@ -187,7 +187,7 @@ def _making(resources: Resources, parts: Mapping[str, sql.Composable], function:
 
 
 def _made(connection: Connection, resources: Resources) -> dict[str, _Made]:
-    """The event triggers that are there, by their functions, whatever they are called by now."""
+    """The existing event triggers by their functions, also if they were renamed."""
     query = """
         SELECT proname, evtname, coalesce(evttags, '{}'), evtenabled, prosrc
         FROM pg_event_trigger JOIN pg_proc AS called ON called.oid = evtfoid

@@ -25,7 +25,7 @@ _NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered", "mark_
 
 
 def resources(schema: str | None, prefix: str) -> Resources:
-    """The DbResources of a schema and a prefix: names that nobody quotes are stored in lower case.
+    """The DbResources of a schema and a prefix; unquoted names are stored in lower case.
 
     Args:
         schema: None: one that is named after the prefix.
@@ -35,7 +35,7 @@ def resources(schema: str | None, prefix: str) -> Resources:
 
 
 def parts_of(resources: Resources) -> dict[str, sql.Composable]:
-    """What fills the placeholders of the SQL files: every DbResource, qualified and quoted."""
+    """The values for placeholders of SQL files: all DbResources, qualified and quoted."""
     parts: dict[str, sql.Composable] = {
         name: sql.Identifier(resources.schema, resources.name(name)) for name in RESOURCES
     }
@@ -129,7 +129,7 @@ def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.
     """All but what is of single tables."""
     ownership.make_schema(connection, resources)
     names = [resources.name(name) for name in RESOURCES]
-    known = ownership.there(connection, resources.schema, names)
+    known = ownership.existing(connection, resources.schema, names)
     migrations.upgrade(connection, resources, parts)
     with connection.pipeline():
         for name in sqlfiles.names("postgresql", "capture/install"):
@@ -158,11 +158,11 @@ def _reconcile(
     stages = loading_order({name: watch.sequence for name, watch in watched.items()}, parents)
     order = [name for stage in stages for name in stage]
     wanted = registry.wanted(connection, resources, parts, {name: watched[name] for name in order})
-    there = triggers.existing(connection, resources, {*wanted, *known})
+    existing = triggers.existing(connection, resources, {*wanted, *known})
     unmarked = triggers.unmarked(connection, parts, {name: one.trigger for name, one in wanted.items() if one.actions})
 
     def stands(entry: RegistryEntry) -> bool:
-        fires = triggers.stand(there[entry.name], entry.trigger, entry.actions) and entry.name not in unmarked
+        fires = triggers.stand(existing[entry.name], entry.trigger, entry.actions) and entry.name not in unmarked
         return fires and known.get(entry.name) == entry and entry.name not in again
 
     added = [entry for entry in wanted.values() if not stands(entry)]
@@ -175,9 +175,9 @@ def _reconcile(
     surplus = {
         entry.name: names
         for entry in added
-        if (names := triggers.surplus(there[entry.name], entry.trigger, entry.actions))
+        if (names := triggers.surplus(existing[entry.name], entry.trigger, entry.actions))
     }
-    surplus |= {entry.name: list(there[entry.name]) for entry in removed}
+    surplus |= {entry.name: list(existing[entry.name]) for entry in removed}
     planned_code.expect_capturable(connection, [entry.name for entry in added], trusted)
     triggers.lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")

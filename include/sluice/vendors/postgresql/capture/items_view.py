@@ -1,4 +1,4 @@
-"""What the configuration says of how the DbResources look, as it fills the placeholders of their SQL files."""
+"""Values for the placeholders of SQL files by which the configuration determines the view ITEMS."""
 
 from __future__ import annotations
 

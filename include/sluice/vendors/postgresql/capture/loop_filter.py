@@ -16,7 +16,7 @@ from sluice.vendors.postgresql.session import ALL_CHECKED, PURGE, Connection, co
 
 
 class LoopFilter:
-    """What one transaction of ours sets off; made in it, before it writes.
+    """The changes that one of our transactions adds to queues of masters; created in it, before it writes.
 
     Args:
         masters: whose queues are not to hear of it, as far as they are in this database; none to let all of them hear.
@@ -25,17 +25,17 @@ class LoopFilter:
     def __init__(self, connection: Connection, masters: Collection[Resources]) -> None:
         self._connection = connection
         self._masters = masters
-        self._first = self._there()
+        self._first = self._installed()
         self._others: dict[Resources, list[int]] = {}
 
-    def settled(self, names: Sequence[TableName]) -> None:
-        """Before DDL of ours, of these tables as far as they are known. Raises TransientError SLC-036 or SLC-115."""
+    def expect_recorded(self, names: Sequence[TableName]) -> None:
+        """Call before our DDL on these tables, if known. Raises TransientError SLC-036 or SLC-115."""
         for master in self._first:
-            self._others[master] = own_ddl.settled(self._connection, install.parts_of(master), names)
+            self._others[master] = own_ddl.expect_recorded(self._connection, install.parts_of(master), names)
 
     def record(self, names: Sequence[TableName] | None = None) -> None:
-        """After DDL of ours, of these tables or of any: a master that polls must not take it for somebody else's."""
-        for master in self._there():
+        """Call after our DDL on these tables, or on any: a master that polls must not take it for DDL of others."""
+        for master in self._installed():
             parts = install.parts_of(master)
             if own_ddl.polls(self._connection, parts):
                 own_ddl.record(self._connection, parts, names, self._others.get(master, ()))
@@ -49,7 +49,7 @@ class LoopFilter:
         # What constraints and their triggers put off belongs to it. A queue is never analysed, and may be long.
         self._connection.execute(f"{ALL_CHECKED}; SET LOCAL enable_seqscan = off; {PURGE}")
         # Anew: one that was installed meanwhile has triggers on what we had not written to yet.
-        for master in self._there():
+        for master in self._installed():
             queue = sql.Identifier(master.schema, master.name("queue"))
             self._connection.execute(
                 composed("capture/registry/uncapture", queue=queue),
@@ -57,7 +57,7 @@ class LoopFilter:
                 prepare=False,
             )
 
-    def _there(self) -> dict[Resources, int]:
+    def _installed(self) -> dict[Resources, int]:
         if not self._masters:
             return {}
         wanted = {

@@ -22,14 +22,14 @@ def polls(connection: Connection, parts: Parts) -> bool:
     return bool(row and row[0])
 
 
-def settled(connection: Connection, parts: Parts, names: Sequence[TableName]) -> list[int]:
-    """Look whether what others did to tables is recorded; what is not could not be told from ours afterwards.
+def expect_recorded(connection: Connection, parts: Parts, names: Sequence[TableName]) -> list[int]:
+    """See that DDL of others on these tables is recorded: afterwards it could not be distinguished from ours.
 
     Args:
-        names: tables that we are about to alter: who alters one has done so before we look, or waits until we are done.
+        names: tables that we are about to alter. Others have altered them before we look, or wait until we are done.
 
     Returns:
-        tables that others made and that are not watched yet.
+        OIDs of tables that others made and that are not watched yet.
 
     Raises:
         TransientError: SLC-036, one of these tables stays locked; SLC-115, it is not.
@@ -75,7 +75,7 @@ def record(
 
 
 def is_done(connection: Connection, parts: Parts) -> None:
-    """What this transaction does to types from here on is none of what every slave gets as well."""
+    """Mark the end of a broadcast statement: DDL on types from here on in this transaction is ours again."""
     _issues(connection, parts, [])
 
 

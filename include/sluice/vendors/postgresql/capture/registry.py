@@ -40,7 +40,7 @@ def wanted(
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
 ) -> dict[TableName, RegistryEntry]:
-    """What TABLES is to say of watched tables, which all exist. Raises ConfigError SLC-041, SLC-069 or SLC-130."""
+    """The wanted entries of TABLES for watched tables, which exist. Raises ConfigError SLC-041, SLC-069 or SLC-130."""
     numbers = oids(connection, parts, watched)
     _refuse_twice(connection, numbers)
     refuse_foreign(connection, watched)
@@ -53,9 +53,11 @@ def wanted(
 
 
 def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, RegistryEntry]:
-    """What TABLES says now of tables that exist, or existed."""
+    """The current entries of TABLES, also for tables that were dropped."""
     rows = connection.execute(composed("capture/registry/registry", **parts))
-    return {TableName(schema, table): RegistryEntry(TableName(schema, table), *said) for schema, table, *said in rows}
+    return {
+        TableName(schema, table): RegistryEntry(TableName(schema, table), *fields) for schema, table, *fields in rows
+    }
 
 
 def begin(connection: Connection, parts: Mapping[str, sql.Composable], entry: RegistryEntry, relation: int) -> None:
@@ -140,7 +142,7 @@ def oids(
     wanted = list(names)
     if gone := unwatched.missing(connection, parts, wanted):
         raise unwatched.changing(", ".join(map(str, gone)))
-    found = relations.there(connection, wanted)
+    found = relations.existing(connection, wanted)
     return {name: found[name][0] for name in wanted}
 
 

@@ -20,19 +20,19 @@ _TABLES = ("r", "p")
 def missing(
     connection: Connection, parts: Parts | None, names: Collection[TableName]
 ) -> dict[TableName, TableName | None]:
-    """Which of these are no tables of the source with columns, each with what it is called now if it was renamed.
+    """The names that are no tables of the source with columns, each with the table's new name if it was renamed.
 
     Args:
         parts: None where the DbResources are not installed.
     """
-    found = relations.there(connection, names)
+    found = relations.existing(connection, names)
     empty = relations.columnless(connection, found)
     absent = [name for name in names if name in empty or name not in found or found[name][1] not in _TABLES]
     return {name: called_now(connection, parts, name) if parts else None for name in absent}
 
 
 def present(connection: Connection, parts: Parts | None, names: Collection[TableName]) -> dict[TableName, TableName]:
-    """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
+    """The tables that exist: the configured names by the current ones."""
     absent = missing(connection, parts, names)
     renamed = {called: name for name, called in absent.items() if called}
     return renamed | {name: name for name in names if name not in absent}
@@ -44,7 +44,7 @@ def changing(what: str) -> TransientError:
 
 
 def called_now(connection: Connection, parts: Parts, name: TableName) -> TableName | None:
-    """What a table that was watched under this name is called today, if its name is free and it has another."""
+    """The current name of a table that was renamed since it was watched, if its old name is free."""
     row = connection.execute(
         composed("capture/registry/called_now", **parts), {"schema": name.schema, "table": name.table}
     ).fetchone()
@@ -52,7 +52,7 @@ def called_now(connection: Connection, parts: Parts, name: TableName) -> TableNa
 
 
 def among(connection: Connection, parts: Parts | None, names: Collection[TableName]) -> list[Unwatched]:
-    """Those of these tables, and of those that the registry lists as WANTED, that are not watched.
+    """The tables that are not watched, of these and of those that are WANTED in the registry.
 
     Args:
         parts: None where the DbResources are not installed: then all that exist are to be watched by the bootstrap.

@@ -1,4 +1,4 @@
-"""What `./sluice check` says of tables that are captured, or written to, not as one may expect."""
+"""Warnings of `./sluice check` about tables that are captured or written in an unexpected way."""
 
 from __future__ import annotations
 
@@ -40,21 +40,26 @@ def warnings(
     Raises:
         ConfigError: SLC-130, one of them cannot be watched.
     """
-    known = relations.there(connection, tables)
-    there = [name for name in tables if name in known]
-    registry.refuse_foreign(connection, there)
+    known = relations.existing(connection, tables)
+    existing = [name for name in tables if name in known]
+    registry.refuse_foreign(connection, existing)
     ours = sql.Literal(triggers.made(resources))
-    told = []
+    found_warnings = []
     for query, remark in _REMARKS.items():
-        if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(there)))]:
-            told.append(remark.format(", ".join(found)))
-    if whole := _stored_whole(connection, resources, parts, [name for name in there if _by_key(tables[name])]):
-        said = ", ".join(f"{name}, {why}" for name, why in whole.items())
-        told.append(f"old images are stored whole of {said}")
-    return [*told, *_elevated(connection), *ownership.remarks(connection, resources), *tls.remarks(connection)]
+        if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(existing)))]:
+            found_warnings.append(remark.format(", ".join(found)))
+    if whole := _stored_whole(connection, resources, parts, [name for name in existing if _by_key(tables[name])]):
+        reasons = ", ".join(f"{name}, {why}" for name, why in whole.items())
+        found_warnings.append(f"old images are stored whole of {reasons}")
+    return [
+        *found_warnings,
+        *_elevated(connection),
+        *ownership.remarks(connection, resources),
+        *tls.remarks(connection),
+    ]
 
 
-def of_slave_role(connection: Connection) -> Iterator[str]:
+def for_slave_role(connection: Connection) -> Iterator[str]:
     """The remarks on the role that writes to a slave."""
     if connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() == (True,):
         yield (
@@ -77,11 +82,11 @@ def without_old(
     parts: Mapping[str, sql.Composable],
     tables: Mapping[TableName, Watch],
 ) -> list[Layout]:
-    """Those of these tables whose updates say nothing of what a row was if its key stayed."""
-    known = relations.there(connection, tables)
-    there = [name for name, watch in tables.items() if name in known and _by_key(watch) and "U" in watch.actions]
-    whole = _stored_whole(connection, resources, parts, there)
-    return [_keyed(connection, name) for name in there if name not in whole]
+    """The tables whose updates have no old images unless the key changes."""
+    known = relations.existing(connection, tables)
+    existing = [name for name, watch in tables.items() if name in known and _by_key(watch) and "U" in watch.actions]
+    whole = _stored_whole(connection, resources, parts, existing)
+    return [_keyed(connection, name) for name in existing if name not in whole]
 
 
 def _by_key(watch: Watch) -> bool:
@@ -90,14 +95,14 @@ def _by_key(watch: Watch) -> bool:
 
 def _keyed(connection: Connection, name: TableName) -> Layout:
     columns = tuple(relations.columns(connection, name))
-    places = {column.name: place for place, column in enumerate(columns)}
-    return Layout(0, name, columns, tuple(places[part] for part in relations.primary_key(connection, name)))
+    indices = {column.name: index for index, column in enumerate(columns)}
+    return Layout(0, name, columns, tuple(indices[part] for part in relations.primary_key(connection, name)))
 
 
 def _stored_whole(
     connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], by_key: Iterable[TableName]
 ) -> dict[TableName, str]:
-    """Those of these tables whose old images are stored whole all the same, and why."""
+    """The tables whose old images are stored in full all the same, with the reason."""
     seen = sql.Literal(event_triggers.sees_ddl(connection, resources, parts))
     found = connection.execute(composed("catalog/stored_whole", tables=_listed(by_key), seen=seen))
     return {TableName(schema, table): why for schema, table, why in found}
@@ -107,7 +112,7 @@ def _listed(names: Iterable[TableName]) -> sql.Composed:
     return sql.SQL("{}::text[]::regclass[]").format(sql.Literal([regclass(name) for name in names]))
 
 
-def of_slave(connection: Connection, layout: Layout) -> Iterator[str]:
+def for_slave(connection: Connection, layout: Layout) -> Iterator[str]:
     """The remarks on a table of a slave, which it has.
 
     Args:

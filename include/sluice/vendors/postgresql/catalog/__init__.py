@@ -1,1 +1,1 @@
-"""What PostgreSQL's catalog says of tables, columns, keys and types."""
+"""Tables, columns, keys and types in PostgreSQL's catalog."""

@@ -12,7 +12,7 @@ from sluice.vendors.postgresql.session import Connection, composed
 
 
 class CatalogStamp:
-    """What the catalog was like at the last comparison that found nothing; one for each kind of comparison.
+    """The state of the catalog at the last comparison without findings; one for each kind of comparison.
 
     Args:
         before: a comparison that comes before each of this one, and records what it finds; if it is made at all.
@@ -33,8 +33,7 @@ class CatalogStamp:
         self._compared = self._seen
 
     def unrecorded(self, name: TableName, *, went: bool) -> SluiceError:
-        """What to say of a table whose columns are not what is recorded: that it stays so, or that it was altered since
-        the comparison before this one.
+        """The error for a table whose columns differ from the record: for good, or altered since the last comparison.
 
         Args:
             went: only partitions of it went, which the next look for changes mends.

@@ -1,4 +1,4 @@
-"""What PostgreSQL's catalog says of tables: columns, keys, references."""
+"""Columns, keys, references and side effects of tables in PostgreSQL's catalog."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class DeferrableKey:
 
 @dataclass(frozen=True)
 class SideEffect:
-    """What does something by itself when rows of a table are written.
+    """A trigger, rule or foreign key that has an effect when rows of a table are written.
 
     Attributes:
         kind: `key` (a foreign key), `trigger` or `rule`.
@@ -94,8 +94,8 @@ def among(names: Iterable[TableName]) -> dict[str, list[str]]:
     return {"schemas": [name.schema for name in wanted], "tables": [name.table for name in wanted]}
 
 
-def there(connection: Connection, names: Iterable[TableName]) -> dict[TableName, tuple[int, str]]:
-    """Those of these tables that there are, each with its number and its kind, as in pg_class."""
+def existing(connection: Connection, names: Iterable[TableName]) -> dict[TableName, tuple[int, str]]:
+    """The tables that exist, each with its OID and `relkind` from pg_class."""
     rows = connection.execute(composed("catalog/there"), among(names))
     return {TableName(schema, table): (number, kind) for schema, table, number, kind in rows}
 
@@ -121,7 +121,7 @@ def target_columns(connection: Connection, name: TableName) -> dict[str, TargetC
 
 
 def filled(connection: Connection, tables: Mapping[TableName, TableName]) -> set[TableName]:
-    """Those of the tables that have rows, given by what each is called here."""
+    """The tables that have rows; values of `tables` are their current names."""
 
     def has_rows(name: TableName) -> bool:
         looked = composed("read/filled", rows=rows_of(connection, name))
@@ -155,7 +155,7 @@ def primary_key(connection: Connection, name: TableName) -> tuple[str, ...]:
 
 
 def named(connection: Connection, names: Iterable[TableName]) -> dict[TableName, set[str]]:
-    """What constraints and indexes of each table are called."""
+    """Names of the constraints and indexes of each table."""
     found: dict[TableName, set[str]] = {name: set() for name in names}
     for schema, table, called in connection.execute(composed("catalog/named"), among(found)):
         found[TableName(schema, table)].add(called)
@@ -163,7 +163,7 @@ def named(connection: Connection, names: Iterable[TableName]) -> dict[TableName,
 
 
 def order(connection: Connection, name: TableName) -> KeyOrder | None:
-    """How a table's rows are sorted by its primary key, if they can be, and no two bear one at any time."""
+    """The order of a table's rows by its primary key; None if they cannot be sorted, or the key is deferrable."""
     relation = {"relation": sql.Identifier(name.schema, name.table).as_string(connection)}
     found = connection.execute(composed("read/order"), relation).fetchall()
     if not (found and all(plain for *_, plain in found)):
@@ -172,13 +172,13 @@ def order(connection: Connection, name: TableName) -> KeyOrder | None:
 
 
 def called(connection: Connection, sign: str) -> TableName | None:
-    """What a table is called by now whose keys were sorted so; None if it was dropped."""
+    """The current name of the table with this order of keys; None if it was dropped."""
     row = connection.execute(composed("read/called"), {"relation": sign.partition(".")[0]}).fetchone()
     return TableName(*row) if row else None
 
 
 def sorting(connection: Connection, name: TableName, columns: Sequence[str]) -> list[str | None]:
-    """For each of these columns what its order depends on, on any server; None if nobody can tell."""
+    """For each column a text that identifies its sort order on any server; None if unknown."""
     relation = sql.Identifier(name.schema, name.table).as_string(connection)
     rows = connection.execute(composed("read/sorting"), {"relation": relation, "columns": list(columns)})
     return [sorted_by for (sorted_by,) in rows]
@@ -207,7 +207,7 @@ def deferrable_keys(connection: Connection, name: TableName) -> list[DeferrableK
 
 
 def side_effects(connection: Connection, name: TableName) -> list[SideEffect]:
-    """What does something by itself on a table that is there; what a master captures with does not count."""
+    """The side effects on a table that exists, without our own triggers for capture."""
     rows = connection.execute(composed("catalog/acting"), {"schema": name.schema, "table": name.table})
     return [SideEffect(*row) for row in rows]
 

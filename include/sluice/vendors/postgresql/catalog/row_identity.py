@@ -1,4 +1,4 @@
-"""Whether a slave's rows are told apart by a primary key and by nothing else, so that those of two times may meet."""
+"""Whether a primary key alone identifies a slave's rows, so that rows of several snapshots can be merged."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def merges(session: Connection, mapper: Mapper, table: PostgresTable, *, made: b
     Args:
         made: also of one that is not there, and is to be made.
     """
-    there = view(mapper, table.layout).layout
-    acting = any(one.fires or one.kind != "trigger" for one in relations.side_effects(session, there.name))
-    return not (there.searched or acting) and is_keyed(session, mapper, table, made=made)
+    seen = view(mapper, table.layout).layout
+    acting = any(one.fires or one.kind != "trigger" for one in relations.side_effects(session, seen.name))
+    return not (seen.searched or acting) and is_keyed(session, mapper, table, made=made)
 
 
 def is_keyed(session: Connection, mapper: Mapper, table: PostgresTable, *, made: bool = False) -> bool:
     """Whether a primary key tells its rows apart, which is checked at once, and nothing else."""
-    there = view(mapper, table.layout).layout
-    of = {"schema": there.name.schema, "table": there.name.table}
+    seen = view(mapper, table.layout).layout
+    of = {"schema": seen.name.schema, "table": seen.name.table}
     unmerged = session.execute(composed("catalog/unmerged"), of).fetchone()
     if unmerged != (False,) and not (made and unmerged is None):
         return False
-    if any("DEFERRABLE" in text for _, text in table.constraints) or relations.deferrable_keys(session, there.name):
+    if any("DEFERRABLE" in text for _, text in table.constraints) or relations.deferrable_keys(session, seen.name):
         return False
-    key = {there.columns[place].name for place in there.key}
-    ours = unmerged is None or is_unfinished(session, there.name)
-    return bool(key) and (ours or set(relations.primary_key(session, there.name)) == key)
+    key = {seen.columns[index].name for index in seen.key}
+    ours = unmerged is None or is_unfinished(session, seen.name)
+    return bool(key) and (ours or set(relations.primary_key(session, seen.name)) == key)

@@ -14,7 +14,7 @@ _WRONG = (psycopg.ProgrammingError, psycopg.DataError, psycopg.NotSupportedError
 
 
 class TypeNames:
-    """What a slave calls types and collations, as its own catalog prints them."""
+    """The slave's names of types and collations, as its own catalog prints them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -56,17 +56,17 @@ class TypeNames:
         return sql.SQL(named[0])
 
     def _modifier(self, wanted: str) -> int:
-        """What its precision or length is to the server, which tells it of the columns of a result."""
+        """The type modifier (precision or length), which the server reports for columns of a result."""
         described = self._connection.execute(sql.SQL("SELECT NULL::{} LIMIT 0").format(sql.SQL(wanted))).pgresult
         assert described is not None
         return described.fmod(0)
 
 
 def _unknown(kind: str, text: str, error: Exception | None = None) -> SluiceError:
-    said = f" ({str(error).splitlines()[0]})" if error else ""
+    reason = f" ({str(error).splitlines()[0]})" if error else ""
     return SluiceError(
         322,
-        f"the slave has no {kind} {text}{said}",
+        f"the slave has no {kind} {text}{reason}",
         f"nothing of it was executed. If the master has this {kind}, make it on the slave, in the schema that the "
         "configuration gives it there; else see who wrote that definition",
     )

@@ -26,7 +26,7 @@ _CHECK = re.compile(r"CONSTRAINT \S+ CHECK \(\)(?: NOT VALID)?")
 
 def needed(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
     """The types that columns of these types need, those first that others are made of."""
-    return _of(connection, columns) if columns else ()
+    return _read(connection, columns) if columns else ()
 
 
 def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> list[TableName]:
@@ -55,12 +55,13 @@ def making(connection: Connection, types: Iterable[UserType], names: SlaveNames)
 def lacking(
     connection: Connection, types: Iterable[UserType], names: SlaveNames
 ) -> Iterator[tuple[TableName, UserType]]:
-    """What the slave lacks and can be made, by the slave's names; nothing is changed. Raises as `provide`."""
+    """The types that the slave lacks and that can be created, by the slave's names; nothing is changed. Raises as
+    `provide`."""
     for one in types:
-        name = names.of(one.name)
-        there = _there(connection, name)
-        if there is not None:
-            _compare(one, there, names)
+        name = names.slave_name(one.name)
+        existing = _existing(connection, name)
+        if existing is not None:
+            _compare(one, existing, names)
         elif one.definition is None or one.extension:
             belongs = f" of the extension {one.extension}" if one.extension else ""
             by_hand = f"CREATE EXTENSION {one.extension}" if one.extension else f"make it ({name})"
@@ -112,12 +113,12 @@ def _created_type(
 
 
 def _domain(pieces: Sequence[Piece], types: TypeNames) -> sql.Composed:
-    """What follows CREATE DOMAIN, its name and AS, up to its checks."""
-    end = next((place for place, piece in enumerate(pieces) if piece.shape in _BEHIND), len(pieces))
+    """The text after CREATE DOMAIN, the name and AS, up to the checks."""
+    end = next((index for index, piece in enumerate(pieces) if piece.shape in _BEHIND), len(pieces))
     kind, more = types.type(definition_text.written(pieces[:end])), pieces[end:]
     collation: sql.Composable = sql.SQL("")
     if more and more[0].shape == "COLLATE":
-        end = next((place for place, piece in enumerate(more) if piece.shape in _BEHIND[1:]), len(more))
+        end = next((index for index, piece in enumerate(more) if piece.shape in _BEHIND[1:]), len(more))
         collation, more = (
             sql.SQL(" COLLATE {}").format(types.collation(definition_text.written(more[1:end]))),
             more[end:],
@@ -140,7 +141,7 @@ def _listed(parts: Iterable[sql.Composable]) -> sql.Composed:
     return sql.SQL(", ").join(parts)
 
 
-def _of(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
+def _read(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ...]:
     rows = connection.execute(composed("catalog/types", columns=sql.Literal(list(columns)))).fetchall()
     return ordered(
         UserType(oid, TableName(schema, name), kind, extension, tuple(parts), tuple(labels), text)
@@ -155,12 +156,12 @@ def ordered(types: Iterable[UserType]) -> tuple[UserType, ...]:
     return tuple(found[oid] for oid in order.static_order())
 
 
-def _there(connection: Connection, name: TableName) -> UserType | None:
+def _existing(connection: Connection, name: TableName) -> UserType | None:
     text = sql.Identifier(name.schema, name.table).as_string()
     row = connection.execute("SELECT to_regtype(%s)::oid", [text]).fetchone()
     if row is None or row[0] is None:
         return None
-    return next(one for one in _of(connection, [row[0]]) if one.oid == row[0])
+    return next(one for one in _read(connection, [row[0]]) if one.oid == row[0])
 
 
 def _compare(ours: UserType, theirs: UserType, names: SlaveNames) -> None:

@@ -1,4 +1,4 @@
-"""What an ALTER of the master takes on a slave: the statements that bring a table from one definition to another.
+"""The statements on a slave for an ALTER of the master, from the definitions before and after.
 
 All definitions are in the slave's words. What the slave has already, or has otherwise because somebody wanted it so (a
 wider type, a column of its own), stays.
@@ -30,16 +30,18 @@ def moved(name: TableName, to: TableName) -> Iterator[Statement]:
         yield _altered(TableName(name.schema, to.table), "SET SCHEMA {}", sql.Identifier(to.schema))
 
 
-def columns(before: PostgresTable, after: PostgresTable, there: PostgresTable, types: TypeNames) -> Iterator[Statement]:
-    """What is gone, renamed, changed and new, in this order.
+def columns(
+    before: PostgresTable, after: PostgresTable, existing: PostgresTable, types: TypeNames
+) -> Iterator[Statement]:
+    """Statements for columns that are dropped, renamed, changed and added, in this order.
 
     Args:
-        there: the slave's table, which bears its new name.
+        existing: the slave's table, which bears its new name.
     """
-    name = there.name
-    yield from _constraints_gone(before, after, there)
+    name = existing.name
+    yield from _constraints_gone(before, after, existing)
     old, new = ({one.number: one for one in side.columns} for side in (before, after))
-    known = {one.name: one for one in there.columns}
+    known = {one.name: one for one in existing.columns}
     for number in old.keys() - new.keys():
         if known.pop(old[number].name, None):
             yield _altered(name, "DROP COLUMN {}", sql.Identifier(old[number].name))
@@ -52,29 +54,29 @@ def columns(before: PostgresTable, after: PostgresTable, there: PostgresTable, t
             yield from _added(name, new[number], types, empty=after.rewritten)
 
 
-def constraints(before: PostgresTable, after: PostgresTable, there: PostgresTable) -> Iterator[Statement]:
+def constraints(before: PostgresTable, after: PostgresTable, existing: PostgresTable) -> Iterator[Statement]:
     """Keys and checks that are new or are others now; the columns are what they are to be."""
-    defined = {text for _, text in there.constraints}
-    named = dict(there.constraints)
+    defined = {text for _, text in existing.constraints}
+    named = dict(existing.constraints)
     for name, text in after.constraints:
         if (name, text) in before.constraints or text in defined:
             continue
         if name in named:
-            yield _without(there.name, name)
+            yield _without(existing.name, name)
         made = definition.verbatim(definition_text.constraint(text).text)
-        yield _altered(there.name, "ADD CONSTRAINT {} {}", sql.Identifier(name), made)
+        yield _altered(existing.name, "ADD CONSTRAINT {} {}", sql.Identifier(name), made)
 
 
-def references(before: PostgresTable, after: PostgresTable, there: PostgresTable) -> PostgresTable:
+def references(before: PostgresTable, after: PostgresTable, existing: PostgresTable) -> PostgresTable:
     """The table with those of its foreign keys that the slave lacks."""
-    known = {key.name for key in there.foreign_keys}
+    known = {key.name for key in existing.foreign_keys}
     lacking = (key for key in after.foreign_keys if key not in before.foreign_keys and key.name not in known)
     return replace(after, foreign_keys=tuple(lacking))
 
 
-def _constraints_gone(before: PostgresTable, after: PostgresTable, there: PostgresTable) -> Iterator[Statement]:
-    """Those that would be in the way of what becomes of the columns."""
-    named = dict(there.constraints)
+def _constraints_gone(before: PostgresTable, after: PostgresTable, existing: PostgresTable) -> Iterator[Statement]:
+    """Statements that drop or rename constraints which conflict with the changes of columns."""
+    named = dict(existing.constraints)
     kept, names = {text for _, text in after.constraints}, {name for name, _ in after.constraints}
     for name, text in before.constraints:
         if name in names:
@@ -82,13 +84,15 @@ def _constraints_gone(before: PostgresTable, after: PostgresTable, there: Postgr
         if text in kept:
             called = next(other for other, same in after.constraints if same == text)
             if name in named and called not in named:
-                yield _altered(there.name, "RENAME CONSTRAINT {} TO {}", sql.Identifier(name), sql.Identifier(called))
-        elif own := next((other for other, same in there.constraints if other == name or same == text), None):
-            yield _without(there.name, own)
-    own_keys = {key.name for key in there.foreign_keys}
+                yield _altered(
+                    existing.name, "RENAME CONSTRAINT {} TO {}", sql.Identifier(name), sql.Identifier(called)
+                )
+        elif own := next((other for other, same in existing.constraints if other == name or same == text), None):
+            yield _without(existing.name, own)
+    own_keys = {key.name for key in existing.foreign_keys}
     for key in before.foreign_keys:
         if key not in after.foreign_keys and key.name in own_keys:
-            yield _without(there.name, key.name)
+            yield _without(existing.name, key.name)
 
 
 def _renamed(table: TableName, names: Mapping[str, str], known: dict[str, ColumnDefinition]) -> Iterator[Statement]:
@@ -96,7 +100,7 @@ def _renamed(table: TableName, names: Mapping[str, str], known: dict[str, Column
     wanted = {old: new for old, new in names.items() if old != new and old in known}
     wanted = {old: new for old, new in wanted.items() if new not in known or new in wanted}
     # Names may go round in a circle: who needs one that is not free yet goes by another meanwhile.
-    called = {old: f"sluice_{place}" if new in wanted else old for place, (old, new) in enumerate(wanted.items())}
+    called = {old: f"sluice_{index}" if new in wanted else old for index, (old, new) in enumerate(wanted.items())}
     for step in (called, {called[old]: new for old, new in wanted.items()}):
         for old, new in step.items():
             if old != new:
@@ -140,7 +144,7 @@ def _changed(
 
 
 def _added(table: TableName, new: ColumnDefinition, types: TypeNames, *, empty: bool) -> Iterator[Statement]:
-    """A new column. The rows that were there have in it what they have on the master, whatever the default says."""
+    """Statements that add a column. Existing rows get the master's value, which may differ from the default."""
     if empty or new.kind not in ("plain", "default"):
         yield _altered(table, "ADD COLUMN {}", definition.column(new, types))
         return

@@ -39,7 +39,7 @@ def define(
     connection: Connection,
     change: TableChange,
     mapper: Mapper,
-    echoes: LoopFilter,
+    loop_filter: LoopFilter,
     references: WaitingForeignKeys,
     existing: Existing,
     *,
@@ -57,9 +57,9 @@ def define(
             SLC-144, it is a partition; SLC-145, its new name lets more of it be seen; SLC-321, SLC-322, its
             definition is none, or names a type or a collation that the slave lacks; SLC-371, it is missing, and another
             has its new name.
-        TransientError: SLC-036, somebody else holds the table; SLC-115, see `LoopFilter.settled`.
+        TransientError: SLC-036, another session has locked the table; SLC-115, see `LoopFilter.expect_recorded`.
     """
-    echoes.settled([mapper.table(side.name) for side in (change.before, change.after) if side])
+    loop_filter.expect_recorded([mapper.table(side.name) for side in (change.before, change.after) if side])
     # No table can be altered for which something waits until the end of the transaction.
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
@@ -73,11 +73,11 @@ def define(
         else:
             one.alter(change.before, change.after)
     connection.execute("SET LOCAL lock_timeout = 0")
-    echoes.record()
+    loop_filter.record()
 
 
 def doubts(connection: Connection, change: TableChange, mapper: Mapper, existing: Existing) -> tuple[str, ...]:
-    """What of a command the slave does not make by itself; see `ddl.trust`. Nothing is changed.
+    """The definitions of a command that need a decision; see `ddl.trust`. Nothing is changed.
 
     Raises:
         SluiceError: SLC-140, SLC-321, SLC-322, it fails.
@@ -87,10 +87,10 @@ def doubts(connection: Connection, change: TableChange, mapper: Mapper, existing
     names = names_of(connection, mapper)
     before = for_slave(carried(change.before), names) if change.before else None
     after = for_slave(understood(connection, carried(change.after)), names)
-    there = before is None and existing is not Existing.RECREATE
-    there = there and bool(relations.columns(connection, mapper.table(after.name)))
+    exists = before is None and existing is not Existing.RECREATE
+    exists = exists and bool(relations.columns(connection, mapper.table(after.name)))
     with _failing(change):
-        return trust.doubts(connection, after, names, TypeNames(connection), before=before, there=there)
+        return trust.doubts(connection, after, names, TypeNames(connection), before=before, exists=exists)
 
 
 @contextmanager
@@ -144,8 +144,8 @@ class _Defining:
     def alter(self, before: DefinedTable, after: DefinedTable) -> None:
         """Bring it from one definition to the other."""
         old, new = self._mapper.table(before.name), self._mapper.table(after.name)
-        if old != new and self._there(old):
-            if self._there(new):
+        if old != new and self._exists(old):
+            if self._exists(new):
                 raise name_taken(
                     old,
                     new,
@@ -154,7 +154,7 @@ class _Defining:
                 )
             schemas.provide(self._connection, new.schema)
             self._run(alter.moved(old, new))
-        elif not self._there(new):
+        elif not self._exists(new):
             raise missing(f"the slave has no table {new} to be altered")
         elif old != new:
             raise _not_the_one(old, new)
@@ -177,11 +177,11 @@ class _Defining:
         if statements := list(alter.columns(was, becomes, definition.read(self._connection, new), self._types)):
             self._make_ordinary(new)
         self._run(statements)
-        there = definition.read(self._connection, new)
+        existing = definition.read(self._connection, new)
         kept = {key.name for key in after.foreign_keys}
         self._references.forget(new, [key.name for key in before.foreign_keys if key.name not in kept])
-        self._run(alter.constraints(was, becomes, there))
-        self._refer(alter.references(carried(before), carried(after), there))
+        self._run(alter.constraints(was, becomes, existing))
+        self._refer(alter.references(carried(before), carried(after), existing))
 
     def drop(self, table: DefinedTable) -> None:
         """It is gone. What depends on it on the slave alone keeps it there: an error."""
@@ -198,7 +198,7 @@ class _Defining:
             "SELECT relispartition FROM pg_class WHERE oid = %s::regclass", [regclass(name)]
         )
         rows = relations.rows_of(self._connection, name)
-        held = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(rows)
+        filled = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(rows)
         if part.fetchone() == (True,):
             raise SluiceError(
                 144,
@@ -207,7 +207,7 @@ class _Defining:
             )
         if existing is Existing.OVERWRITE:
             self._empty(name)
-        elif self._connection.execute(held).fetchone() == (True,):
+        elif self._connection.execute(filled).fetchone() == (True,):
             raise there_already(
                 name,
                 "drop, rename or empty it there; or set `overwrite_tables: true` (its rows are deleted), "
@@ -226,12 +226,12 @@ class _Defining:
             self._run([sql.SQL("ALTER TABLE {} NOT OF").format(identifier(name))])
 
     def _refer(self, table: definition.PostgresTable) -> None:
-        parents = {key.parent for key in table.foreign_keys if self._there(self._mapper.table(key.parent))}
+        parents = {key.parent for key in table.foreign_keys if self._exists(self._mapper.table(key.parent))}
         known = understood(self._connection, table)
         for reference in definition.references(known, self._mapper, parents, silent=self._silent):
             self._references.add(reference)
 
-    def _there(self, name: TableName) -> bool:
+    def _exists(self, name: TableName) -> bool:
         return bool(relations.columns(self._connection, name))
 
     def _run(self, statements: Iterable[sql.Composed]) -> None:

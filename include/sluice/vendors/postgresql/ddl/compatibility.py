@@ -30,10 +30,10 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         Unfit: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
     """
     name, columns = layout.name, layout.columns
-    there = {column.name: column for column in relations.columns(connection, name)}
-    if not there:
-        return there
-    missing = [column for column in columns if column.name not in there]
+    existing = {column.name: column for column in relations.columns(connection, name)}
+    if not existing:
+        return existing
+    missing = [column for column in columns if column.name not in existing]
     if missing:
         raise UnfitTable(
             71,
@@ -41,7 +41,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
             f"nothing of it was written; type on the slave: {_adding(connection, name, missing, names)}. Rows that "
             "it has already lack these values until an initial_update fills the table again",
         )
-    wrong = [*_unfit(columns, there, names), *_in_the_way(connection, name, columns)]
+    wrong = [*_unfit(columns, existing, names), *_in_the_way(connection, name, columns)]
     if wrong:
         raise UnfitTable(
             73,
@@ -49,7 +49,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
             "nothing of it was written; alter the table there, or drop it and let initial_update make it; or allow "
             "what a column would lose by a cast in `compute` of its table, see expressions.md",
         )
-    return there
+    return existing
 
 
 def _adding(connection: Connection, name: TableName, columns: Sequence[Column], names: SlaveNames) -> str:
@@ -66,40 +66,40 @@ def _adding(connection: Connection, name: TableName, columns: Sequence[Column], 
     return sql.SQL("ALTER TABLE {} {}").format(table, sql.SQL(", ").join(added)).as_string(connection)
 
 
-def other_types(layout: Layout, there: Mapping[str, Column], names: SlaveNames) -> bool:
+def other_types(layout: Layout, existing: Mapping[str, Column], names: SlaveNames) -> bool:
     """Whether a column of a table that is there has another type than the master's, so that rows go in as text."""
-    return bool(there) and any(there[one.name].type != names.within(one.type) for one in layout.columns)
+    return bool(existing) and any(existing[one.name].type != names.within(one.type) for one in layout.columns)
 
 
 def losses(connection: Connection, seen: TableView, names: SlaveNames) -> Iterator[Loss]:
-    """What the columns of a slave's table, if it is there, would lose of the master's values.
+    """The losses of the columns of a slave's table; none if it does not exist.
 
     Args:
         seen: the master's table as the slave sees it.
     """
-    there = {column.name: column for column in relations.columns(connection, seen.layout.name)}
+    existing = {column.name: column for column in relations.columns(connection, seen.layout.name)}
     for column in seen.layout.columns:
-        if (own := there.get(column.name)) and not holds(names.within(column.type), own.type):
+        if (own := existing.get(column.name)) and not holds(names.within(column.type), own.type):
             within_key = column.name in relations.primary_key(connection, seen.layout.name)
             what = lost(column.type, own.type) + " and with it the key" * within_key
             yield Loss(seen.master.name, column.name, column.type, own.type, what, _cast(seen, column, own.type))
 
 
 def _cast(seen: TableView, column: Column, to: str) -> str | None:
-    """What makes a value fit, if that is rounding it or cutting it."""
+    """The expression that makes a value fit by rounding or cutting it; None if there is none."""
     name = column.name
     if seen.style or seen.entry.plugin or not cuts(column.type, to):
         return None
     if name in seen.entry.compute:
         return f"({seen.entry.compute[name]})::{to}"
-    given = {there: master for master, there in seen.entry.columns.items()}.get(name, name)
+    given = {slave_name: master for master, slave_name in seen.entry.columns.items()}.get(name, name)
     quoted = given.replace('"', '""')
     return None if given in seen.entry.mask else f'"{quoted}"::{to}'
 
 
-def _unfit(columns: Sequence[Column], there: Mapping[str, Column], names: SlaveNames) -> Iterator[str]:
+def _unfit(columns: Sequence[Column], existing: Mapping[str, Column], names: SlaveNames) -> Iterator[str]:
     for column in columns:
-        own = there[column.name]
+        own = existing[column.name]
         if not holds(names.within(column.type), own.type):
             yield f"{column.name} ({column.type} -> {own.type}: it would lose {lost(column.type, own.type)})"
         elif own.not_null and not column.not_null:

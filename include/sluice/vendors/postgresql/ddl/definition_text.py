@@ -67,7 +67,7 @@ class Definition:
 
 
 def pieces(text: str) -> tuple[Piece, ...]:
-    """What a definition consists of.
+    """Split a definition into tokens and groups in parentheses.
 
     Raises:
         SluiceError: SLC-321, it is not one that PostgreSQL prints.
@@ -85,7 +85,7 @@ def written(some: Sequence[Piece]) -> str:
 
 
 def shape(some: Sequence[Piece]) -> str:
-    """What some pieces are, without their names and values."""
+    """The pattern of some pieces, without their names and values."""
     return " ".join(piece.shape for piece in some)
 
 
@@ -124,21 +124,21 @@ def index(text: str) -> Definition:
     found = pieces(text)
     if not _INDEX.fullmatch(shape(found)):
         raise unprinted(text)
-    named = next(place for place, piece in enumerate(found) if piece.shape == "()")
-    where = next((place for place, piece in enumerate(found) if piece.shape == "WHERE"), None)
+    named = next(index for index, piece in enumerate(found) if piece.shape == "()")
+    where = next((index for index, piece in enumerate(found) if piece.shape == "WHERE"), None)
     conditions = () if where is None else (f"({written(found[where + 1 :])})",)
     return Definition(written(found), tuple(_elements(found[named], text)), conditions)
 
 
 def counter(text: str) -> str:
-    """How an identity counts. Raises SLC-321."""
+    """Check the sequence options of an identity. Raises SLC-321."""
     if not _COUNTER.fullmatch(text):
         raise unprinted(text)
     return text
 
 
 def unprinted(text: str) -> SluiceError:
-    """Why a definition is not made, whoever would allow it."""
+    """The error for a definition that is refused in any case."""
     return SluiceError(
         321,
         f"a definition of the master is not one that PostgreSQL prints: {text}",
@@ -150,7 +150,7 @@ def unprinted(text: str) -> SluiceError:
 def _elements(group: Piece, text: str) -> Iterator[str]:
     """The expressions among what an index is made of: each is in brackets, or the call of a function."""
     for element in split(group.within):
-        end = next((place for place, piece in enumerate(element) if piece.shape == "()"), 0)
+        end = next((index for index, piece in enumerate(element) if piece.shape == "()"), 0)
         called = bool(element) and (element[0].shape == "()" or (end and _is_name(element[:end])))
         if called:
             yield f"({written(element[: end + 1])})"
@@ -171,12 +171,12 @@ def _is_option(some: Sequence[Piece]) -> bool:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    place, before = 0, ""
-    while place < len(text):
-        match = _TOKEN.match(text, place)
+    offset, before = 0, ""
+    while offset < len(text):
+        match = _TOKEN.match(text, offset)
         if match is None or match.lastgroup is None:
             raise unprinted(text)
-        kind, token, place = match.lastgroup, match[0], match.end()
+        kind, token, offset = match.lastgroup, match[0], match.end()
         if kind == "space":
             continue
         # A comment begins within what is otherwise an operator; a value goes on behind a line's end.

@@ -18,7 +18,7 @@ _TOKEN = re.compile(rf"""E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|({_NAME})\.({_NAME
 
 @dataclass(frozen=True)
 class SlaveNames:
-    """What a slave calls things.
+    """The names under which a slave has types, functions and schemas.
 
     Attributes:
         extended: what extensions brought along, by name: the schema that it is in there.
@@ -29,8 +29,8 @@ class SlaveNames:
     extended: Mapping[str, str] = field(default_factory=dict)
     quoted: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, name: TableName) -> TableName:
-        """Where the slave has this type or function."""
+    def slave_name(self, name: TableName) -> TableName:
+        """The name on the slave of a type or function of the master."""
         if name.table in self.extended and name.schema != "pg_catalog":
             return TableName(self.extended[name.table], name.table)
         return TableName(self.mapper.schema(name.schema), name.table)
@@ -41,14 +41,14 @@ class SlaveNames:
         def put(match: re.Match[str]) -> str:
             if match[1] is None:
                 return match[0]
-            schema = self.of(TableName(_plain(match[1]), _plain(match[2]))).schema
+            schema = self.slave_name(TableName(_plain(match[1]), _plain(match[2]))).schema
             return f"{self.quoted.get(schema, match[1])}.{match[2]}"
 
         return _TOKEN.sub(put, definition)
 
 
 def names_of(connection: Connection, mapper: Mapper) -> SlaveNames:
-    """What the slave of this session calls things."""
+    """The names of the slave of this session."""
     extended: dict[str, str] = dict(connection.execute(composed("catalog/extended")).fetchall())
     schemas = [*mapper.schemas.values(), *extended.values()]
     quoted = connection.execute("SELECT name, quote_ident(name) FROM unnest(%s::text[]) AS name", [schemas])

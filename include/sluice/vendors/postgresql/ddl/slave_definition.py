@@ -35,9 +35,9 @@ def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> Post
     """
     ours = [column.name for column in table.columns]
     named = ((name, mapper.column(table.name, name)) for name in ours)
-    theirs = {name: there for name, there in named if there is not None}
-    there = view(mapper, table.layout).layout
-    if theirs == {name: name for name in ours} and len(there.columns) == len(ours):
+    theirs = {name: seen for name, seen in named if seen is not None}
+    seen = view(mapper, table.layout).layout
+    if theirs == {name: name for name in ours} and len(seen.columns) == len(ours):
         return table
     types = TypeNames(connection)
     _run(connection, definition.create_table(table, _MODEL, types))
@@ -47,15 +47,15 @@ def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> Post
     for column in sorted(table.columns, key=lambda column: not column.generated):
         if column.name not in theirs:
             _drop(connection, table.name, column.name)
-    # By way of names that nobody has, for two columns may swap theirs.
+    # By way of unused names, since two columns may swap theirs.
     for number, name in enumerate(theirs):
         _rename(connection, name, f"sluice_{number}")
     for number, name in enumerate(theirs.values()):
         _rename(connection, f"sluice_{number}", name)
-    for more in there.columns:
+    for more in seen.columns:
         if more.name not in theirs.values():
             _add(connection, more, types)
-    key = [there.columns[place].name for place in there.key]
+    key = [seen.columns[index].name for index in seen.key]
     if not set(key) <= set(theirs.values()):
         names = listed(key)
         _run(connection, sql.SQL("ALTER TABLE {} ADD PRIMARY KEY ({})").format(identifier(_MODEL), names))

@@ -1,4 +1,4 @@
-"""Which definitions of the master a slave makes by itself: those whose expressions call nothing but what is known.
+"""Decides which definitions of the master a slave creates without a decision: those that call trusted functions only.
 
 The slave's own server reads them, as checks of a table that is made for it and rolled back. No row comes into it, and a
 check is planned with the first row alone, so that nothing is evaluated but the values that stand in it. To read a value
@@ -30,14 +30,14 @@ class Expression:
     """An expression of a definition.
 
     Attributes:
-        place: what tells it from others: the number of a column, or a name, and the text.
-        told: whose it is, with the text of the definition, for people.
+        identity: what tells it from others: the number of a column, or a name, and the text.
+        label: whose it is, with the text of the definition, for people.
         text: what goes into a statement, in brackets of its own.
         type: what it becomes, by a cast that nobody has written.
     """
 
-    place: tuple[object, ...]
-    told: str
+    identity: tuple[object, ...]
+    label: str
     text: str
     type: str | None = None
 
@@ -49,36 +49,37 @@ def doubts(
     types: TypeNames,
     *,
     before: PostgresTable | None = None,
-    there: bool = False,
+    exists: bool = False,
 ) -> tuple[str, ...]:
-    """What of a table, and of the types that it needs, the slave does not make by itself, each with why; nothing is
-    changed.
+    """The expressions of a table and its types that need a decision, each with the reason; nothing is changed.
 
     Args:
         table: in the slave's words.
         before: what it was; what it had then is not asked about again.
-        there: the slave has it, so that its types alone are made.
+        exists: the slave has it, so that its types alone are made.
 
     Raises:
         SluiceError: SLC-321, SLC-322, it cannot be made, whoever would allow it; see `usertypes.provide`.
     """
-    known = {one.place for one in _expressions(before)} if before else set()
-    new = [] if there else [one for one in _expressions(table) if one.place not in known]
-    texts = {names.of(one.name): f"the type {names.of(one.name)}, {one.definition}" for one in table.types}
+    known = {one.identity for one in _expressions(before)} if before else set()
+    new = [] if exists else [one for one in _expressions(table) if one.identity not in known]
+    texts = {
+        names.slave_name(one.name): f"the type {names.slave_name(one.name)}, {one.definition}" for one in table.types
+    }
     unread = dict(texts)
     with connection.transaction(force_rollback=True):
         for name in user_types.making(connection, table.types, names):
             unread.pop(name, None)
             if found := _doubtful(connection, names, [name]):
                 called = ", ".join(sorted({what for some in found.values() for what in some}))
-                rest = [*unread.values(), *(one.told for one in new)]
+                rest = [*unread.values(), *(one.label for one in new)]
                 return (f"{texts[name]}, calls {called}", *(f"{one}, is not read before that" for one in rest))
         if not new:
             return ()
         _model(connection, table, new, types)
         found = _doubtful(connection, names)
-    told = {f"sluice_{place}": one.told for place, one in enumerate(new)}
-    return tuple(f"{told[name]}, calls {', '.join(what)}" for name, what in sorted(found.items()))
+    labels = {f"sluice_{index}": one.label for index, one in enumerate(new)}
+    return tuple(f"{labels[name]}, calls {', '.join(what)}" for name, what in sorted(found.items()))
 
 
 def _doubtful(connection: Connection, names: SlaveNames, domains: Sequence[TableName] = ()) -> dict[str, list[str]]:
@@ -92,14 +93,14 @@ def _doubtful(connection: Connection, names: SlaveNames, domains: Sequence[Table
 
 
 def expect_trusted(
-    connection: Connection, table: PostgresTable, names: SlaveNames, types: TypeNames, *, there: bool
+    connection: Connection, table: PostgresTable, names: SlaveNames, types: TypeNames, *, exists: bool
 ) -> None:
     """See that a slave makes a table by itself; nothing is changed.
 
     Raises:
         SluiceError: SLC-320, it does not; see `doubts`.
     """
-    if found := doubts(connection, table, names, types, there=there):
+    if found := doubts(connection, table, names, types, exists=exists):
         raise SluiceError(
             320,
             f"the slave does not make {table.name} by itself, since what it calls may execute a text or reach outside: "
@@ -117,11 +118,11 @@ def _model(connection: Connection, table: PostgresTable, expressions: Sequence[E
     ]
     checks = [
         sql.SQL("CONSTRAINT {} CHECK ({}{} IS NULL)").format(
-            sql.Identifier(f"sluice_{place}"),
+            sql.Identifier(f"sluice_{index}"),
             sql.SQL(one.text),
             sql.SQL("::{}").format(types.type(one.type)) if one.type else sql.SQL(""),
         )
-        for place, one in enumerate(expressions)
+        for index, one in enumerate(expressions)
     ]
     made = sql.SQL("CREATE TABLE {} ({})")
     connection.execute(made.format(identifier(_MODEL), sql.SQL(", ").join([*columns, *checks])))
@@ -131,14 +132,14 @@ def _expressions(table: PostgresTable) -> Iterator[Expression]:
     for column in table.columns:
         if column.expression is not None and column.kind != "identity":
             kind = "default" if column.kind == "default" else "expression"
-            told, text = f"the {kind} of column {column.name}, {column.expression}", column.expression
-            yield Expression((column.number, column.kind, text), told, definition_text.expression(text), column.type)
+            label, text = f"the {kind} of column {column.name}, {column.expression}", column.expression
+            yield Expression((column.number, column.kind, text), label, definition_text.expression(text), column.type)
     for name, text in table.constraints:
         yield from _within((name, text), f"the constraint {name}, {text}", definition_text.constraint(text))
     for name, _, text in table.indexes:
         yield from _within((name, text), f"the index {name}, {text}", definition_text.index(text))
 
 
-def _within(place: tuple[object, ...], told: str, found: definition_text.Definition) -> Iterator[Expression]:
-    yield from (Expression(place, told, one) for one in found.expressions)
-    yield from (Expression(place, told, one, "boolean") for one in found.conditions)
+def _within(identity: tuple[object, ...], label: str, found: definition_text.Definition) -> Iterator[Expression]:
+    yield from (Expression(identity, label, one) for one in found.expressions)
+    yield from (Expression(identity, label, one, "boolean") for one in found.conditions)

@@ -81,12 +81,12 @@ class PostgresRanges:
         """Write down what an update is to load, in place of all that was to be loaded. Until it is in, rows come before
         others that they refer to."""
         with translated("planning the blocks"), self._open().transaction():
-            fence.hold(self._open(), self._parts["position"], self._pair, epoch)
+            fence.lock_fence(self._open(), self._parts["position"], self._pair, epoch)
             if not side_effects.is_silent(self._open()):
-                echoes = LoopFilter(self._open(), self._masters)
+                loop_filter = LoopFilter(self._open(), self._masters)
                 tables = {self._mapper.table(one.table) for one in ranges}
-                echoes.record(sorted(WaitingForeignKeys(self._open(), self._parts).put_off(tables)))
-                echoes.remove()
+                loop_filter.record(sorted(WaitingForeignKeys(self._open(), self._parts).put_off(tables)))
+                loop_filter.remove()
             self._open().execute(composed("load/blocks/forget", ranges=self._parts["ranges"]), self._names())
             for one in ranges:
                 values = {**self._names(), "update": update, "number": one.number, "order": one.order}
@@ -96,7 +96,7 @@ class PostgresRanges:
                 self._open().execute(composed("load/blocks/expect", ranges=self._parts["ranges"]), values)
 
     def found(self, update: int) -> list[KeyRange]:
-        """What it is to load, and how far that is, which is on the disk when this returns (R3)."""
+        """The key ranges to load and their progress, which is durable when this returns (R3)."""
         with translated("looking at the blocks"):
             with self._open().transaction():
                 ours = {**self._names(), "update": update}
@@ -121,7 +121,7 @@ class PostgresRanges:
             ]
 
     def left(self) -> tuple[int, list[KeyRange], Position]:
-        """What the last update was to load, and how far that and the slave are."""
+        """The last update's number, its key ranges with their progress, and the slave's position."""
         with translated("looking at the blocks"):
             row = (
                 self._open()
@@ -129,14 +129,14 @@ class PostgresRanges:
                 .fetchone()
             )
             position = composed("position/position", position=self._parts["position"])
-            there = self._open().execute(position, self._names()).fetchone()
-        place = Position(there[0], there[1]) if there else Position(0, 0)
-        return (int(row[0]), self.found(int(row[0])), place) if row else (0, [], place)
+            found = self._open().execute(position, self._names()).fetchone()
+        last = Position(found[0], found[1]) if found else Position(0, 0)
+        return (int(row[0]), self.found(int(row[0])), last) if row else (0, [], last)
 
     def adopt(self, epoch: int, update: int) -> None:
         """Let another update load what is left."""
         with translated("planning the blocks"), self._open().transaction():
-            fence.hold(self._open(), self._parts["position"], self._pair, epoch)
+            fence.lock_fence(self._open(), self._parts["position"], self._pair, epoch)
             adopted = {**self._names(), "update": update}
             self._open().execute(composed("load/blocks/adopt", ranges=self._parts["ranges"]), adopted)
 
@@ -145,7 +145,7 @@ class PostgresRanges:
 
         Raises:
             SluiceError: SLC-271, rows do not meet one.
-            TransientError: SLC-036, somebody else holds a table.
+            TransientError: SLC-036, another session has locked a table.
         """
         ours = {**self._names(), "update": update}
         tables = {self._mapper.table(one.table) for one in self.found(update)}
@@ -154,9 +154,9 @@ class PostgresRanges:
             self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
             if self._open().execute(composed("read/hold", **self._parts), ours).fetchone() is None:
                 return
-            echoes = LoopFilter(self._open(), self._masters)
-            echoes.record(sorted(WaitingForeignKeys(self._open(), self._parts).make(tables, without)))
-            echoes.remove()
+            loop_filter = LoopFilter(self._open(), self._masters)
+            loop_filter.record(sorted(WaitingForeignKeys(self._open(), self._parts).make(tables, without)))
+            loop_filter.remove()
 
     def close(self) -> None:
         """End the session."""
@@ -164,28 +164,28 @@ class PostgresRanges:
             self._session.close()
 
     def _unfit(self, table: PostgresTable) -> str:
-        there = view(self._mapper, table.layout).layout
-        if not there.key:
+        seen = view(self._mapper, table.layout).layout
+        if not seen.key:
             return "the slave does not get all columns of its primary key"
-        if there.searched or self._mapper.manner(table.name).strict:
+        if seen.searched or self._mapper.write_policy(table.name).strict:
             return "`searchable`, `on_missing` and `on_duplicate` expect rows that are not in yet"
-        if not relations.columns(self._open(), there.name) or is_unfinished(self._open(), there.name):
+        if not relations.columns(self._open(), seen.name) or is_unfinished(self._open(), seen.name):
             return ""
-        if not relations.enforced(self._open(), there.name, there.key_names):
+        if not relations.enforced(self._open(), seen.name, seen.key_names):
             return "no index of the slave's table tells rows apart by that key at once"
-        for one in relations.side_effects(self._open(), there.name):
+        for one in relations.side_effects(self._open(), seen.name):
             if one.kind == "rule" or (one.kind == "key" and one.fires):
                 return f"{one.name} on the slave's table would meet rows that come before others"
         return ""
 
     def _kept_whole(self, seen: TableView, sorting: Sequence[str | None]) -> str:
         """Why rows between two keys of the master's cannot be replaced by his."""
-        there, ours = seen.layout, seen.master
-        columns = relations.target_columns(self._open(), there.name)
+        layout, ours = seen.layout, seen.master
+        columns = relations.target_columns(self._open(), layout.name)
         if not columns:
             return "the slave has no such table"
         names = [self._mapper.column(ours.name, name) for name in ours.key_names]
-        here = relations.sorting(self._open(), there.name, [name for name in names if name])
+        here = relations.sorting(self._open(), layout.name, [name for name in names if name])
         if None in names or None in here or here != list(sorting):
             return "its keys are not known to be sorted on the slave as on the master"
         if any(one.numbered for name, one in columns.items() if name not in names):
@@ -228,9 +228,9 @@ class PostgresBlocks:
         self._within = within
         if seen is None:
             return
-        there = seen.layout
+        layout = seen.layout
         parts: dict[str, sql.Composable] = {
-            "table": identifier(there.name),
+            "table": identifier(layout.name),
             "columns": listed(seen.written),
         }
         # Rows of the slave's own are not the master's of any time.
@@ -239,9 +239,9 @@ class PostgresBlocks:
         self._merge = merge(seen, upserted=own or within.replaces)
         with translated(f"loading {self._job.slave.slave}"):
             self._copying.close()
-            if not fitting(self._session, there, names_of(self._session, self._job.mapper)):
-                raise missing(f"the slave has no table {there.name}")
-            side_effects.expect_none(self._session, [there.name], silent=side_effects.is_silent(self._session))
+            if not fitting(self._session, layout, names_of(self._session, self._job.mapper)):
+                raise missing(f"the slave has no table {layout.name}")
+            side_effects.expect_none(self._session, [layout.name], silent=side_effects.is_silent(self._session))
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
             self._session.execute(composed("load/stage", **parts, kept=sql.SQL("PRESERVE ROWS")))
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
@@ -269,10 +269,10 @@ class PostgresBlocks:
                 # What had been seen without a lock may not be so any more.
                 while not self._arrived("load/blocks/at"):
                     time.sleep(_LOOK_S)
-                echoes = LoopFilter(self._session, self._job.slave.masters)
+                loop_filter = LoopFilter(self._session, self._job.slave.masters)
                 rows = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
                 rows += self._session.execute(self._merge).rowcount if self._merge else 0
-                echoes.remove()
+                loop_filter.remove()
                 within = self._within
                 values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}
                 values |= {"reached": _array(within.reached), "now": _array(reached_)}
@@ -281,7 +281,7 @@ class PostgresBlocks:
                 reached(CrashPoint.MERGED)
         reached(CrashPoint.CHUNK_LOADED)
         if self._merge and reached_ is None:
-            # The block is in: whoever keeps its table locked leaves this to the server.
+            # The block is committed; if its table is locked, hint bits are left to the server.
             with suppress(psycopg.Error):
                 self._session.execute(sql.SQL("ANALYZE {}").format(identifier(self._seen.layout.name)))
         return rows
@@ -292,13 +292,13 @@ class PostgresBlocks:
 
     def _gone(self, reached_: Key | None) -> sql.Composed:
         """Rows that the slave has of the block, and the master has not."""
-        there = self._seen.layout
+        layout = self._seen.layout
         return composed(
             "load/blocks/gone",
-            rows=relations.rows_of(self._session, there.name),
-            within=between(there.key_names, self._within, reached_),
-            key=listed(there.key_names),
-            its=sql.SQL(", ").join(sql.Identifier("there", name) for name in there.key_names),
+            rows=relations.rows_of(self._session, layout.name),
+            within=between(layout.key_names, self._within, reached_),
+            key=listed(layout.key_names),
+            its=sql.SQL(", ").join(sql.Identifier("there", name) for name in layout.key_names),
         )
 
     def _arrived(self, look: str) -> bool:

@@ -81,8 +81,8 @@ def put_off(
     for index in _rebuildable(session, tables):
         if index.dropped(session):
             noted = {"schema": index.table.schema, "table": index.table.table, "name": index.name}
-            said = {"is_key": index.is_key, "built": index.built, "bound": index.binding(session)}
-            session.execute(composed("load/indexes/note", indexes=indexes), {**noted, **said})
+            notes = {"is_key": index.is_key, "built": index.built, "bound": index.binding(session)}
+            session.execute(composed("load/indexes/note", indexes=indexes), {**noted, **notes})
 
 
 def drop(session: Connection, tables: Collection[TableName]) -> None:
@@ -100,7 +100,7 @@ def lacking(session: Connection, indexes: sql.Composable) -> set[TableName]:
 
 
 def build(session: Connection, indexes: sql.Composable, tables: Collection[TableName]) -> None:
-    """Give tables back the indexes that were dropped, unless somebody has done so already."""
+    """Recreate the indexes that were dropped, unless they exist already."""
     session.execute(composed("load/indexes/stale", indexes=indexes), relations.among(tables))
     noted = session.execute(composed("load/indexes/noted", indexes=indexes), relations.among(tables)).fetchall()
     for schema, table, name, built, bound in noted:

@@ -1,4 +1,4 @@
-"""What comes after the data: keys, indexes and statistics, of several tables at the same time."""
+"""Finishes tables after their data: keys, indexes and statistics, of several tables at the same time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _at_once(sessions: Sessions, steps: Sequence[Step], at_once: int) -> None:
             for one in working:
                 one.result()
         finally:
-            # After an error nobody begins with another one.
+            # After an error no further table is begun.
             left.clear()
 
 
@@ -80,7 +80,7 @@ def _build(
     built: Collection[str],
     session: Connection,
 ) -> None:
-    echoes = LoopFilter(session, masters)
+    loop_filter = LoopFilter(session, masters)
     session.execute("SET LOCAL maintenance_work_mem = '256MB'")
     if made:
         for statement in definition.after_data(made, name, built):
@@ -88,8 +88,8 @@ def _build(
     else:
         deferred_indexes.build(session, indexes, [name])
     _analyze([name], session)
-    echoes.record([name] if made else [])
-    echoes.remove()
+    loop_filter.record([name] if made else [])
+    loop_filter.remove()
 
 
 def _analyze(names: Sequence[TableName], session: Connection) -> None:

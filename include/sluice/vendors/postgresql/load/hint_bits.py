@@ -46,8 +46,8 @@ class HintBits:
         for name, end in self._pages().items():
             begin = self._before.get(name, 0)
             if begin < end:
-                places = {"begin": sql.Literal(f"({begin},0)"), "end": sql.Literal(f"({end},0)")}
-                self._session.execute(composed("load/hint_bits/read", table=identifier(name), **places))
+                bounds = {"begin": sql.Literal(f"({begin},0)"), "end": sql.Literal(f"({end},0)")}
+                self._session.execute(composed("load/hint_bits/read", table=identifier(name), **bounds))
 
     def _pages(self) -> dict[TableName, int]:
         rows = self._session.execute(composed("load/hint_bits/pages"), {"table": regclass(self._table)})

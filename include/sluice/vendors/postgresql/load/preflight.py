@@ -55,13 +55,13 @@ def loadable(
     Raises:
         SluiceError: see `sluice.vendors.protocol.slave.SlaveDatabase.loadable`.
     """
-    found = TableFit(warnings=[*warnings.of_slave_role(session), *tls.remarks(session)])
+    found = TableFit(warnings=[*warnings.for_slave_role(session), *tls.remarks(session)])
     names = names_of(session, mapper)
     if wiped and not resume:
         expect_wipeable(session, wiped, ours)
     emptied: list[TableName] = []
     made: set[str] = set()
-    present = set(relations.there(session, [mapper.table(table.name) for table in tables]))
+    present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
     side_effects.expect_none(session, sorted(present), silent=silent)
@@ -78,10 +78,10 @@ def loadable(
             expect_makeable(session, table, mapper)
             made.add(name.schema)
             continue
-        there = fitting(session, layout, names)
-        if other_types(layout, there, names):
+        existing = fitting(session, layout, names)
+        if other_types(layout, existing, names):
             found.as_text.add(table.name)
-        found.warnings.extend(warnings.of_slave(session, layout))
+        found.warnings.extend(warnings.for_slave(session, layout))
         policy = mapper.filled(table.name)
         if policy is not Filled.MERGE:
             emptied.append(name)
@@ -103,22 +103,22 @@ def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[Postgre
         SluiceError: SLC-320, SLC-321, SLC-322.
     """
     names, types = names_of(session, mapper), TypeNames(session)
-    present = set(relations.there(session, [mapper.table(table.name) for table in tables]))
+    present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
     for table in tables:
         name = mapper.table(table.name)
         stays = name in present and not is_unfinished(session, name)
-        trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, there=stays)
+        trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, exists=stays)
 
 
 def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> None:
     """See that a key tells which rows of a table are the master's. Raises SluiceError SLC-211."""
     name = mapper.table(table.name)
     numbered = {one.name for one in relations.target_columns(session, name).values() if one.numbered}
-    odd = numbered - set(relations.primary_key(session, name))
-    odd |= {one.name for one in relations.side_effects(session, name) if one.kind == "rule"}
-    if odd or not is_keyed(session, mapper, table):
+    other_keys = numbered - set(relations.primary_key(session, name))
+    other_keys |= {one.name for one in relations.side_effects(session, name) if one.kind == "rule"}
+    if other_keys or not is_keyed(session, mapper, table):
         raise SluiceError(
             211,
             f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",

@@ -40,20 +40,20 @@ def loader(
     return session
 
 
-def merge(there: TableView, *, upserted: bool) -> sql.Composed:
+def merge(view: TableView, *, upserted: bool) -> sql.Composed:
     """Put what was staged beside the rows of a table that are there; `upserted`: these become the ones that come."""
-    key = there.layout.key_names
-    others = [name for name in there.written if name not in key] if upserted else []
+    key = view.layout.key_names
+    others = [name for name in view.written if name not in key] if upserted else []
     then = sql.SQL(", ").join(sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name)) for name in others)
     # By their bytes: not every type has an equality. One that is the same already is not written again.
     known, come = (sql.SQL(", ").join(sql.Identifier(side, name) for name in others) for side in ("there", "excluded"))
-    odd = sql.SQL("WHERE ROW({})::record *<> ROW({})::record").format(known, come)
+    changed = sql.SQL("WHERE ROW({})::record *<> ROW({})::record").format(known, come)
     return composed(
         "load/merge",
-        table=identifier(there.layout.name),
-        columns=listed(there.written),
+        table=identifier(view.layout.name),
+        columns=listed(view.written),
         key=listed(key),
-        then=sql.SQL("UPDATE SET {} {}").format(then, odd) if others else sql.SQL("NOTHING"),
+        then=sql.SQL("UPDATE SET {} {}").format(then, changed) if others else sql.SQL("NOTHING"),
     )
 
 
@@ -118,21 +118,21 @@ class PostgresReceiver:
     @_explained
     def begin(self, table: TableName, *, binary: bool) -> None:
         """Open the COPY."""
-        there = self._plan.views[table]
+        view = self._plan.views[table]
         parts = {
-            "table": identifier(there.layout.name),
-            "columns": listed(there.written),
+            "table": identifier(view.layout.name),
+            "columns": listed(view.written),
         }
-        side_effects.expect_none(self._session, [there.layout.name], silent=side_effects.is_silent(self._session))
-        self._echoes = LoopFilter(self._session, self._plan.masters)
-        self._merge, self._settling = None, None
+        side_effects.expect_none(self._session, [view.layout.name], silent=side_effects.is_silent(self._session))
+        self._loop_filter = LoopFilter(self._session, self._plan.masters)
+        self._merge, self._hint_bits = None, None
         upserted = table in self._plan.upserted
         if upserted or table in self._plan.merged:
             self._session.execute(composed("load/stage", **parts, kept=sql.SQL("DROP")))
-            self._merge = merge(there, upserted=upserted)
+            self._merge = merge(view, upserted=upserted)
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
         elif table in self._large:
-            self._settling = hint_bits.HintBits(self._session, there.layout.name)
+            self._hint_bits = hint_bits.HintBits(self._session, view.layout.name)
         into = composed("load/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
         self._copying = ExitStack()
         self._copy = self._copying.enter_context(self._session.cursor().copy(into))
@@ -148,18 +148,18 @@ class PostgresReceiver:
         self._copying.close()
         if self._merge:
             rows = self._session.execute(self._merge).rowcount
-        self._echoes.remove()
+        self._loop_filter.remove()
         done = {**self._names, "chunk": chunk, "rows": rows}
         self._session.execute(composed("load/loaded", **self._parts), done)
         self._session.execute("COMMIT")
         reached(CrashPoint.CHUNK_LOADED)
-        if self._settling:
-            self._settling.read()
+        if self._hint_bits:
+            self._hint_bits.read()
 
     def _claim(self, among: range, held: LiteralString) -> int | None:
         self._session.execute("BEGIN")
         # Loaders are fenced like drains (R6).
-        fence.hold(self._session, self._parts["position"], self._pair, self._plan.epoch)
+        fence.lock_fence(self._session, self._parts["position"], self._pair, self._plan.epoch)
         chunks = {**self._names, "low": among.start, "high": among.stop}
         row = self._session.execute(composed("load/claim", **self._parts, held=sql.SQL(held)), chunks).fetchone()
         if row is None:

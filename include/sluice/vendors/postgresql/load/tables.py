@@ -51,7 +51,7 @@ class FilledPostgres(Protocol):
         """Raise the fence."""
 
     def capabilities(self) -> Capabilities:
-        """What the slave and our role on it can do."""
+        """The capabilities of the slave and of our role on it."""
 
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Let the stream go on at a position, without what the snapshot shows."""
@@ -83,7 +83,7 @@ class PostgresTables:
         self.upserted: set[TableName] = set()
 
     def begin(self) -> list[Expected]:
-        """Fence out whoever was at work; what is known of the chunks of a load that did not end."""
+        """Fence out earlier jobs; returns the chunks of an interrupted load."""
         self._slave.take_over(self._epoch)
         with self._sessions.writing("looking at the load") as session:
             left = parameters(self._slave.info, importing(self._slave.pair))["application_name"]
@@ -98,13 +98,13 @@ class PostgresTables:
         return found
 
     def merging(self, tables: Sequence[PostgresTable], *, made: bool = False) -> set[TableName]:
-        """The tables whose rows are told apart by a primary key that is checked at once, and by nothing else."""
+        """The tables whose rows are identified by a primary key that is not deferrable, and by nothing else."""
         with self._sessions.reading("looking at the slave's tables") as session:
             # What a load has put off that did not end: it may be what tells rows apart.
-            there = self._there(tables)
-            deferred_indexes.build(session, self._slave.parts["indexes"], there)
+            slave_tables = self._slave_tables(tables)
+            deferred_indexes.build(session, self._slave.parts["indexes"], slave_tables)
             # Rows of two times may bear one value of a key until the log has made them rows of one.
-            deferred_indexes.drop(session, [name for name in there if is_unfinished(session, name)])
+            deferred_indexes.drop(session, [name for name in slave_tables if is_unfinished(session, name)])
             self._silence(session)
             return {table.name for table in tables if merges(session, self.mapper, table, made=made)}
 
@@ -141,16 +141,18 @@ class PostgresTables:
                 wipe_out(session, self._wiped, migrations.IN_SLAVE)
             # What blocks had brought is gone with this.
             session.execute(composed("load/blocks/forget", **self._slave.parts), self._values())
-            echoes = LoopFilter(session, self._slave.masters)
+            loop_filter = LoopFilter(session, self._slave.masters)
             names, types = names_of(session, self.mapper), TypeNames(session)
             indexes = self._slave.parts["indexes"]
             merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
-            deferred_indexes.build(session, indexes, self._there(merged))
+            deferred_indexes.build(session, indexes, self._slave_tables(merged))
             emptied, made, keyless = [], [], set()
-            present = set(relations.there(session, self._there(tables)))
+            present = set(relations.existing(session, self._slave_tables(tables)))
             references, referring = WaitingForeignKeys(session, self._slave.parts), set()
             silent = self._slave.capabilities().silent_triggers
-            side_effects.expect_none(session, [name for name in self._there(tables) if name in present], silent=silent)
+            side_effects.expect_none(
+                session, [name for name in self._slave_tables(tables) if name in present], silent=silent
+            )
             if not silent:
                 referring = references.put_off(present)
             for table in tables:
@@ -158,7 +160,7 @@ class PostgresTables:
                 name = layout.name
                 whole = name in present and not is_unfinished(session, name)
                 known = understood(session, for_slave(table, names))
-                trust.expect_trusted(session, known, names, types, there=whole)
+                trust.expect_trusted(session, known, names, types, exists=whole)
                 user_types.provide(session, table.types, names)
                 stays = self._goes_on or table.name in staying
                 unfinished = name in present and is_unfinished(session, name)
@@ -172,8 +174,8 @@ class PostgresTables:
                     session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
                     present.remove(name)
                 if name in present:
-                    there = fitting(session, layout, names)
-                    if other_types(layout, there, names):
+                    existing = fitting(session, layout, names)
+                    if other_types(layout, existing, names):
                         self.as_text.add(table.name)
                     if self._emptied(session, table, stays=stays):
                         emptied.append(name)
@@ -193,8 +195,8 @@ class PostgresTables:
                 references.forget(name)
             deferred_indexes.build(session, indexes, present - keyless)
             deferred_indexes.put_off(session, indexes, keyless.intersection(emptied), emptied)
-            echoes.record([*made, *referring])
-            echoes.remove()
+            loop_filter.record([*made, *referring])
+            loop_filter.remove()
 
     def finish(self, tables: Sequence[PostgresTable], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """Keys, indexes and foreign keys of the tables that we made, those that were put off, and ANALYZE. Foreign keys
@@ -203,11 +205,11 @@ class PostgresTables:
         Raises:
             SluiceError: SLC-271, rows do not meet a foreign key.
         """
-        there = {self.mapper.table(table.name): self._unfinished.get(table.name) for table in tables}
+        unfinished = {self.mapper.table(table.name): self._unfinished.get(table.name) for table in tables}
         indexes, masters = self._slave.parts["indexes"], self._slave.masters
-        finish.finish(self._sessions, indexes, masters, there, tasks)
+        finish.finish(self._sessions, indexes, masters, unfinished, tasks)
         with self._sessions.writing("making foreign keys") as session:
-            echoes = LoopFilter(session, self._slave.masters)
+            loop_filter = LoopFilter(session, self._slave.masters)
             created = [table for table in tables if table.name in self._unfinished]
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
@@ -217,17 +219,17 @@ class PostgresTables:
                     references.note(one)
                 remark = sql.SQL("COMMENT ON TABLE {} IS NULL")
                 session.execute(remark.format(identifier(self.mapper.table(table.name))))
-            made = references.make(self._there(tables), [self.mapper.table(name) for name in lacking])
-            echoes.record([*self._there(created), *made])
-            echoes.remove()
+            made = references.make(self._slave_tables(tables), [self.mapper.table(name) for name in lacking])
+            loop_filter.record([*self._slave_tables(created), *made])
+            loop_filter.remove()
 
     def imported(self, tables: Sequence[PostgresTable]) -> set[TableName]:
         """Primary keys of the tables that we made; which of all have rows."""
         with self._sessions.writing("looking at what was imported") as session:
             for name, made in self._unfinished.items():
-                there = self.mapper.table(name)
-                if made.key and not relations.primary_key(session, there):
-                    session.execute(definition.primary_key(made, there))
+                slave_table = self.mapper.table(name)
+                if made.key and not relations.primary_key(session, slave_table):
+                    session.execute(definition.primary_key(made, slave_table))
             return relations.filled(session, {table.name: self.mapper.table(table.name) for table in tables})
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
@@ -257,8 +259,8 @@ class PostgresTables:
         slave = self._slave
         return ownership.session_on_slave(slave.info, application, slave.schema, slave.masters)
 
-    def _there(self, tables: Sequence[PostgresTable]) -> list[TableName]:
-        """What tables are called here."""
+    def _slave_tables(self, tables: Sequence[PostgresTable]) -> list[TableName]:
+        """The slave's names of tables."""
         return [self.mapper.table(table.name) for table in tables]
 
     def _empty(self, session: Connection, names: Sequence[TableName]) -> None:
@@ -291,7 +293,7 @@ class PostgresTables:
             preflight.expect_unfilled(session, self.mapper, table)
 
     def _silence(self, session: Connection) -> None:
-        """What acts by itself on what is written does not in this transaction, where the role may have it so."""
+        """Disable triggers and rules in this transaction, if the role may."""
         if self._slave.capabilities().silent_triggers:
             session.execute("SET LOCAL session_replication_role = replica")
 

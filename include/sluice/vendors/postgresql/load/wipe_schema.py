@@ -29,7 +29,7 @@ class Dropped:
 
 
 def wiped(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> list[Dropped]:
-    """What goes.
+    """The objects to drop.
 
     Args:
         ours: tables that stay, wherever they are.

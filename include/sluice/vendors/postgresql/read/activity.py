@@ -1,4 +1,4 @@
-"""How much others do on a server."""
+"""The activity of other sessions on a server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sluice.vendors.postgresql.session import composed, connect, translated
 
 
 def active(info: ConnectionInfo) -> int:
-    """How many sessions of others execute something now, on the whole server.
+    """The number of other sessions that are executing a statement on the server.
 
     Raises:
         SluiceError: SLC-236, our role may not know that.

@@ -107,12 +107,12 @@ def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master
     """
     shape = job.view.shape(salt_of(connections, job.salt))
     names = [column.name for column in job.view.layout.columns]
-    there = listed(names)
+    column_list = listed(names)
     with connect(connections[job.replica.connection], "verify", autocommit=True) as session:
-        parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": there}
+        parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": column_list}
         session.execute("SET work_mem = '64MB'")
         session.execute(composed("read/compare/expected", **parts))
-        into = composed("load/copy_in", table=identifier(_EXPECTED), columns=there, format=sql.SQL("text"))
+        into = composed("load/copy_in", table=identifier(_EXPECTED), columns=column_list, format=sql.SQL("text"))
         columns = listed(job.view.read)
         out = composed("read/compare/unsorted", columns=columns, rows=relations.rows_of(master, job.view.master.name))
         with session.cursor().copy(into) as copy:
@@ -122,9 +122,9 @@ def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master
 
 
 def keep_shape(session: Connection, table: TableName) -> None:
-    """Let nobody rewrite the table, or rename it, while it is read; see `expect_shown`."""
+    """Lock a table against rewrites and renames while it is read; see `expect_shown`."""
     session.execute("SET LOCAL lock_timeout = '3s'")
-    planned_code.hold(session, table)
+    planned_code.lock_table(session, table)
     expect_shown(session, table)
 
 
@@ -164,7 +164,7 @@ def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.C
     columns = [sql.Identifier(column.name) for column in layout.columns]
     return composed(
         name,
-        key=sql.SQL(", ").join([columns[place] for place in layout.key] or columns),
+        key=sql.SQL(", ").join([columns[index] for index in layout.key] or columns),
         columns=sql.SQL(", ").join(columns),
         rows=relations.rows_of(session, layout.name),
         sample=sql.Literal(percent >= 100),

@@ -1,4 +1,4 @@
-"""How much is left of ranges of keys, as the server's planner expects it."""
+"""Estimates of the rest of key ranges by the server's planner."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from sluice.vendors.postgresql.read.key_range import between
 from sluice.vendors.postgresql.session import Connection, composed, connect, translated
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 
-# An idea of what is left is not worth a wait for a table that somebody has locked.
+# An estimate is not worth the wait for a locked table.
 _LOCK_WAIT = "100ms"
 
 
 def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str] = ()) -> list[Foreseen]:
-    """What is left of each range, about. Raises TransientError: SLC-036, one of their tables is locked; SluiceError:
-    SLC-360, one of them cannot be read."""
+    """An estimate of the rest of each range, in the order of `ranges`.
+
+    Raises:
+        TransientError: SLC-036, a table is locked.
+        SluiceError: SLC-360, a table cannot be read.
+    """
     with translated("looking at what is left"), connect(info, "load", autocommit=True) as session:
         session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
         return [_left(session, one, trusted) for one in ranges]
@@ -33,7 +37,7 @@ def _left(session: Connection, within: KeyRange, trusted: Collection[str]) -> Fo
     left = between(order.columns, within)
     explained = composed("read/foreseen", rows=relations.rows_of(session, called), within=left)
     with session.transaction():
-        planned_code.hold(session, called)
+        planned_code.lock_table(session, called)
         planned_code.expect_none(session, [called], trusted)
         plan = session.execute(explained).fetchall()[0][0][0]["Plan"]
     return Foreseen(int(plan["Plan Rows"]), int(plan["Plan Width"]))

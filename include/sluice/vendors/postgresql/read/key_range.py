@@ -13,7 +13,7 @@ from sluice.vendors.protocol.read import Key, KeyRange
 
 
 def between(columns: Sequence[str], within: KeyRange, last: Key | None = None) -> sql.Composable:
-    """What is left of a range, or its next rows up to a last key; texts are of the columns' types.
+    """The condition for the rest of a range, or for its next rows up to a last key; texts get the columns' types.
 
     Args:
         columns: of the key, in its order.

@@ -100,7 +100,7 @@ class PostgresReading:
 
 @contextmanager
 def _as_shown(table: TableName) -> Iterator[None]:
-    """Nothing has the name any more that the snapshot shows: another one will show what became of it."""
+    """Translate the error for a table of the snapshot that was dropped or renamed into one that is tried again."""
     try:
         yield
     except psycopg.errors.UndefinedTable:
@@ -115,7 +115,7 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
         trusted: roles whose functions may run with our rights.
 
     Raises:
-        TransientError: SLC-083, nobody holds the snapshot any more (R5).
+        TransientError: SLC-083, the snapshot is gone (R5).
     """
     with (
         translated("reading a chunk"),

@@ -131,19 +131,19 @@ class PostgresSnapshot:
             return [text for (text,) in session.execute(composed("capture/ddl/dropped", **self._parts))]
 
     def filled(self) -> set[TableName]:
-        """Those of the tables that have rows in it."""
+        """The tables that have rows in the snapshot."""
         self._expect_own_code(self._tables)
         with self._reading("looking for rows") as session:
             return relations.filled(session, {name: name for name in self._tables})
 
     def sorting(self, table: TableName) -> list[str | None]:
-        """For each column of a table's key what its order depends on, on any server; None if nobody can tell."""
+        """For each column of a table's key a text that identifies its sort order on any server; None if unknown."""
         with self._reading("reading the catalog") as session:
             order = relations.order(session, table)
             return relations.sorting(session, table, order.columns) if order else []
 
     def order(self, table: TableName) -> str | None:
-        """The order of a table's keys; None if rows cannot be told apart, or sorted, by a primary key."""
+        """The order of a table's keys; None if it has no primary key that identifies and sorts its rows."""
         with self._reading("reading the catalog") as session:
             found = relations.order(session, table)
         return found.sign if found else None
@@ -198,7 +198,7 @@ class PostgresSnapshot:
             raise ValueError(f"{', '.join(other)} is before {', '.join(one)}")
 
     def _expect_own_code(self, tables: Sequence[TableName]) -> None:
-        """See that nobody else's code runs when these are read: by the session that sees what was made since."""
+        """Check that no code of others runs when these are read, in a session that sees the current catalog."""
         with translated("looking whose code would run"):
             planned_code.expect_none(self._locks.session, tables, self._trusted)
 

@@ -35,7 +35,7 @@ class TableLocks:
         self.order = self._ordered(parts, stages)
         self._unlocked = 0
         self.session.execute("BEGIN")
-        locks = [_lock(place, self.order[place]) for place in reversed(range(len(self.order)))]
+        locks = [_lock(index, self.order[index]) for index in reversed(range(len(self.order)))]
         for first in range(0, len(locks), _AT_ONCE):
             self.session.execute(sql.SQL("; ").join(locks[first : first + _AT_ONCE]))
 
@@ -45,7 +45,7 @@ class TableLocks:
         Raises:
             TransientError: SLC-030, the session was ended, and its locks with it.
         """
-        unlocked = next((place for place, name in enumerate(self.order) if name in unread), len(self.order))
+        unlocked = next((index for index, name in enumerate(self.order) if name in unread), len(self.order))
         if unlocked > self._unlocked:
             with translated("unlocking tables"):
                 self.session.execute(sql.SQL("ROLLBACK TO SAVEPOINT {}").format(_savepoint(unlocked - 1)))
@@ -60,10 +60,10 @@ class TableLocks:
         return [name for stage in stages for name in sorted(stage, key=lambda name: -blocks[name])]
 
 
-def _lock(place: int, table: TableName) -> sql.Composed:
+def _lock(index: int, table: TableName) -> sql.Composed:
     lock = sql.SQL("SAVEPOINT {}; LOCK TABLE {} IN ACCESS SHARE MODE")
-    return lock.format(_savepoint(place), identifier(table))
+    return lock.format(_savepoint(index), identifier(table))
 
 
-def _savepoint(place: int) -> sql.Identifier:
-    return sql.Identifier(f"table_{place}")
+def _savepoint(index: int) -> sql.Identifier:
+    return sql.Identifier(f"table_{index}")

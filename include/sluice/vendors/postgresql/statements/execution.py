@@ -58,12 +58,14 @@ def issue(
         # Whoever is told that it was executed can rely on it; and a client that is gone locks nobody out for long.
         connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("SET LOCAL idle_in_transaction_session_timeout = {}").format(_FORSAKEN))
-        others = own_ddl.settled(connection, parts, _altered(parsed, statement.schema)) if parsed.defines else []
+        others = (
+            own_ddl.expect_recorded(connection, parts, _altered(parsed, statement.schema)) if parsed.defines else []
+        )
         _look_up_in(connection, statement.schema)
         if not (parsed.reads or varying):
             _refuse_varying(connection, parsed)
         if not (parsed.reads or parsed.defines):
-            _hold(connection, parsed)
+            _lock_tables(connection, parsed)
         (first,) = connection.execute(composed("statements/begin", **parts)).fetchone() or (0,)
         try:
             answer = _run(connection, statement.sql, statement.max_rows, reads=parsed.reads)
@@ -87,7 +89,7 @@ def issue(
 
 
 def execute(
-    connection: Connection, statement: Statement, mapper: Mapper, echoes: LoopFilter, *, silent: bool
+    connection: Connection, statement: Statement, mapper: Mapper, loop_filter: LoopFilter, *, silent: bool
 ) -> NodeOutcome:
     """Execute a statement on a slave, in the transaction of the batch that it belongs to.
 
@@ -101,7 +103,7 @@ def execute(
     text, schema = parser.mapped(statement.sql, mapper, statement.schema), mapper.schema(statement.schema)
     parsed = parser.parsed(text)
     if parsed.defines:
-        echoes.settled(_altered(parsed, schema))
+        loop_filter.expect_recorded(_altered(parsed, schema))
     _look_up_in(connection, schema)
     if silent:
         connection.execute("SET LOCAL session_replication_role = origin")
@@ -130,7 +132,7 @@ def execute(
     if silent:
         connection.execute("SET LOCAL session_replication_role = replica")
     if parsed.defines:
-        echoes.record()
+        loop_filter.record()
     return outcome
 
 
@@ -159,7 +161,7 @@ def _run(connection: Connection, text: str, max_rows: int, *, reads: bool) -> An
 
 
 def _sent(connection: Connection, text: str) -> PGresult:
-    """By the protocol that takes one statement, whatever the parser thought of it, and answers in texts."""
+    """Send a text by the extended protocol, which accepts a single statement only, and returns texts."""
     result = connection.pgconn.exec_params(text.encode(), None)
     if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
         raise error_from_result(result)
@@ -176,7 +178,7 @@ def _answer(result: PGresult, max_rows: int, *, reads: bool) -> Answer:
     return Answer(columns, rows, result.ntuples > max_rows, 0 if reads else result.command_tuples or 0)
 
 
-def _hold(connection: Connection, parsed: parser.ParsedStatement) -> None:
+def _lock_tables(connection: Connection, parsed: parser.ParsedStatement) -> None:
     """Hold what a statement names against writers: one that has begun keeps a key below the statement's, and so comes
     first on the slaves, though the statement has not seen its rows here (R1)."""
     connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))

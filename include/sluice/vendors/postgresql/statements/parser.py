@@ -1,4 +1,4 @@
-"""What a statement's text says of itself, by a parser; nobody else asks it about statements."""
+"""Parses statements: the tables that they name, and what they do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DefaultsTarget:
 
 @dataclass(frozen=True)
 class ParsedStatement:
-    """What matters of a statement.
+    """A parsed statement.
 
     Attributes:
         reads: it is a query that changes nothing.
@@ -229,7 +229,7 @@ def _taken(word: str, mapper: Mapper) -> bool:
 
 
 def _spots(tree: exp.Expr, mapper: Mapper, schema: str) -> Iterator[tuple[int, tuple[int, str]]]:
-    """Where names of tables and of their schemas begin and end, and what is to stand there; empty: what does."""
+    """The spans of names of tables and schemas in the text, with their replacements; empty: the name stays."""
     within = {cte.alias for cte in tree.find_all(exp.CTE)}
     bare: dict[str, TableName] = {}
     for node in tree.find_all(exp.Table):
@@ -241,25 +241,25 @@ def _spots(tree: exp.Expr, mapper: Mapper, schema: str) -> Iterator[tuple[int, t
         if of is None and _folded(table) in within:
             continue
         name = TableName(_folded(of) if of else schema, _folded(table))
-        there = mapper.table(name)
+        mapped = mapper.table(name)
         if not mapper.whole(name):
             raise _unmapped(f"the slave does not have {name} as it is")
-        if there != TableName(mapper.schema(name.schema), name.table) and tree.find(exp.AlterRename):
-            raise _unmapped(f"a table that the slave calls {there} is renamed")
+        if mapped != TableName(mapper.schema(name.schema), name.table) and tree.find(exp.AlterRename):
+            raise _unmapped(f"a table that the slave calls {mapped} is renamed")
         if of is not None:
-            yield _spot(of, there.schema)
-            yield _spot(table, there.table)
+            yield _spot(of, mapped.schema)
+            yield _spot(table, mapped.table)
         else:
-            moved = there.schema != mapper.schema(schema)
-            yield _spot(table, there.table, there.schema if moved else None)
+            moved = mapped.schema != mapper.schema(schema)
+            yield _spot(table, mapped.table, mapped.schema if moved else None)
             if not node.alias:
-                bare[name.table] = there
+                bare[name.table] = mapped
     for column in tree.find_all(exp.Column):
         of, table = column.args.get("db"), column.args.get("table")
         if of is not None and table is not None:
-            there = mapper.table(TableName(_folded(of), _folded(table)))
-            yield _spot(of, there.schema)
-            yield _spot(table, there.table)
+            mapped = mapper.table(TableName(_folded(of), _folded(table)))
+            yield _spot(of, mapped.schema)
+            yield _spot(table, mapped.table)
         elif table is not None and _folded(table) in bare:
             yield _spot(table, bare[_folded(table)].table)
 

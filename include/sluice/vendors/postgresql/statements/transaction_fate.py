@@ -23,7 +23,7 @@ def session(info: ConnectionInfo, number: int) -> Connection:
 
 
 def incarnation(connection: Connection, parts: Mapping[str, sql.Composable]) -> str:
-    """Which source this is, as the publisher tells it from one that was restored (R2)."""
+    """The incarnation of the source, which changes when it is restored (R2)."""
     row = connection.execute(composed("capture/queue/fence", **parts)).fetchone()
     return str(row[0]) if row else ""
 
@@ -34,8 +34,8 @@ def beside(info: ConnectionInfo) -> Connection:
 
 
 def flush(beside: Connection) -> None:
-    """Flush what all sessions wrote so far. A transaction that is on the disk keeps its number for itself: without
-    that, a server that crashes before the commit gives it out again, and somebody else's commit is taken for ours."""
+    """Flush the WAL of all sessions. A crash of the server before the commit could otherwise reuse an xid that was not
+    on disk, and the commit of another transaction would be taken for ours."""
     beside.execute("SET synchronous_commit = on")
     beside.execute(composed("session/make_durable"))
 

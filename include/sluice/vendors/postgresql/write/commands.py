@@ -1,4 +1,4 @@
-"""What of the stream is no change of rows: carried out at its place, in the transaction of the batch."""
+"""Applies commands of the stream in order, in the transaction of the batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def execute(
     connection: Connection,
     command: Command,
     mapper: Mapper,
-    echoes: LoopFilter,
+    loop_filter: LoopFilter,
     references: WaitingForeignKeys,
     answered: Answered | None,
     *,
@@ -32,12 +32,12 @@ def execute(
         SluiceError: SLC-068, it is not one that Sluice wrote; see `define` and `statements.execute`.
     """
     if command.action is Action.STATEMENT:
-        return answered is not None and _answer(connection, command.text, mapper, echoes, answered, silent=silent)
+        return answered is not None and _answer(connection, command.text, mapper, loop_filter, answered, silent=silent)
     try:
         change = TableChange.from_json(command.text)
     except ValueError as error:
         raise not_ours(error) from None
-    define(connection, change, mapper, echoes, references, command.existing, silent=silent)
+    define(connection, change, mapper, loop_filter, references, command.existing, silent=silent)
     return True
 
 
@@ -51,9 +51,10 @@ def not_ours(error: ValueError) -> SluiceError:
 
 
 def _answer(
-    connection: Connection, text: str, mapper: Mapper, echoes: LoopFilter, answered: Answered, *, silent: bool
+    connection: Connection, text: str, mapper: Mapper, loop_filter: LoopFilter, answered: Answered, *, silent: bool
 ) -> bool:
-    """What is answered is recorded before this transaction ends: if it is rolled back, it is answered again."""
+    """Execute a broadcast statement and record its answer before this transaction ends; after a rollback that is
+    repeated."""
     # A parser takes long to import, and hardly a drain needs it.
     from sluice.vendors.postgresql.statements import execution
 
@@ -62,7 +63,7 @@ def _answer(
     except ValueError as error:
         raise not_ours(error) from None
     try:
-        outcome = execution.execute(connection, statement, mapper, echoes, silent=silent)
+        outcome = execution.execute(connection, statement, mapper, loop_filter, silent=silent)
     except SluiceError as error:
         answered(statement, NodeOutcome(False, error.fact))
         raise

@@ -17,12 +17,12 @@ def searched(connection: Connection, layout: Layout) -> tuple[tuple[int, ...], l
     Args:
         layout: the master's table as the slave sees it; the slave has the table.
     """
-    there = {column.name: place for place, column in enumerate(layout.columns)}
+    indices = {column.name: index for index, column in enumerate(layout.columns)}
     used, warnings = [], []
     for name in layout.searched:
-        if name not in there:
+        if name not in indices:
             warnings.append(f"{layout.name} has no column {name}, which is to be searchable")
-        elif layout.columns[there[name]].generated or not _comparable(connection, layout, name):
+        elif layout.columns[indices[name]].generated or not _comparable(connection, layout, name):
             warnings.append(f"{name} of {layout.name} is not searchable: computed, or of a type without equality")
         else:
             used.append(name)
@@ -30,7 +30,7 @@ def searched(connection: Connection, layout: Layout) -> tuple[tuple[int, ...], l
     if used and key and set(used) != set(key):
         warnings.append(f"{layout.name} has a primary key, but its rows are looked up by {', '.join(used)}")
     by_key = set(used) == set(layout.key_names)
-    return () if by_key else tuple(there[name] for name in used), warnings
+    return () if by_key else tuple(indices[name] for name in used), warnings
 
 
 def _comparable(connection: Connection, layout: Layout, column: str) -> bool:

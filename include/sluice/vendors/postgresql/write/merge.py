@@ -16,13 +16,13 @@ from psycopg import Copy, sql
 from pyarrow import csv
 
 from sluice.apply.net.net_effect import CountedNet, KeyedNet, Net, cells
-from sluice.model.row_conflict import Tolerated, oddities
+from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.write.staging import StagedTable
 
 
 class StagedCounts(NamedTuple):
-    """How many rows wait in a stage, by what is to become of them.
+    """The numbers of rows in a stage, by their effects.
 
     Attributes:
         gone, known_gone, changed, fresh: as in `KeyedNet`.
@@ -62,21 +62,21 @@ def _stage_keyed(connection: Connection, target: StagedTable, net: KeyedNet, cha
         if chosen:
             side, columns = ("old", net.layout.key) if op == "D" else ("new", target.written)
             rows = cells(changes[side], chosen, width, columns)
-            _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[place] for place in target.written)])
+            _copy(connection, target, [pa.array([op] * len(chosen)), *(rows[index] for index in target.written)])
 
 
 def _stage_counted(connection: Connection, target: StagedTable, net: CountedNet) -> None:
     """Send the images of a table without a key, with what is to become of their counts."""
     if net.effects:
         images, added, least = zip(*net.effects, strict=True)
-        columns = [pa.array([image[place] for image in images], pa.string()) for place in target.written]
+        columns = [pa.array([image[index] for image in images], pa.string()) for index in target.written]
         _copy(connection, target, [pa.array(added), pa.array(least), *columns])
 
 
 def delete_doubled(connection: Connection, target: StagedTable) -> Tolerated:
-    """Where no index would tell, let no row be in the way of writing in place. Returns those that were there."""
+    """Delete rows that exist against expectation, where no unique index would report them. Returns their number."""
     found = 0 if target.enforced else _run(connection, "delete_doubled", target)
-    return oddities(target.name, duplicate=found)
+    return conflict_counts(target.name, duplicate=found)
 
 
 def broken(connection: Connection, target: StagedTable) -> str | None:
@@ -91,7 +91,7 @@ def broken(connection: Connection, target: StagedTable) -> str | None:
 def delete_gone(connection: Connection, target: StagedTable, staged: StagedCounts) -> Tolerated:
     """Delete the keys that are absent at the end. Returns what was not as expected: there, or not there."""
     found = _run(connection, "delete", target, op="D") if staged.gone else staged.known_gone
-    return oddities(target.name, missing=staged.known_gone - found)
+    return conflict_counts(target.name, missing=staged.known_gone - found)
 
 
 def write_changed(connection: Connection, target: StagedTable, staged: StagedCounts) -> Tolerated:
@@ -102,7 +102,7 @@ def write_changed(connection: Connection, target: StagedTable, staged: StagedCou
     found = _run(connection, "update", target) if target.updated else 0
     if found == staged.changed:
         return Tolerated()
-    return oddities(target.name, missing=_run(connection, "insert_missing", target) - renumbered)
+    return conflict_counts(target.name, missing=_run(connection, "insert_missing", target) - renumbered)
 
 
 def write_fresh(connection: Connection, target: StagedTable, staged: StagedCounts) -> None:
@@ -115,9 +115,9 @@ def delete_all(connection: Connection, target: StagedTable, staged: StagedCounts
     """Replaced, first half: delete every key in hand. Returns what was not as expected."""
     found = delete_gone(connection, target, staged)
     if staged.changed:
-        found += oddities(target.name, missing=staged.changed - _run(connection, "delete", target, op="U"))
+        found += conflict_counts(target.name, missing=staged.changed - _run(connection, "delete", target, op="U"))
     if staged.fresh:
-        found += oddities(target.name, duplicate=_run(connection, "delete", target, op="I"))
+        found += conflict_counts(target.name, duplicate=_run(connection, "delete", target, op="I"))
     return found
 
 
@@ -129,7 +129,7 @@ def insert_all(connection: Connection, target: StagedTable, staged: StagedCounts
 
 
 def empty(connection: Connection, target: StagedTable) -> None:
-    """What a TRUNCATE of the master does here; a DELETE, since others may refer to the table."""
+    """Apply a TRUNCATE of the master, by DELETE, since foreign keys may refer to the table."""
     _run(connection, "empty", target)
 
 
@@ -139,7 +139,7 @@ def write_counts(connection: Connection, target: StagedTable, staged: StagedCoun
         return Tolerated()
     gone = _run(connection, "count", target) if staged.shrinking else 0
     came = _run(connection, "count_add", target)
-    return oddities(target.name, missing=came - gone - staged.added)
+    return conflict_counts(target.name, missing=came - gone - staged.added)
 
 
 def _run(connection: Connection, name: str, target: StagedTable, op: str | None = None, **parts: sql.Composable) -> int:

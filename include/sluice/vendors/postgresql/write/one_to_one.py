@@ -41,7 +41,7 @@ class _Opened:
 
 
 class OneToOne:
-    """What a session of a drain replays with."""
+    """Replays transactions one by one in a session of a drain."""
 
     def __init__(self, connection: Connection, writer: TableWriter, position: sql.Composable) -> None:
         self._connection = connection
@@ -95,13 +95,13 @@ class OneToOne:
         return Replayed(passed[pipeline.synced], pipeline.tolerated)
 
     def _opened(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, _Opened]:
-        """The tables that can be replayed, by their layouts' ids. What is wrong with others is told at their turn."""
+        """The tables that can be replayed, by ids of layouts. Errors of others are raised when their changes come."""
         found = {}
         for number in sorted(set(pc.unique(changes["layout"]).to_pylist()) & layouts.keys()):
             name = layouts[number].name
             try:
                 with self._writer.stages.transaction():
-                    self._writer.stages.hold([name])
+                    self._writer.stages.lock([name])
                     target = self._writer.stages.target(layouts[number])
                     if target.by_row:
                         values = {"schema": name.schema, "table": name.table}

@@ -32,14 +32,14 @@ class Sent:
 
     Attributes:
         wanted: how many rows it is expected to touch.
-        odd: how to count those of a table that are more or fewer; None if any number is fine.
+        conflict: how to count those of a table that are more or fewer; None if any number is fine.
         change: what is not carried out then.
     """
 
     name: bytes
     values: Sequence[bytes | None]
     wanted: int = 0
-    odd: tuple[TableName, RowConflict] | None = None
+    conflict: tuple[TableName, RowConflict] | None = None
     change: RowChange | None = None
 
 
@@ -58,7 +58,7 @@ class Pipeline:
         self._pg = connection.pgconn
         self._waiting: deque[tuple[Sent, int] | None] = deque()
         self._bytes = 0
-        self._place = 0
+        self._index = 0
         self._found = Tolerated()
         self.synced = 0
         self.tolerated = Tolerated()
@@ -94,7 +94,7 @@ class Pipeline:
         self._waiting.append(None)
 
     def expect_done(self) -> None:
-        """Raise what the server said of the first statement that failed, as psycopg's error."""
+        """Raise psycopg's error of the first statement that failed."""
         if self.failed:
             raise error_from_result(self.failed[0])
 
@@ -114,7 +114,7 @@ class Pipeline:
     def _answered(self, result: PGresult) -> None:
         waited = self._waiting.popleft()
         if waited is None:
-            self._place = 0
+            self._index = 0
             if not self.failed:
                 self.synced += 1
                 self.tolerated.update(self._found)
@@ -123,9 +123,9 @@ class Pipeline:
         sent, size = waited
         self._bytes -= size
         if result.status not in _DONE:
-            self.failed = self.failed or (result, self._place)
-        elif sent.odd and result.command_tuples != sent.wanted:
-            self._found[sent.odd] += abs(sent.wanted - (result.command_tuples or 0))
+            self.failed = self.failed or (result, self._index)
+        elif sent.conflict and result.command_tuples != sent.wanted:
+            self._found[sent.conflict] += abs(sent.wanted - (result.command_tuples or 0))
             if sent.change:
-                self.rejected.append((sent.odd[1], sent.change))
-        self._place += 1
+                self.rejected.append((sent.conflict[1], sent.change))
+        self._index += 1

@@ -27,20 +27,20 @@ _REJECTING = (ConflictAction.STOP, ConflictAction.RECORD)
 class PreparedStatements:
     """The statements for one table, prepared in this session."""
 
-    def __init__(self, connection: Connection, target: StagedTable, manner: WritePolicy) -> None:
+    def __init__(self, connection: Connection, target: StagedTable, policy: WritePolicy) -> None:
         self.target = target
-        self._manner = manner
+        self._policy = policy
         self._name = target.stage.encode()
         # What tells rows apart.
-        told = target.searched or target.key
-        numbered = [place for place in target.written if target.columns[place].numbered]
+        lookup = target.searched or target.key
+        numbered = [index for index in target.written if target.columns[index].numbered]
         # Values of an old image, by which its row is found.
-        self._old = target.written if target.searched else told or target.written
+        self._old = target.written if target.searched else lookup or target.written
         # What an UPDATE of the other columns leaves as it is.
-        self._fixed = sorted({*told, *numbered})
-        self._others = [place for place in target.written if place not in self._fixed]
+        self._fixed = sorted({*lookup, *numbered})
+        self._others = [index for index in target.written if index not in self._fixed]
         # Whether an update of which nothing is known but that the key stayed is one of those.
-        self._told = self._fixed == sorted(told)
+        self._fixed_is_lookup = self._fixed == sorted(lookup)
         # Else a row that moves is put anew: a number that the database gives is taken from an INSERT alone, and where
         # there are rules no UPDATE tells whether it found its row.
         self._moves = not numbered and not target.ruled
@@ -51,80 +51,80 @@ class PreparedStatements:
         self._prepare(connection)
 
     def statements(self, change: RowChange, *, replace: bool = False) -> Iterator[Sent]:
-        """What carries out one change, with what is to be executed before and after it.
+        """The statements for one change, with the configured ones before and after it.
 
         Args:
             replace: a row that bears the key of one that comes makes room for it.
         """
-        if change.action in self._manner.before:
+        if change.action in self._policy.before:
             yield self._sent(f"before_{change.action}", [])
         yield from self._carried_out(change, replace=replace)
-        if change.action in self._manner.after:
+        if change.action in self._policy.after:
             yield self._sent(f"after_{change.action}", [])
 
     def _carried_out(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
-        rejects = change if self._manner.missing in _REJECTING else None
+        rejects = change if self._policy.missing in _REJECTING else None
         unknown = change.action == Action.UPDATE and change.old is None
         if unknown:
             change = change._replace(old=change.new)
         new, old = change.new, change.old
         if self._doubling and change.action in "UD" and not self.target.searched:
-            yield self._sent("alone", self._of(old, self.target.key), 0, RowConflict.DUPLICATE)
+            yield self._sent("alone", self._values(old, self.target.key), 0, RowConflict.DUPLICATE)
         if change.action == Action.TRUNCATE:
             yield self._sent("empty", [])
         elif change.action == Action.DELETE:
-            yield self._sent("delete", self._of(old, self._old), 1, RowConflict.MISSING, rejects)
+            yield self._sent("delete", self._values(old, self._old), 1, RowConflict.MISSING, rejects)
         elif change.action == Action.INSERT:
             yield from self._inserted(change, replace=replace)
         elif (
             self._others
-            and (self._told or not unknown)
-            and all(_at(new, place) == _at(old, place) for place in self._fixed)
+            and (self._fixed_is_lookup or not unknown)
+            and all(_at(new, index) == _at(old, index) for index in self._fixed)
         ):
             yield from self._updated("update", change, rejects)
         elif self._moves and not replace:
-            if self._doubling and (key := self._of(new, self.target.key)) != self._of(old, self.target.key):
+            if self._doubling and (key := self._values(new, self.target.key)) != self._values(old, self.target.key):
                 yield self._sent("free", key, 0, RowConflict.DUPLICATE)
             yield from self._updated("move", change, rejects)
         else:
-            yield self._sent("delete", self._of(old, self._old), 1, RowConflict.MISSING)
+            yield self._sent("delete", self._values(old, self._old), 1, RowConflict.MISSING)
             yield from self._inserted(change, replace=replace)
 
     def _updated(self, kind: str, change: RowChange, rejects: RowChange | None) -> Iterator[Sent]:
-        old, whole = self._of(change.old, self._old), self._of(change.new, self.target.written)
+        old, whole = self._values(change.old, self._old), self._values(change.new, self.target.written)
         if not rejects and not self.target.ruled:
             yield self._sent(kind, whole + old, 0, RowConflict.MISSING)
             return
-        some = self._of(change.new, self._others) if kind == "update" else whole
+        some = self._values(change.new, self._others) if kind == "update" else whole
         yield self._sent(f"{kind}_found", some + old, 1, RowConflict.MISSING, rejects)
         if not rejects:
             yield self._sent("put_back", whole)
 
     def _inserted(self, change: RowChange, *, replace: bool) -> Iterator[Sent]:
-        if self._manner.duplicate in _REJECTING:
-            yield self._sent("new", self._of(change.new, self.target.written), 1, RowConflict.DUPLICATE, change)
+        if self._policy.duplicate in _REJECTING:
+            yield self._sent("new", self._values(change.new, self.target.written), 1, RowConflict.DUPLICATE, change)
             return
         if self.target.key and (replace or self._doubling):
-            yield self._sent("free", self._of(change.new, self.target.key), 0, RowConflict.DUPLICATE)
-        yield self._sent("insert", self._of(change.new, self.target.written))
+            yield self._sent("free", self._values(change.new, self.target.key), 0, RowConflict.DUPLICATE)
+        yield self._sent("insert", self._values(change.new, self.target.written))
 
     def _sent(
         self,
         kind: str,
         values: Sequence[bytes | None],
         wanted: int = 0,
-        odd: RowConflict | None = None,
+        conflict: RowConflict | None = None,
         rejects: RowChange | None = None,
     ) -> Sent:
         name = self._name + b"_" + kind.encode()
-        return Sent(name, values, wanted, (self.target.name, odd) if odd else None, rejects)
+        return Sent(name, values, wanted, (self.target.name, conflict) if conflict else None, rejects)
 
-    def _of(self, image: Image, places: Sequence[int]) -> list[bytes | None]:
-        return [_at(image, place) for place in places]
+    def _values(self, image: Image, indices: Sequence[int]) -> list[bytes | None]:
+        return [_at(image, index) for index in indices]
 
     def _prepare(self, connection: Connection) -> None:
         written, fixed = self.target.written, len(self.target.written)
-        values = {place: _parameter(number) for number, place in enumerate(written, 1)}
+        values = {index: _parameter(number) for number, index in enumerate(written, 1)}
         parts = {**self.target.parts, "values": _list(values.values())}
         self._made(connection, "empty", composed("write/empty", **parts))
         self._made(connection, "insert", composed("write/replay_insert", **parts))
@@ -136,22 +136,22 @@ class PreparedStatements:
             other = self._by_key(map(_parameter, count(1)), "one")
             self._made(connection, "alone", composed("write/replay_alone", **parts, same=by_key, same_one=other))
         if self.target.key and self.target.ruled:
-            there = self._by_key(values[place] for place in self.target.key)
-            self._made(connection, "put_back", composed("write/replay_put_back", **parts, same=there))
-        if self._manner.duplicate in _REJECTING:
+            same_key = self._by_key(values[index] for index in self.target.key)
+            self._made(connection, "put_back", composed("write/replay_put_back", **parts, same=same_key))
+        if self._policy.duplicate in _REJECTING:
             self._made(connection, "new", composed("write/replay_new", **parts))
-        for kind, places in (("update", self._others), ("move", written if self._moves else ())):
-            if places:
-                named = _list(sql.Identifier(self.target.columns[place].name) for place in places)
-                some = {"set": named, "set_values": _list(values[place] for place in places)}
+        for kind, indices in (("update", self._others), ("move", written if self._moves else ())):
+            if indices:
+                named = _list(sql.Identifier(self.target.columns[index].name) for index in indices)
+                some = {"set": named, "set_values": _list(values[index] for index in indices)}
                 whole = {**parts, **some, "same": self._same(fixed + 1)}
                 if not self.target.ruled:
                     self._made(connection, kind, composed("write/replay_update", **whole))
-                alone = {"set_values": _list(map(_parameter, range(1, len(places) + 1)))}
-                found = {**parts, **some, **alone, "same": self._same(len(places) + 1)}
+                alone = {"set_values": _list(map(_parameter, range(1, len(indices) + 1)))}
+                found = {**parts, **some, **alone, "same": self._same(len(indices) + 1)}
                 self._made(connection, f"{kind}_found", composed("write/replay_found", **found))
 
-        for when, given in (("before", self._manner.before), ("after", self._manner.after)):
+        for when, given in (("before", self._policy.before), ("after", self._policy.after)):
             for action, text in given.items():
                 try:
                     self._made(connection, f"{when}_{action}", sql.Composed([sql.SQL(text)]))
@@ -166,13 +166,13 @@ class PreparedStatements:
         prepare(connection, self._name + b"_" + kind.encode(), statement)
 
     def _same(self, first: int) -> sql.Composable:
-        """What tells the row of an old image, whose values are the parameters from that one on."""
+        """The condition for the row of an old image, whose values are the parameters from number `first` on."""
         if self.target.key and not self.target.searched:
             return self._by_key(map(_parameter, count(first)))
-        columns = {place: self.target.columns[place] for place in self._old}
+        columns = {index: self.target.columns[index] for index in self._old}
         values = {
-            place: sql.SQL("{}::{}").format(_parameter(number), sql.SQL(columns[place].type))
-            for number, place in enumerate(columns, first)
+            index: sql.SQL("{}::{}").format(_parameter(number), sql.SQL(columns[index].type))
+            for number, index in enumerate(columns, first)
         }
         parts = {
             "rows": self.target.parts["rows"],
@@ -183,16 +183,16 @@ class PreparedStatements:
             return composed("write/replay_alike", **parts)
         found = (
             sql.SQL("({equal} OR {own} IS NULL AND {value} IS NULL)").format(
-                equal=columns[place].equality.between(own, values[place]), own=own, value=values[place]
+                equal=columns[index].equality.between(own, values[index]), own=own, value=values[index]
             )
-            for place in self.target.searched
-            for own in [sql.Identifier("alike", columns[place].name)]
+            for index in self.target.searched
+            for own in [sql.Identifier("alike", columns[index].name)]
         )
         return composed("write/replay_searched", **parts, searched=sql.SQL(" AND ").join(found))
 
     def _by_key(self, values: Iterable[sql.Composable], alias: str = "target") -> sql.Composable:
-        """What tells the rows that bear the key of these values."""
-        columns = [self.target.columns[place] for place in self.target.key]
+        """The condition for the rows with the key of these values."""
+        columns = [self.target.columns[index] for index in self.target.key]
         return sql.SQL(" AND ").join(
             column.equality.between(sql.Identifier(alias, column.name), value)
             for column, value in zip(columns, values, strict=False)
@@ -235,7 +235,7 @@ def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> Non
 
 
 def _ambiguous(target: StagedTable) -> SluiceError:
-    columns = ", ".join(target.columns[place].name for place in target.searched)
+    columns = ", ".join(target.columns[index].name for index in target.searched)
     return SluiceError(
         124,
         f"several rows of {target.name} have the same {columns}, and none of them looks like the one that changed",
@@ -243,9 +243,9 @@ def _ambiguous(target: StagedTable) -> SluiceError:
     )
 
 
-def _at(image: Image, place: int) -> bytes | None:
+def _at(image: Image, index: int) -> bytes | None:
     assert image is not None
-    return image[place]
+    return image[index]
 
 
 def _parameter(number: int) -> sql.SQL:

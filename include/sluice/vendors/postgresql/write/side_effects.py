@@ -1,4 +1,4 @@
-"""What acts by itself on rows that are written to a slave, and may not: SLC-074, SLC-372."""
+"""Refuses side effects (triggers, rules, foreign keys) on rows that are written to a slave: SLC-074, SLC-372."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ class Stages:
             self._targets, self._shapes = targets, shapes
             raise
 
-    def hold(self, names: Collection[TableName]) -> None:
-        """Hold tables against DDL until the transaction ends, and forget the stages of those altered since.
+    def lock(self, names: Collection[TableName]) -> None:
+        """Lock tables against DDL until the transaction ends, and forget the stages of those altered since.
 
         Raises:
             SluiceError: SLC-070 if one is gone.
@@ -118,10 +118,10 @@ class Stages:
         fitting(self._connection, layout, self._names)
         acting = relations.side_effects(self._connection, name)
         side_effects.refuse(self._connection, {name: acting}, silent=side_effects.is_silent(self._connection))
-        there = relations.target_columns(self._connection, name)
-        columns = tuple(there[column.name] for column in layout.columns)
-        written = tuple(place for place, column in enumerate(columns) if not column.generated)
-        beside = [place for place in written if place not in layout.key]
+        existing = relations.target_columns(self._connection, name)
+        columns = tuple(existing[column.name] for column in layout.columns)
+        written = tuple(index for index, column in enumerate(columns) if not column.generated)
+        beside = [index for index in written if index not in layout.key]
         parts = {
             "table": sql.Identifier(name.schema, name.table),
             "rows": relations.rows_of(self._connection, name),
@@ -143,8 +143,8 @@ class Stages:
             layout.key,
             searched,
             written,
-            updated=any(not columns[place].numbered for place in beside),
-            numbered=any(columns[place].numbered for place in beside),
+            updated=any(not columns[index].numbered for index in beside),
+            numbered=any(columns[index].numbered for index in beside),
             unchecked=unchecked,
             late=tuple(_late(late, columns, written, layout.key_names)),
             enforced=relations.enforced(self._connection, name, layout.key_names),
@@ -169,8 +169,8 @@ class Stages:
 def _late(
     keys: Sequence[DeferrableKey], columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[str]
 ) -> Iterator[tuple[str, sql.Composable]]:
-    """Those that writing may break: not those on columns that it does not write, nor those that the key implies."""
-    staged = {columns[place].name: sql.Identifier("stage", f"c{place}") for place in written}
+    """Deferrable keys that writes may violate: not those on unwritten columns, nor those implied by the primary key."""
+    staged = {columns[index].name: sql.Identifier("stage", f"c{index}") for index in written}
     for one in keys:
         names = [name for name, _ in one.columns if name in staged]
         if len(names) == len(one.columns) and not (key and set(key) <= set(names)):
@@ -186,36 +186,36 @@ def missing(fact: str) -> SluiceError:
 
 
 def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[int]) -> dict[str, sql.Composable]:
-    """Lists of columns, as the statements need them. The stage's are called by their places: a user's column may have
-    any name, and a domain of his may forbid NULL, which stands for whatever is not needed."""
-    staged = {place: sql.Identifier(f"c{place}") for place in written}
+    """Lists of columns for the statements. Columns of the stage are named by index: a user's column may have any name,
+    and its domain may forbid NULL, which is the value of columns that are not needed."""
+    staged = {index: sql.Identifier(f"c{index}") for index in written}
     # A key stays as it is where it is matched by itself.
-    beside = [place for place in written if place not in key]
-    others = [place for place in beside if not columns[place].numbered]
-    numbers = [place for place in beside if columns[place].numbered]
+    beside = [index for index in written if index not in key]
+    others = [index for index in beside if not columns[index].numbered]
+    numbers = [index for index in beside if columns[index].numbered]
 
-    def of(alias: str, places: Sequence[int]) -> sql.Composable:
-        names = staged if alias == "stage" else {place: sql.Identifier(columns[place].name) for place in places}
-        return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), names[place]) for place in places)
+    def qualified(alias: str, indices: Sequence[int]) -> sql.Composable:
+        names = staged if alias == "stage" else {index: sql.Identifier(columns[index].name) for index in indices}
+        return sql.SQL(", ").join(sql.SQL("{}.{}").format(sql.Identifier(alias), names[index]) for index in indices)
 
-    def named(places: Sequence[int]) -> sql.Composable:
-        return sql.SQL(", ").join(sql.Identifier(columns[place].name) for place in places)
+    def named(indices: Sequence[int]) -> sql.Composable:
+        return sql.SQL(", ").join(sql.Identifier(columns[index].name) for index in indices)
 
-    def same(place: int) -> sql.Composable:
-        target, stage = sql.Identifier("target", columns[place].name), sql.SQL("stage.{}").format(staged[place])
-        return columns[place].equality.between(target, stage)
+    def same(index: int) -> sql.Composable:
+        target, stage = sql.Identifier("target", columns[index].name), sql.SQL("stage.{}").format(staged[index])
+        return columns[index].equality.between(target, stage)
 
     return {
         "columns": named(written),
         "staged": sql.SQL(", ").join(
-            sql.SQL("{}::{} AS {}").format(sql.Identifier(columns[place].name), sql.SQL(columns[place].type), name)
-            for place, name in staged.items()
+            sql.SQL("{}::{} AS {}").format(sql.Identifier(columns[index].name), sql.SQL(columns[index].type), name)
+            for index, name in staged.items()
         ),
-        "values": of("stage", written),
-        "targets": of("target", written),
+        "values": qualified("stage", written),
+        "targets": qualified("target", written),
         "others": named(others),
-        "other_values": of("stage", others),
-        "numbers": of("target", numbers),
-        "stage_numbers": of("stage", numbers),
+        "other_values": qualified("stage", others),
+        "numbers": qualified("target", numbers),
+        "stage_numbers": qualified("stage", numbers),
         "same_key": sql.SQL(" AND ").join(map(same, key)),
     }

@@ -38,17 +38,17 @@ _SAID = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 
 @dataclass(frozen=True)
 class _Part:
-    """What a run brings to one table."""
+    """The effect of a run on one table."""
 
     target: StagedTable
     effect: Effect
-    manner: WritePolicy
+    policy: WritePolicy
     staged: StagedCounts
 
     @property
     def by_row(self) -> bool:
         """Whether its changes are written one by one."""
-        return self.target.acting or self.manner.by_row or bool(self.target.searched)
+        return self.target.acting or self.policy.by_row or bool(self.target.searched)
 
 
 class TableWriter:
@@ -65,17 +65,17 @@ class TableWriter:
         self._parents = relations.parents(self._connection)
 
     def forget(self) -> None:
-        """Nothing is prepared in this session any more."""
+        """Forget prepared statements, which this session has lost."""
         self._connection.execute("DEALLOCATE ALL")
         self._prepared.clear()
 
-    def prepared(self, target: StagedTable, manner: WritePolicy = _PLAIN) -> PreparedStatements:
+    def prepared(self, target: StagedTable, policy: WritePolicy = _PLAIN) -> PreparedStatements:
         """The statements by which changes of a table are written one by one; how does not change in a session."""
         if target.stage not in self._prepared:
-            self._prepared[target.stage] = PreparedStatements(self._connection, target, manner)
+            self._prepared[target.stage] = PreparedStatements(self._connection, target, policy)
         return self._prepared[target.stage]
 
-    def write(self, run: Run, manners: WritePolicies, *, first: bool) -> Tolerated:
+    def write(self, run: Run, policies: WritePolicies, *, first: bool) -> Tolerated:
         """Write one run. Returns which rows were not as expected.
 
         Args:
@@ -84,13 +84,13 @@ class TableWriter:
 
         Raises:
             KeyConflict: SLC-072, a row of the slave, or of a later transaction, bears a key of this run.
-            SluiceError: SLC-120, one was not as expected, and the slave is to stop; SLC-121, nobody could tell.
+            SluiceError: SLC-120, a row conflict with the action `stop`; SLC-121, conflicts cannot be detected.
         """
         parts: dict[TableName, _Part] = {}
-        self.stages.hold([effect.layout.name for effect in run])
+        self.stages.lock([effect.layout.name for effect in run])
         for effect in run:
             target = self.stages.target(effect.layout)
-            parts[target.name] = part = _Part(target, effect, manners.of(target.name), StagedCounts())
+            parts[target.name] = part = _Part(target, effect, policies.for_table(target.name), StagedCounts())
             if part.by_row:
                 _expect_alone(part)
                 continue
@@ -103,19 +103,19 @@ class TableWriter:
         order = [parts[name] for name in parents_first(parts, self._parents)]
         try:
             with self._connection.transaction():
-                return self._written(order, manners, anew=False)
+                return self._written(order, policies, anew=False)
         except SluiceError as error:
             if not isinstance(error.__cause__, _TAKEN):
                 raise
         try:
             with self._connection.transaction():
-                return self._written(order, manners, anew=True)
+                return self._written(order, policies, anew=True)
         except SluiceError as error:
             if isinstance(error.__cause__, _TAKEN):
                 raise _conflict(error.fact) from error
             raise
 
-    def _written(self, order: Sequence[_Part], manners: WritePolicies, *, anew: bool) -> Tolerated:
+    def _written(self, order: Sequence[_Part], policies: WritePolicies, *, anew: bool) -> Tolerated:
         """Children first where rows go and parents first where they come. Rows not as expected."""
         session = self._connection
         tolerated = Tolerated()
@@ -134,7 +134,7 @@ class TableWriter:
         for part in order:
             target, staged = part.target, part.staged
             if part.by_row:
-                tolerated += self._replayed(part, manners, anew=anew)
+                tolerated += self._replayed(part, policies, anew=anew)
             elif not target.key:
                 tolerated += merge.write_counts(session, target, staged)
             elif anew or target.unchecked:
@@ -146,26 +146,26 @@ class TableWriter:
                 raise _conflict(f"writing to {target.name}: rows that came, and others, would break {broken}")
         return tolerated
 
-    def _replayed(self, part: _Part, manners: WritePolicies, *, anew: bool) -> Tolerated:
+    def _replayed(self, part: _Part, policies: WritePolicies, *, anew: bool) -> Tolerated:
         changes = chain.from_iterable(map(row_changes, part.effect.changes()))
-        tolerated, found = replay(self._connection, self.prepared(part.target, part.manner), changes, replace=anew)
-        rejected = [_rejected(part.effect.layout, oddity, change) for oddity, change in found]
-        for (oddity, _), one in zip(found, rejected, strict=True):
-            if part.manner.way(oddity) is ConflictAction.STOP:
+        tolerated, found = replay(self._connection, self.prepared(part.target, part.policy), changes, replace=anew)
+        rejected = [_rejected(part.effect.layout, conflict, change) for conflict, change in found]
+        for (conflict, _), one in zip(found, rejected, strict=True):
+            if part.policy.action_for(conflict) is ConflictAction.STOP:
                 raise SluiceError(
                     120,
-                    f"a row of {part.target.name} is {_SAID[oddity]}, in front of change {one.repl_key} "
+                    f"a row of {part.target.name} is {_SAID[conflict]}, in front of change {one.repl_key} "
                     f"({one.action}) of transaction {one.ordinal}",
                     "put it right there, or let the configuration take it (warn, upsert, record); nothing is lost",
                 )
         if rejected:
-            manners.rejected(rejected)
+            policies.rejected(rejected)
         return tolerated
 
 
-def _rejected(layout: Layout, oddity: RowConflict, change: RowChange) -> RejectedChange:
+def _rejected(layout: Layout, conflict: RowConflict, change: RowChange) -> RejectedChange:
     new, old = _texts(change.new), _texts(change.old)
-    return RejectedChange(layout, oddity, change.action, change.ordinal, change.repl_key, new, old)
+    return RejectedChange(layout, conflict, change.action, change.ordinal, change.repl_key, new, old)
 
 
 def _texts(image: Image) -> list[str | None] | None:
@@ -175,9 +175,9 @@ def _texts(image: Image) -> list[str | None] | None:
 def _expect_alone(part: _Part) -> None:
     """Raises SluiceError SLC-121 if changes of a table have to be carried out one by one, and cannot be."""
     target = part.target
-    numbered = target.numbered or any(target.columns[place].numbered for place in target.key)
-    untold = numbered or target.ruled or (target.key and not target.enforced)
-    if not target.by_row or (part.manner.strict and untold):
+    numbered = target.numbered or any(target.columns[index].numbered for index in target.key)
+    unchecked = numbered or target.ruled or (target.key and not target.enforced)
+    if not target.by_row or (part.policy.strict and unchecked):
         raise SluiceError(
             121,
             f"{target.name} cannot be written row by row, as searchable, on_missing, on_duplicate, before or after "

@@ -25,7 +25,7 @@ ALL_BLOCKS: Blocks = (0, 2**32 - 1)
 
 @dataclass(frozen=True)
 class Slice:
-    """What one sweep takes: keys from `low` to below `high`, of transactions that the snapshot shows.
+    """The part of a backlog that one sweep reads: keys from `low` to below `high`, of transactions in the snapshot.
 
     Attributes:
         later: transactions with keys in here that end beyond `high`.
@@ -74,12 +74,12 @@ class Spanning:
 
 @dataclass(frozen=True)
 class Backlog:
-    """What is left of it.
+    """The rest of a backlog.
 
     Attributes:
         file: what holds the queue; in another one everything lies elsewhere.
         ends: the slices that transactions end in, in order.
-        places: the pieces of the queue that hold keys of a slice.
+        blocks: the ranges of the queue's blocks that have keys of a slice.
     """
 
     snapshot: str
@@ -87,7 +87,7 @@ class Backlog:
     file: int
     ends: tuple[int, ...]
     spanning: tuple[Spanning, ...] = ()
-    places: Mapping[int, list[Blocks]] = field(default_factory=dict)
+    blocks: Mapping[int, list[Blocks]] = field(default_factory=dict)
 
     def next(self) -> Slice | None:
         """The slice to be taken now, with all keys of the transactions that end in it; None if nothing is left."""
@@ -97,11 +97,11 @@ class Backlog:
         low, high = number * self.width, (number + 1) * self.width
         low = min([low, *(one.first for one in self.spanning if low <= one.last < high)])
         later = tuple(one.trans_key for one in self.spanning if one.first < high <= one.last)
-        pieces = (piece for one in range(low // self.width, number + 1) for piece in self.places.get(one, ()))
+        pieces = (piece for one in range(low // self.width, number + 1) for piece in self.blocks.get(one, ()))
         return Slice(low, high, later, self.snapshot, joined(pieces))
 
     def beyond(self, done: Slice) -> Backlog:
-        """What is left when this slice is published and purged."""
+        """The rest after this slice is published and purged."""
         left = tuple(one for one in self.spanning if one.last >= done.high)
         return replace(self, ends=self.ends[1:], spanning=left)
 
@@ -114,11 +114,11 @@ def begun(connection: Connection, parts: Mapping[str, sql.Composable], snapshot:
     for number, names, firsts, lasts in connection.execute(composed("capture/queue/spanning", **parts, **values)):
         ends.append(number)
         spanning += map(Spanning, names, firsts, lasts)
-    places: dict[int, list[Blocks]] = {}
+    blocks: dict[int, list[Blocks]] = {}
     for block, numbers in connection.execute(composed("capture/queue/places", **parts, **values)):
         for number in numbers:
-            places.setdefault(number, []).append((block, block + _RUN))
-    return Backlog(snapshot, width, file(connection, parts), tuple(ends), tuple(spanning), places)
+            blocks.setdefault(number, []).append((block, block + _RUN))
+    return Backlog(snapshot, width, file(connection, parts), tuple(ends), tuple(spanning), blocks)
 
 
 def file(connection: Connection, parts: Mapping[str, sql.Composable]) -> int:

@@ -1,4 +1,4 @@
-"""A block of a sweep: the text of its COPY as an Arrow table, without what is nobody's."""
+"""A block of a sweep: the text of its COPY as an Arrow table, without entries of tables that are not watched."""
 
 from __future__ import annotations
 

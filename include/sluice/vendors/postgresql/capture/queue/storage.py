@@ -1,5 +1,4 @@
-"""How the queue is stored: an index by key or none, how its rows are told apart without one, long images, actions; and
-who may take them out.
+"""The storage of the queue: index by key, replica identity, long images, actions; and the guard of deletes.
 
 An index costs the application a sixth of what capture does. Only drains with `block_loop` need it: each of their
 transactions takes its own rows out again. To compress rows of more than 2 kB would double what capture costs.
@@ -23,7 +22,7 @@ _IN_PLACE = sql.SQL(
 
 
 def key(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], *, wanted: bool) -> None:
-    """Make or drop the index, in a transaction of its own that waits for nobody's for long.
+    """Create or drop the index, in a separate transaction with short lock waits.
 
     Raises:
         TransientError: SLC-036 if transactions that were captured stay open; nothing was changed then.
@@ -48,8 +47,8 @@ def keep_uncompressed(connection: Connection, resources: Resources, parts: Mappi
 
 
 def keep_actions(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Store actions as triggers have them at hand. A queue that is long keeps its letters until a later bootstrap finds
-    it short, and so does one of which somebody has made a view; all else is the same with both.
+    """Store actions in the form that triggers have. A long queue keeps letters until a later bootstrap finds it short,
+    and so does one with views of others; both forms are read alike.
 
     Raises:
         TransientError: SLC-036 as above.
@@ -62,7 +61,7 @@ def keep_actions(connection: Connection, resources: Resources, parts: Mapping[st
 
 
 def guard(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Let nobody take changes out by mistake that are not published (R9): only a transaction that says PURGE may.
+    """Protect unpublished changes from deletion by mistake (R9): only a transaction that says PURGE may delete them.
 
     Raises:
         TransientError: SLC-036 as above.
@@ -73,8 +72,8 @@ def guard(connection: Connection, resources: Resources, parts: Mapping[str, sql.
             connection.execute(composed("capture/queue/guard", **parts))
 
 
-def tell(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Let purges be told to whoever subscribed to the queue, whole rows at that; without it they would be refused.
+def set_replica_identity(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Set REPLICA IDENTITY FULL, without which purges are refused if the queue is in a publication.
 
     Raises:
         TransientError: SLC-036 as above.

@@ -197,18 +197,18 @@ class PostgresSweep:
             lists.append(_alone(taken(table[side].combine_chunks(), order[0])))
             lists.append(pa.nulls(len(order[1]), ROW))
         for number in np.unique(layouts[~commands & ~strange]):
-            places = np.flatnonzero((layouts == number) & ~commands)
-            order.append(places)
+            indices = np.flatnonzero((layouts == number) & ~commands)
+            order.append(indices)
             layout = self._used[int(number)]
             for side, lists in parts.items():
-                images = taken(table[side].combine_chunks(), places)
+                images = taken(table[side].combine_chunks(), indices)
                 try:
                     lists.append(fields(images, len(layout.columns)))
                 except ValueError as error:
                     raise SluiceError(
                         45,
                         f"a row image of {layout.name} does not fit its recorded columns: {error}",
-                        self._given_up("relid", table["relid"][places[0]]),
+                        self._given_up("relid", table["relid"][indices[0]]),
                     ) from None
         back = np.argsort(np.concatenate(order), kind="stable")
         return pa.RecordBatch.from_arrays(
@@ -244,20 +244,20 @@ class PostgresSweep:
         )
 
     def _given_up(self, column: str, number: object) -> str:
-        """What to type where ITEMS holds what nobody can read."""
+        """A HINT for changes in ITEMS that cannot be decoded."""
         return (
             "a defect, or somebody wrote to ITEMS: keep a copy of the queue for a report, then give that up by "
             f"`{self.deletion(column, number)}` on the source, and run initial_update for the slaves of this source"
         )
 
     def deletion(self, column: str, number: object) -> str:
-        """The statement by which somebody takes changes out of ITEMS."""
+        """The statement that deletes changes from ITEMS, for an administrator."""
         deletion = sql.SQL("DELETE FROM {} WHERE ").format(self._parts["queue"]).as_string()
         return f"BEGIN; {PURGE}; {deletion}{column} = {number}; COMMIT"
 
 
 def _alone(texts: pa.Array) -> pa.ListArray:
-    """What a command carries: one text, in a list of its own."""
+    """The bodies of commands: lists of one text each."""
     lists = pa.ListArray.from_arrays(np.arange(len(texts) + 1, dtype=np.int32), texts)
     return lists.take(pa.array(np.arange(len(texts)), mask=~texts.is_valid().to_numpy(zero_copy_only=False)))
 

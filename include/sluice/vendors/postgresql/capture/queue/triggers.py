@@ -1,4 +1,4 @@
-"""The triggers of watched tables: their names, whether they are there and fire, and locks that nobody waits behind."""
+"""The triggers of watched tables: their names, their state, and locks that keep no other session waiting."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _LOCK_TRIES = 30
 
 
 def made(resources: Resources) -> str:
-    """What the name of a trigger begins with; the relation's number comes next. A partition that was watched by itself
-    would refuse to be attached if its trigger and that of its new parent had one name."""
+    """The prefix of a trigger's name; the relation's number follows. A partition that was watched by itself could not
+    be attached if its trigger and that of its new parent had the same name."""
     return f"{_AFTER_CHECKS}{resources.name('capture_')}"
 
 
@@ -60,7 +60,7 @@ def refuse_taken(connection: Connection, resources: Resources, names: Mapping[Ta
 def existing(
     connection: Connection, resources: Resources, names: Iterable[TableName]
 ) -> dict[TableName, dict[str, str]]:
-    """The triggers of ours that tables have, whatever they are called by now, and whether they fire always (A)."""
+    """Our triggers of tables, also renamed ones, with their state (A: fires always)."""
     found: dict[TableName, dict[str, str]] = {name: {} for name in names}
     rows = connection.execute(composed("capture/registry/triggers", **_own(resources)), relations.among(found))
     for schema, table, trigger, enabled in rows:
@@ -78,7 +78,9 @@ def unmarked(
     """
     names = list(triggers)
     marks = {"relations": [regclass(name) for name in names], "triggers": [_last(triggers[name]) for name in names]}
-    return {names[place - 1] for (place,) in connection.execute(composed("capture/registry/unmarked", **parts), marks)}
+    return {
+        names[number - 1] for (number,) in connection.execute(composed("capture/registry/unmarked", **parts), marks)
+    }
 
 
 def stand(found: Mapping[str, str], trigger: str, actions: str) -> bool:
@@ -88,7 +90,7 @@ def stand(found: Mapping[str, str], trigger: str, actions: str) -> bool:
 
 
 def surplus(found: Iterable[str], trigger: str, actions: str) -> list[str]:
-    """Those of our triggers that a table has and does not need: others were wanted before, or they were renamed."""
+    """Our triggers of a table that are not needed: left from other settings, or renamed."""
     kept = _needed(trigger, actions) | ({_last(trigger)} if actions else set())
     return [name for name in found if name not in kept]
 
@@ -96,7 +98,7 @@ def surplus(found: Iterable[str], trigger: str, actions: str) -> list[str]:
 def silenced(
     connection: Connection, parts: Mapping[str, sql.Composable], unchanged: CatalogStamp | None = None
 ) -> list[TableName]:
-    """Tables of the registry whose triggers were dropped, renamed or disabled by somebody else.
+    """Tables of the registry whose triggers were dropped, renamed or disabled by others.
 
     Args:
         unchanged: since the last look of the same caller.
@@ -122,8 +124,8 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
     Raises:
         TransientError: SLC-036 if every try was in vain.
     """
-    there = relations.there(connection, names)
-    tables = [identifier(name) for name in names if name in there]
+    existing = relations.existing(connection, names)
+    tables = [identifier(name) for name in names if name in existing]
     if not tables:
         return
     statement = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(tables), sql.SQL(mode))
@@ -144,7 +146,7 @@ def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString
 
 
 def _wait_ms(attempt: int) -> int:
-    """How long a try waits: a third longer every second time, so that also steady load of long transactions ends it."""
+    """The lock wait of an attempt in ms: a third longer every second time, to succeed under steady load as well."""
     return min(int(_FIRST_WAIT_MS * 1.33 ** (attempt // 2)), _LONGEST_WAIT_MS)
 
 
@@ -156,8 +158,8 @@ def _needed(trigger: str, actions: str) -> set[str]:
 
 
 def _last(trigger: str) -> str:
-    """What has a transaction's last key drawn: behind checks of unique values, `Unique_ConstraintTrigger_...`, which
-    may wait for another one (R1)."""
+    """The name of the trigger that draws a transaction's last key: it sorts behind checks of unique values,
+    `Unique_ConstraintTrigger_...`, which may wait for other transactions (R1)."""
     return f"W_{trigger}"
 
 
