@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import count
@@ -102,6 +103,14 @@ class Server:
         store.migrate()
         store.close()
         return made.database
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where processes share the files, the slow ones first, then the large ones: what begins last has to be short."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        size = Counter(item.path for item in items)
+        slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+        items.sort(key=lambda item: (not slow[item.path], -size[item.path]))
 
 
 @pytest.hookimpl(trylast=True)

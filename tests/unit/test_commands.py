@@ -7,7 +7,8 @@ import importlib.util
 import os
 import re
 import subprocess
-from types import ModuleType
+from threading import Barrier
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -200,23 +201,32 @@ def test_an_unknown_ring_is_refused():
 @pytest.mark.parametrize(
     ("names", "runs", "ended"),
     [
-        (["e2e", "unit", "integration"], [["unit", "integration"], ["e2e"]], ["unit", "integration", "e2e", "all"]),
-        (["quick"], [["unit", "dags"], ["integration", "-m", "smoke"]], ["lint", "unit", "dags", "integration", "all"]),
-        ([], [list(test_rings.RINGS[1:-1]), ["e2e"]], [*test_rings.RINGS, "all"]),
+        (["e2e", "unit", "integration"], ["unit integration", "e2e"], ["unit", "integration", "e2e", "all"]),
+        (["quick"], ["unit dags", "integration -m smoke"], ["lint", "unit", "dags", "integration", "all"]),
+        (["e2e"], ["e2e"], ["e2e"]),
+        ([], [" ".join(test_rings.RINGS[1:-1]), "e2e"], [*test_rings.RINGS, "all"]),
     ],
-    ids=["some", "quick", "all"],
+    ids=["some", "quick", "one", "all"],
 )
-def test_rings_run_together_but_the_last_and_the_end_has_the_time_of_each(names, runs, ended, monkeypatch, capsys):
-    ran = []
+@pytest.mark.parametrize("room", [1 << 40, 1 << 30], ids=["with memory", "with little memory"])
+def test_rings_run_together_and_the_end_has_the_time_of_each(names, runs, ended, room, monkeypatch, capsys):
+    one_by_one = room == 1 << 30 and "e2e" in runs
+    met, ran = Barrier(1 if one_by_one else len(runs)), []
 
-    def tests(rings, options):
-        ran.append([*rings, *options])
+    def tests(rings, options=(), before=(), later=False):
+        met.wait(60)
+        ran.append((" ".join([*rings, *options]), bool(before), later))
         return {ring: test_rings.Count(passed=2) for ring in rings}
 
     monkeypatch.setattr(test_rings, "_tests", tests)
     monkeypatch.setattr(test_rings, "_lint", lambda: test_rings.Count(passed=2))
+    monkeypatch.setattr(test_rings.psutil, "virtual_memory", lambda: SimpleNamespace(available=room))
     assert test_rings.run(names) == 0
-    assert ran == runs
+    whole = len(runs) > 1 and "e2e" in runs and not one_by_one
+    beside = dict.fromkeys(runs[:1], (whole, False)) | dict.fromkeys(runs[1:], (False, not one_by_one))
+    assert {run: told for run, *told in ran} == {run: list(told) for run, told in beside.items()}
+    if one_by_one:
+        assert [run for run, *_ in ran] == runs
     end = capsys.readouterr().out.split("=====\n")[-1].splitlines()
     assert [line.split()[0] for line in end[:-1]] == ended
     assert all(re.search(r"\d\.\d s ", line) for line in end[:-1])

@@ -1,6 +1,8 @@
 """`./sluice test`: the tests ring by ring, each with its time, and one line at the end that counts.
 
-Rings run together, their files spread over the cores. The last ring runs alone: it starts all that there is.
+Rings run together, their files spread over the cores. The last ring starts all that there is, and waits for most of its
+time: it runs beside the others and goes before them, or after them where memory is short. What runs beside others is
+printed when it ends.
 A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI installs what tests need.
 """
 
@@ -12,10 +14,15 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree
+
+import psutil
 
 from sluice import paths
 from sluice.dev.packages import require
@@ -25,8 +32,12 @@ from sluice.runtime.paths import BIN, RuntimePaths
 
 LINT = "lint"
 RINGS = (LINT, "unit", "architecture", "dags", "properties", "faults", "integration", "e2e")
-# It starts everything that there is, and uses every core by itself.
-ALONE = "e2e"
+# It starts everything that there is, and its tests look at clocks.
+WHOLE = "e2e"
+# The memory that it takes beside the others, with theirs.
+_ROOM_BYTES = 10 << 30
+# What lets it go first.
+_BEHIND = ("nice", "-n", "5")
 # The rings of `./sluice test quick`, which runs the smoke tests of integration besides.
 QUICK = "quick"
 QUICK_RINGS = (LINT, "unit", "dags")
@@ -67,18 +78,33 @@ def run(names: Sequence[str]) -> int:
         raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join((*RINGS, QUICK))}")
     began, quick = time.monotonic(), QUICK in names
     rings = [ring for ring in RINGS if ring in names or not names or (quick and ring in QUICK_RINGS)]
-    counts: dict[str, Count] = defaultdict(Count)
+    together = [ring for ring in rings if ring not in (LINT, WHOLE)]
+    beside = WHOLE in rings and bool(together) and psutil.virtual_memory().available > _ROOM_BYTES
+    steps: list[Callable[[], Mapping[str, Count]]] = []
+    if together:
+        before = _BEHIND if beside else ()
+        steps.append(lambda: _tests(together, before=before))
+    if quick and "integration" not in rings:
+        steps.append(lambda: _tests(["integration"], options=["-m", SMOKE], later=True))
     if LINT in rings:
-        counts[LINT] = _lint()
-    steps = [
-        ([ring for ring in rings if ring not in (LINT, ALONE)], []),
-        (["integration"] if quick and "integration" not in rings else [], ["-m", SMOKE]),
-        ([ring for ring in rings if ring == ALONE], []),
-    ]
-    for step, options in steps:
-        for ring, count in _tests(step, options).items() if step else ():
+        steps.append(lambda: {LINT: _lint()})
+    if beside:
+        steps.append(lambda: _tests([WHOLE], later=True))
+    counts: dict[str, Count] = defaultdict(Count)
+    for found in _at_once(steps):
+        for ring, count in found.items():
+            counts[ring].add(count)
+    if WHOLE in rings and not beside:
+        for ring, count in _tests([WHOLE]).items():
             counts[ring].add(count)
     return _conclude(counts, time.monotonic() - began)
+
+
+def _at_once(steps: Sequence[Callable[[], Mapping[str, Count]]]) -> list[Mapping[str, Count]]:
+    if not steps:
+        return []
+    with ThreadPoolExecutor(len(steps)) as threads:
+        return [running.result() for running in [threads.submit(step) for step in steps]]
 
 
 def _conclude(counts: Mapping[str, Count], seconds: float) -> int:
@@ -105,13 +131,30 @@ def _line(what: str, seconds: float, count: Count) -> str:
 def _lint() -> Count:
     count, began = Count(), time.monotonic()
     for program, *words in _LINTERS:
-        print(f"===== {' '.join([program, *words])}", flush=True)
-        if subprocess.run([BIN / program, *words], cwd=paths.PROJECT, check=False).returncode:
+        with _printed([program, *words], later=True) as out:
+            code = subprocess.run(
+                [BIN / program, *words], cwd=paths.PROJECT, stdout=out, stderr=out, check=False
+            ).returncode
+        if code:
             count.failed += 1
         else:
             count.passed += 1
     count.seconds = time.monotonic() - began
     return count
+
+
+@contextmanager
+def _printed(title: Sequence[str], *, later: bool) -> Iterator[IO[bytes] | None]:
+    """Where a step writes to: here at once, or a file that is printed at its end, whole."""
+    heading = f"===== {' '.join(title)}"
+    if not later:
+        print(heading, flush=True)
+        yield None
+        return
+    with tempfile.TemporaryFile() as file:
+        yield file
+        file.seek(0)
+        print(f"{heading}\n{file.read().decode(errors='replace')}", end="", flush=True)
 
 
 def workers() -> int:
@@ -120,17 +163,27 @@ def workers() -> int:
     return cores + _WAITING if cores > 1 else 1
 
 
-def _tests(rings: Sequence[str], options: Sequence[str]) -> dict[str, Count]:
-    """Rings in one run of pytest; by each ring what became of its tests."""
-    print(f"===== {', '.join(rings)}", flush=True)
+def _tests(
+    rings: Sequence[str], *, options: Sequence[str] = (), before: Sequence[str] = (), later: bool = False
+) -> dict[str, Count]:
+    """Rings in one run of pytest; by each ring what became of its tests.
+
+    Args:
+        options: more words for pytest.
+        before: words that the command begins with.
+        later: print what it says at its end.
+    """
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
-        command = [sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
+        command = [*before, sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
         command += [f"--junit-xml={report}", "--durations=5", "--no-header", "-q"]
-        if not {"unit", ALONE} >= set(rings) and workers() > 1:
-            # A file stays in one process: its tests share servers and worlds.
-            command += ["--numprocesses", str(workers()), "--dist", "loadfile"]
-        code = subprocess.run(command, cwd=paths.PROJECT, env=_environment(), check=False).returncode
+        if not {"unit", WHOLE} >= set(rings) and workers() > 1:
+            # A file stays in one process: its tests share servers and worlds. tests/conftest.py puts them in order.
+            command += ["--numprocesses", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
+        with _printed([", ".join(rings)], later=later) as out:
+            code = subprocess.run(
+                command, cwd=paths.PROJECT, env=_environment(), stdout=out, stderr=out, check=False
+            ).returncode
         counts = read_report(report, rings[-1])
     # An interrupted or broken run has no failed test, and is no success.
     if code not in (0, _NO_TESTS) and not any(count.failed for count in counts.values()):
