@@ -8,7 +8,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.mapping.table_view import BoundView, as_seen, view
+from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.apply.net.effects import Step
 from sluice.changelog.schema import CHANGES
 from sluice.connections import salt_of
@@ -62,7 +62,7 @@ def _steps(context: Context, pair: Pair, chosen: Sequence[KeptChange]) -> Iterat
         excluded = [place for place in unseen if mapper.excludes(layouts[place].name)]
         sights = {place: BoundView(view(mapper, layouts[place]), salt) for place in unseen if place not in excluded}
         of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))
-        changes = as_seen(changes.filter(pc.invert(of_excluded)), sights)
+        changes = mapped_and_filtered(changes.filter(pc.invert(of_excluded)), sights)
         layouts |= {place: one.view.layout for place, one in sights.items()}
     for step in steps(changes, layouts):
         if not isinstance(step, Command):

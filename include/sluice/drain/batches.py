@@ -1,23 +1,22 @@
-"""The change log of one slave, cut into batches of whole transactions, without those that its data already holds."""
+"""The change log, read and cut into batches of whole transactions."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.changelog.transaction_cutter import Cut
-from sluice.model.position import Position, Snapshot
+from sluice.drain.parsed_ddl import ParsedDdl
+from sluice.model.position import Position
 
 # Wide rows fill memory long before there are many of them.
 MOST_BYTES = 128 * 1024 * 1024
@@ -34,12 +33,14 @@ class Batch:
 
     Attributes:
         last: whether that is all. Of a transaction that is too large for one it has a part, and others follow.
+        ddl: what its commands say of their tables.
     """
 
     changes: pa.Table
     end: Position
     transactions: int
     last: bool = True
+    ddl: ParsedDdl = field(default_factory=ParsedDdl, compare=False)
 
     def first(self) -> Batch:
         """Its first transaction alone, with those before it that change nothing for this slave."""
@@ -59,11 +60,10 @@ class Batch:
         return replace(self, changes=self.changes.slice(0, rows), end=end, transactions=transactions)
 
 
-def batches(
+def read_batches(
     files: SegmentFiles,
     segments: list[Segment],
     position: Position,
-    snapshot: Snapshot | None,
     size: int,
     most_bytes: int = MOST_BYTES,
     *,
@@ -75,7 +75,6 @@ def batches(
 
     Args:
         most_bytes: a batch ends as well where it is that large.
-        snapshot: what the slave's first load saw; a transaction visible in it is obsolete (R5).
         in_parts: a transaction larger than that, or than `PART`, comes in several, and others do not; else every batch
             does that is larger than `PART`.
         whole: one of so many changes comes as a whole all the same, unless it is larger than `most_bytes`.
@@ -96,8 +95,6 @@ def batches(
         for records, last in parts:
             changes = pa.Table.from_batches(records, CHANGES)
             end = changes["ordinal"][-1].as_py()
-            if snapshot is not None:
-                changes = kept(changes, newer(changes, snapshot))
             transactions, done = end - done, end
             yield Batch(changes, Position(segments[bisect_left(ends, end)].number, end), transactions, last)
 
@@ -169,13 +166,3 @@ def _between(record: pa.RecordBatch, begin: int, until: int) -> pa.RecordBatch:
     """The transactions after one of them up to another."""
     first, end = np.searchsorted(record.column("ordinal").to_numpy(), (begin, until), side="right").tolist()
     return record.slice(first, end - first)
-
-
-def newer(changes: pa.Table, snapshot: Snapshot) -> pa.ChunkedArray:
-    """Which changes are exactly those that are not visible in the snapshot (R5)."""
-    low, high, running = snapshot.parts()
-    xids = changes["trans_key"].cast(pa.int64())
-    return pc.or_(
-        pc.greater_equal(xids, high),
-        pc.and_(pc.greater_equal(xids, low), pc.is_in(xids, value_set=pa.array(sorted(running), pa.int64()))),
-    )

@@ -16,9 +16,12 @@ from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import are_commands
 from sluice.changelog.segment_files import SegmentFiles
-from sluice.drain.batches import batches, newer
+from sluice.drain.batches import read_batches
+from sluice.drain.obsolete import are_newer, without_obsolete
+from sluice.drain.parsed_ddl import ParsedDdl
+from sluice.drain.pipeline import Pipeline
 from sluice.drain.plan import steps
-from sluice.drain.slave_view import SlaveViews, layouts_of
+from sluice.drain.slave_view import layouts_of
 from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
@@ -59,12 +62,12 @@ def deliver(
         SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
             was trimmed.
     """
-    seeing = SlaveViews(slave.mapper, manifest, salt)
+    pipeline = Pipeline(slave, manifest, files, salt)
     count = 0
     segments = manifest.ahead(slave.pair.slave, overlap.begin, beyond=True)
     for changes, end in changes_of(manifest, files, segments, overlap, size):
         count += len(changes)
-        slave.apply(steps(*seeing.seen(changes)), end)
+        slave.apply(steps(*pipeline.see(changes, ParsedDdl())), end)
     return count
 
 
@@ -73,8 +76,9 @@ def changes_of(
 ) -> Iterator[tuple[pa.Table, Position]]:
     """What is to be carried out, in batches, each with where the log is then. Raises SluiceError SLC-079."""
     until = overlap.end.ordinal if overlap.end else None
-    for batch in batches(files, segments, overlap.begin, overlap.first, size, until=until):
-        shown = kept(batch.changes, pc.invert(newer(batch.changes, overlap.last)))
+    for batch in read_batches(files, segments, overlap.begin, size, until=until):
+        between = without_obsolete(batch, overlap.first).changes
+        shown = kept(between, pc.invert(are_newer(between, overlap.last)))
         yield _of(manifest, shown, overlap.tables), batch.end
 
 

@@ -178,7 +178,7 @@ class BoundView:
         return self._choice.of(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
 
 
-def as_seen(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
+def mapped_and_filtered(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
     """A batch as a slave sees it, given its sight of each layout in it; as it is, where all of them are plain.
 
     Raises:

@@ -23,7 +23,6 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
-from sluice.model.table_definition import TableChange
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql import sequences as following
@@ -201,7 +200,7 @@ class PostgresSlave:
         if command.action not in (Action.CREATE, Action.ALTER):
             return ()
         try:
-            change = TableChange.from_json(command.text)
+            change = command.described()
         except ValueError:
             # Whoever is to carry it out says so.
             return ()
