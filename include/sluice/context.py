@@ -26,7 +26,8 @@ from sluice.model.names import Pair, Resources, TableName, dag_id
 from sluice.model.watched import Wanted, Watch, chosen
 from sluice.store import allowed_losses, leases
 from sluice.store.engine import Store
-from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
+from sluice.vendors.protocol.master import Source
+from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.registry import master, vendor
 
 
@@ -58,7 +59,7 @@ class Context:
                 f"type: {shell.connect(conn_id)}, or add it in Airflow (Admin, Connections)",
             ) from None
 
-    def source(self, name: str) -> SourceDatabase:
+    def source(self, name: str) -> Source:
         """The port of a source.
 
         Raises:
@@ -159,7 +160,7 @@ class Context:
         if schemas := {pattern.schema for pattern in entries if pattern.wildcard}:
             database = self.source(source)
             try:
-                names += [name for name in database.eligible(schemas) if name not in names]
+                names += [name for name in database.master.eligible(schemas) if name not in names]
             finally:
                 database.close()
         return {name: entries[pattern] for name in names if (pattern := chosen(entries, name))}
@@ -168,7 +169,7 @@ class Context:
         """The watched tables that exist, by what they are called today, each with the name that it is watched by."""
         watched, database = list(self.watched(source)), self.source(source)
         try:
-            return database.present(watched)
+            return database.capture.present(watched)
         finally:
             database.close()
 

@@ -50,8 +50,9 @@ from sluice.vendors.postgresql.session import (
 from sluice.vendors.postgresql.write import commands, side_effects
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
+from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableFit
-from sluice.vendors.protocol.slave import Capabilities, Replayed, StepsOf
+from sluice.vendors.protocol.slave import Replayed, StepsOf
 
 
 class PostgresSlave:

@@ -33,8 +33,8 @@ from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import side_effects
+from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import Expected, importing
-from sluice.vendors.protocol.slave import Capabilities
 
 
 class FilledPostgres(Protocol):
