@@ -28,6 +28,7 @@ from sluice.store import allowed_losses, leases
 from sluice.store.engine import Store
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.slave import SlaveDatabase
+from sluice.vendors.protocol.visibility import ReadSnapshot
 from sluice.vendors.registry import master, vendor
 
 
@@ -77,6 +78,10 @@ class Context:
                 )
         connection = self.connection(source.connection)
         return master(source.vendor).source(connection, source.schema_, source.prefix, source.trusted_code)
+
+    def read_snapshot(self, source: str) -> ReadSnapshot:
+        """How snapshots of a source are read."""
+        return master(self.config.source(source).vendor).read_snapshot
 
     def slave(self, pair: Pair, mapper: Mapper | None = None) -> SlaveDatabase:
         """The port of a slave, as this source feeds it; with another mapper, as that sees it."""

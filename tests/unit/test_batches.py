@@ -14,6 +14,7 @@ from sluice.changelog.segment_files import Written
 from sluice.drain.batches import read_batches
 from sluice.drain.obsolete import without_obsolete
 from sluice.model.position import START, Position, Snapshot
+from sluice.vendors.postgresql.visibility import read_snapshot
 
 
 @dataclass
@@ -157,6 +158,6 @@ def test_what_the_slave_has_is_not_delivered_again():
 def test_exactly_what_the_first_load_saw_is_obsolete():
     files, listed = log([[(1, 99), (2, 100), (3, 101), (4, 105), (5, 106)]])
     (read,) = read_batches(files, listed, START, 100)
-    only = without_obsolete(read, Snapshot("100:106:101,105"))
+    only = without_obsolete(read, read_snapshot(Snapshot("100:106:101,105")))
     assert only.changes["trans_key"].to_pylist() == ["101", "105", "106"]
     assert (only.end.ordinal, only.transactions) == (5, 5)

@@ -17,7 +17,7 @@ from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import are_commands
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.drain.batches import read_batches
-from sluice.drain.obsolete import are_newer, without_obsolete
+from sluice.drain.obsolete import without_obsolete
 from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.drain.pipeline import Pipeline
 from sluice.drain.plan import steps
@@ -27,6 +27,7 @@ from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.protocol.slave import SlaveDatabase
+from sluice.vendors.protocol.visibility import ReadSnapshot
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ def deliver(
     slave: SlaveDatabase,
     manifest: Manifest,
     files: SegmentFiles,
+    read_snapshot: ReadSnapshot,
     overlap: Overlap,
     size: int,
     salt: bytes = b"",
@@ -65,20 +67,26 @@ def deliver(
     pipeline = Pipeline(slave, manifest, files, salt)
     count = 0
     segments = manifest.ahead(slave.pair.slave, overlap.begin, beyond=True)
-    for changes, end in changes_of(manifest, files, segments, overlap, size):
+    for changes, end in changes_of(manifest, files, segments, read_snapshot, overlap, size):
         count += len(changes)
         slave.apply(steps(*pipeline.see(changes, ParsedDdl())), end)
     return count
 
 
 def changes_of(
-    manifest: Manifest, files: SegmentFiles, segments: list[Segment], overlap: Overlap, size: int
+    manifest: Manifest,
+    files: SegmentFiles,
+    segments: list[Segment],
+    read_snapshot: ReadSnapshot,
+    overlap: Overlap,
+    size: int,
 ) -> Iterator[tuple[pa.Table, Position]]:
     """What is to be carried out, in batches, each with where the log is then. Raises SluiceError SLC-079."""
     until = overlap.end.ordinal if overlap.end else None
+    first, last = read_snapshot(overlap.first), read_snapshot(overlap.last)
     for batch in read_batches(files, segments, overlap.begin, size, until=until):
-        between = without_obsolete(batch, overlap.first).changes
-        shown = kept(between, pc.invert(are_newer(between, overlap.last)))
+        between = without_obsolete(batch, first).changes
+        shown = kept(between, pc.invert(last.are_newer(between["trans_key"])))
         yield _of(manifest, shown, overlap.tables), batch.end
 
 

@@ -26,11 +26,12 @@ from sluice.drain.remove_transaction import WithoutTransaction, no_obstacle
 from sluice.errors import KeyConflict, LogBehind, SluiceError, TransientError, Unready
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import TableName
-from sluice.model.position import Position, Snapshot
+from sluice.model.position import Position
 from sluice.model.row_conflict import RejectedChange, Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import NodeOutcome, Statement
 from sluice.vendors.protocol.slave import MOST_REPLAYED, SlaveDatabase
+from sluice.vendors.protocol.visibility import ReadSnapshot, Visibility
 
 # As many changes as there are.
 _ANY = 1 << 30
@@ -55,6 +56,7 @@ class Drain:
     """Delivers to one slave, from the position that the slave itself keeps.
 
     Args:
+        read_snapshot: reads snapshots of the master.
         answered: told what became of each statement; without it the slave passes over statements.
         collected: replay each transaction as one of the slave's, or together until they have so many changes; without
             it batches are applied by their net effect.
@@ -70,6 +72,7 @@ class Drain:
         manifest: Manifest,
         files: SegmentFiles,
         size: int,
+        read_snapshot: ReadSnapshot,
         answered: Callable[[Statement, NodeOutcome], None] | None = None,
         collected: int | None = None,
         salt: bytes = b"",
@@ -90,7 +93,8 @@ class Drain:
         self._refused: list[int] = []
         self.position = Position(0, 0)
         self.stuck: BlockingTransaction | None = None
-        self._snapshot: Snapshot | None = None
+        self._read_snapshot = read_snapshot
+        self._seen: Visibility | None = None
 
     def begin(self, epoch: int, *, after_crash: bool = False) -> None:
         """Fence out an earlier drain, not who puts in a block beside us, and learn how far the slave is.
@@ -101,7 +105,8 @@ class Drain:
         Raises:
             SluiceError: SLC-052, the slave is ahead of the log: its ordinals would be given out twice.
         """
-        self.position, self._snapshot = self._slave.take_over(epoch, blocks=False)
+        self.position, snapshot = self._slave.take_over(epoch, blocks=False)
+        self._seen = self._read_snapshot(snapshot) if snapshot else None
         self._size = min(_SMALL, self._full_size) if after_crash else self._full_size
         self._slave.loosen(self._skipped)
         end = self._manifest.end()
@@ -251,7 +256,7 @@ class Drain:
         return found if self._size == self._full_size else _first(found)
 
     def _batches(self, segments: list[Segment], size: int, wider: int = 1, **how: Any) -> Iterator[Batch]:
-        return self._pipeline.read(segments, self.position, self._snapshot, size, MOST_BYTES * wider, **how)
+        return self._pipeline.read(segments, self.position, self._seen, size, MOST_BYTES * wider, **how)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         begin = self.position

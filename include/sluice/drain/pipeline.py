@@ -39,12 +39,13 @@ from sluice.drain.reorder_ddl import with_alters_in_time
 from sluice.drain.slave_view import SlaveViews
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.model.position import Position, Snapshot
+from sluice.model.position import Position
 from sluice.model.row_conflict import RejectedChange, Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import NodeOutcome, Statement
 from sluice.model.write_policy import WritePolicies
 from sluice.vendors.protocol.slave import Replayed, SlaveDatabase
+from sluice.vendors.protocol.visibility import Visibility
 
 # Changes as a slave sees them, and the layouts in them.
 Seen = tuple[pa.Table, dict[int, Layout]]
@@ -87,7 +88,7 @@ class Pipeline:
         self,
         segments: list[Segment],
         begin: Position,
-        snapshot: Snapshot | None,
+        seen: Visibility | None,
         size: int,
         most_bytes: int = MOST_BYTES,
         *,
@@ -95,10 +96,10 @@ class Pipeline:
         whole: int = 0,
         until: int | None = None,
     ) -> Iterator[Batch]:
-        """Read, skip, parse DDL. Arguments are those of `read_batches`; the snapshot is that of the slave's load."""
+        """Read, skip, parse DDL. Arguments are those of `read_batches`, and what the slave's load has seen."""
         cut = read_batches(self._files, segments, begin, size, most_bytes, in_parts=in_parts, whole=whole, until=until)
         # No batch is held while the next one is read.
-        return map(partial(_newer_and_parsed, snapshot), cut)
+        return map(partial(_newer_and_parsed, seen), cut)
 
     def see(self, changes: pa.Table, ddl: ParsedDdl) -> Seen:
         """Exclude, place DDL, map, filter."""
@@ -142,6 +143,6 @@ class Pipeline:
         return replace(found, tolerated=self._policies.counted(found.tolerated))
 
 
-def _newer_and_parsed(snapshot: Snapshot | None, batch: Batch) -> Batch:
-    batch = without_obsolete(batch, snapshot)
+def _newer_and_parsed(seen: Visibility | None, batch: Batch) -> Batch:
+    batch = without_obsolete(batch, seen)
     return replace(batch, ddl=parsed_ddl(batch.changes))

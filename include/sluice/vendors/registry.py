@@ -20,6 +20,7 @@ from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
+from sluice.vendors.protocol.visibility import ReadSnapshot
 from sluice.verify.merge_compare import Difference
 
 
@@ -33,6 +34,7 @@ class Master:
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
         message_values: for a type, what a message has for what the database prints; None if it is the same.
+        read_snapshot: which transactions a snapshot shows.
         definition: what `to_json` gave of a table of a dump.
         exporting: how programs export from it.
         active: how many sessions of others execute something on its server.
@@ -43,6 +45,7 @@ class Master:
     resources: Callable[[str | None, str], Resources]
     read: Callable[[ConnectionInfo, str, Collection[str]], AbstractContextManager[Reading]]
     message_values: Callable[[str], Callable[[str], Cell] | None]
+    read_snapshot: ReadSnapshot
     definition: Callable[[Any], TableDefinition]
     exporting: Programs
     active: Callable[[ConnectionInfo], int]

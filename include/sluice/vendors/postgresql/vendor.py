@@ -21,6 +21,7 @@ from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
+from sluice.vendors.postgresql.visibility import read_snapshot
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.registry import BlockLoading, Master, Vendor
 
@@ -49,6 +50,7 @@ VENDOR = Vendor(
         install.resources,
         reading,
         _message_values,
+        read_snapshot,
         PostgresTable.from_json,
         EXPORTING,
         active,
