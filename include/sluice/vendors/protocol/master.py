@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.layout import Column, Layout
@@ -14,7 +14,7 @@ from sluice.model.position import Position
 from sluice.model.sequence import SequenceValue
 from sluice.model.watched import Watch
 from sluice.vendors.protocol.capture import Capture
-from sluice.vendors.protocol.load import At, DumpSnapshot
+from sluice.vendors.protocol.load import At, DumpSnapshot, TableDefinition
 
 
 class MasterDatabase(Protocol):
@@ -23,7 +23,7 @@ class MasterDatabase(Protocol):
     def eligible(self, schemas: Collection[str]) -> list[TableName]:
         """The tables of these schemas that wildcards may take."""
 
-    def dumpable(self, watched: Mapping[TableName, Watch]) -> Sequence[Any]:
+    def dumpable(self, watched: Mapping[TableName, Watch]) -> Sequence[TableDefinition]:
         """See that tables, which are there, can be watched and read; their definitions. Nothing is written or locked.
 
         Raises:

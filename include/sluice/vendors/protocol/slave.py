@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -22,7 +22,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.protocol.capabilities import Capabilities
-from sluice.vendors.protocol.load import SlaveTables, TableFit
+from sluice.vendors.protocol.load import SlaveTables, TableDefinition, TableFit
 
 StepsOf = Callable[[Collection[int]], Iterable[Step]]
 # A transaction of more changes is not replayed: writing it by sets is so much faster then.
@@ -58,7 +58,9 @@ class SlaveDatabase(Protocol):
             SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
         """
 
-    def loadable(self, tables: Sequence[Any], wanted: WipeOut | None = None, *, resume: bool = False) -> TableFit:
+    def loadable(
+        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
+    ) -> TableFit:
         """See that tables of the master can be filled by an initial update; nothing is written or locked.
 
         Args:
@@ -176,7 +178,7 @@ class SlaveDatabase(Protocol):
             wanted: a schema that is wiped out, if none of that stays.
         """
 
-    def merging(self, tables: Sequence[Any]) -> set[TableName]:
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """Those into which rows of several snapshots may come, now or once they are made (R5); nothing is changed."""
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
