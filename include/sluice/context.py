@@ -26,7 +26,9 @@ from sluice.model.names import Pair, Resources, TableName, dag_id
 from sluice.model.watched import Wanted, Watch, chosen
 from sluice.store import allowed_losses, leases
 from sluice.store.engine import Store
-from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
+from sluice.vendors.protocol.master import Source
+from sluice.vendors.protocol.slave import SlaveDatabase
+from sluice.vendors.protocol.visibility import ReadSnapshot
 from sluice.vendors.registry import master, vendor
 
 
@@ -58,7 +60,7 @@ class Context:
                 f"type: {shell.connect(conn_id)}, or add it in Airflow (Admin, Connections)",
             ) from None
 
-    def source(self, name: str) -> SourceDatabase:
+    def source(self, name: str) -> Source:
         """The port of a source.
 
         Raises:
@@ -76,6 +78,10 @@ class Context:
                 )
         connection = self.connection(source.connection)
         return master(source.vendor).source(connection, source.schema_, source.prefix, source.trusted_code)
+
+    def read_snapshot(self, source: str) -> ReadSnapshot:
+        """How snapshots of a source are read."""
+        return master(self.config.source(source).vendor).read_snapshot
 
     def slave(self, pair: Pair, mapper: Mapper | None = None) -> SlaveDatabase:
         """The port of a slave, as this source feeds it; with another mapper, as that sees it."""
@@ -159,7 +165,7 @@ class Context:
         if schemas := {pattern.schema for pattern in entries if pattern.wildcard}:
             database = self.source(source)
             try:
-                names += [name for name in database.eligible(schemas) if name not in names]
+                names += [name for name in database.master.eligible(schemas) if name not in names]
             finally:
                 database.close()
         return {name: entries[pattern] for name in names if (pattern := chosen(entries, name))}
@@ -168,7 +174,7 @@ class Context:
         """The watched tables that exist, by what they are called today, each with the name that it is watched by."""
         watched, database = list(self.watched(source)), self.source(source)
         try:
-            return database.present(watched)
+            return database.capture.present(watched)
         finally:
             database.close()
 

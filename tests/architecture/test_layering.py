@@ -156,6 +156,22 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
         assert not {name for name in known if not f"{name}.".startswith(tuple(f"{one}." for one in allowed))}, file
 
 
+# Files of one format are files of another one, too.
+BUILDS_ON = {"iceberg": {"parquet"}}
+
+
+def test_a_vendor_knows_no_other_vendor():
+    vendors = {folder.name for folder in (CORE / "vendors").iterdir() if (folder / "vendor.py").exists()}
+    assert vendors
+    known = []
+    for module, names in IMPORTS.items():
+        own = module.split(".")[1] if module.startswith("vendors.") else ""
+        others = vendors - {own} - BUILDS_ON.get(own, set())
+        foreign = tuple(f"vendors.{name}." for name in others)
+        known += [f"{module} imports {name}" for name in names if own in vendors and f"{name}.".startswith(foreign)]
+    assert not known
+
+
 def asks_for_a_vendor(node: ast.AST) -> bool:
     """A comparison with a vendor's name, or a match on one."""
     if isinstance(node, ast.Compare):

@@ -42,7 +42,7 @@ def transactions(world):
 
 def read_of_items(world, publisher):
     """How many rows of ITEMS a publisher's sessions have read so far."""
-    publisher._database._publisher().execute("SELECT pg_stat_force_next_flush()")
+    publisher._database.capture._session.open().execute("SELECT pg_stat_force_next_flush()")
     query = "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'repl_queue'"
     world.master.execute("SELECT pg_stat_clear_snapshot()")
     ((rows,),) = world.master.execute(query).fetchall()
@@ -68,7 +68,7 @@ def test_an_idle_publisher_reads_nothing_of_what_was_purged(world):
     publisher = world.publisher()
     publisher.publish(None)
     before = read_of_items(world, publisher)
-    assert not publisher._database.queued()
+    assert not publisher._database.capture.queued()
     assert read_of_items(world, publisher) == before
 
 
@@ -151,7 +151,7 @@ def test_a_point_is_reached_in_slices_and_holds_what_its_snapshot_shows(world, b
         publisher.publish(40)
         insert(world.master, 201, 8, each=4)
     number = points.ask(store, SOURCE, ["zurich"])
-    with publisher._database.exported_snapshot() as exported:
+    with publisher._database.master.exported_snapshot() as exported:
         late.execute("COMMIT")
         insert(world.master, 501, 80, each=4)
         while points.answered(store, number) is None:
@@ -183,7 +183,7 @@ def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch
     publisher = world.publisher()
     held, rows = [], 0
     before = pa.total_allocated_bytes()
-    with publisher._database.sweep(publisher._lease.epoch, 100) as sweep:
+    with publisher._database.capture.sweep(publisher._lease.epoch, 100) as sweep:
         for batch in sweep.batches():
             rows += len(batch)
             held.append(pa.total_allocated_bytes() - before)
@@ -257,9 +257,9 @@ def test_a_sweep_is_no_loop_over_a_loop_even_if_the_queue_was_empty_when_it_was_
     insert(world.master, 1, 100)
     publisher = world.publisher()
     database = publisher._database
-    with database.sweep(publisher._lease.epoch, None):
-        session = database._publisher()
-        copy = composed("capture/queue/sweep", taken=EVERYTHING.taken(database.parts)).as_string(session)
+    with database.capture.sweep(publisher._lease.epoch, None):
+        session = database.capture._session.open()
+        copy = composed("capture/queue/sweep", taken=EVERYTHING.taken(database.capture.parts)).as_string(session)
         query = copy.partition("COPY (")[2].rpartition(") TO STDOUT")[0]
         plan = session.execute(f"EXPLAIN {query}".encode()).fetchall()
     assert "Join" in str(plan)

@@ -7,6 +7,7 @@ from support.memory import peak
 
 from sluice.crash import CrashPoint
 from sluice.drain import drain as draining
+from sluice.drain import pipeline
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.store import replications
 from sluice.vendors.postgresql import slave as slaves
@@ -271,7 +272,7 @@ def test_a_drain_that_was_overtaken_cannot_commit(world, monkeypatch, point):
             monkeypatch.undo()
             seen.append(world.drainer().deliver().changes)
 
-    for module in (draining, writer, slaves):
+    for module in (draining, pipeline, writer, slaves):
         monkeypatch.setattr(module, "reached", reached)
     with pytest.raises((FencedError, TransientError)):
         zombie.deliver()

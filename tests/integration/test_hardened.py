@@ -301,7 +301,7 @@ def test_a_table_made_while_bootstrap_was_about_to_begin_stays_watched(build):
     watched, wanted = world.context.watched(SOURCE), world.context.wanted(SOURCE)
     world.master.execute("CREATE TABLE late (id int PRIMARY KEY)")
     source = world.context.source(SOURCE)
-    assert source.install(watched, wanted).removed == ()
+    assert source.capture.install(watched, wanted).removed == ()
     source.close()
     world.master.execute("INSERT INTO late VALUES (2)")
     assert len(world.queued()) == 2, "its CREATE and its row"

@@ -23,7 +23,7 @@ def test_columns_of_tables_that_are_gone_stay_until_nothing_of_them_is_queued(bu
     )
     undecided = world.session()
     undecided.execute("BEGIN; DROP TABLE t")
-    source.forget_layouts()
+    source.capture.forget_layouts()
     assert recorded(world) == ["a", "p", "t"]
     undecided.execute("ROLLBACK")
     world.publish()
@@ -41,7 +41,7 @@ def test_columns_of_a_table_whose_drop_nobody_has_looked_at_yet_stay(build, weak
     world = build(tables, ["public.t", "public.u"], elsewhere={"master": weak})
     world.master.execute("DROP TABLE u")
     source = world.context.source(SOURCE)
-    source.forget_layouts()
+    source.capture.forget_layouts()
     source.close()
     world.publish()
     assert [change["action"] for change in world.log()] == ["X"]

@@ -9,6 +9,8 @@ from support.exactly import text_of
 from support.values import GROUPS
 
 from sluice.model.layout import Column
+from sluice.model.logical_type import logical_type
+from sluice.values.canonical_text import is_canonical
 from sluice.values.copy_text import columns_of
 from sluice.vendors.parquet.types import TEXT, kept_as, tokens, typed
 from sluice.vendors.postgresql.session import connect
@@ -54,6 +56,8 @@ def test_a_value_or_its_text_arrives(session, written, kind):
     assert arrays[0].to_pylist() == texts
     rows = typed(columns, arrays)
     own = kept_as(columns[0].type)
+    logical = logical_type(columns[0].type)
+    assert not [text for text in texts if text is not None and not is_canonical(logical, text)]
     assert rows["v"].type == own
     assert len(set(tokens(rows, ["v"]).to_pylist())) == len(set(texts)), "rows are told apart as the texts are"
     for row, text in zip(rows.to_pylist(), texts, strict=True):

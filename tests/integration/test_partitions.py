@@ -180,13 +180,13 @@ def test_a_sweep_that_meets_an_unread_drop_has_it_looked_for_at_once(world):
     """Looks come once a minute where DDL is seen."""
     (epoch,) = world.master.execute("SELECT epoch FROM repl_state").fetchone()
     with closing(world.context.source(SOURCE)) as source:
-        source.poll_ddl()
+        source.capture.poll_ddl()
         world.master.execute("SET event_triggers = off; DROP TABLE low; RESET event_triggers")
-        source.poll_ddl()
+        source.capture.poll_ddl()
         assert stream(world) == []
-        with pytest.raises(AlteredMeanwhile, match="SLC-247"), source.sweep(epoch, None):
+        with pytest.raises(AlteredMeanwhile, match="SLC-247"), source.capture.sweep(epoch, None):
             pass
-        source.poll_ddl()
+        source.capture.poll_ddl()
     assert [action for action, _ in stream(world)] == ["T", "I", "I"]
     assert equal(world)
 

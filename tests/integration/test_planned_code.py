@@ -350,7 +350,7 @@ def test_a_block_waits_before_it_is_asked_whose_code_runs(filled, reads):
             rows, _ = reading.block(within, ["id", "v"], 20)
             list(rows)
 
-    with database.exported_snapshot() as (snapshot, _):
+    with database.master.exported_snapshot() as (snapshot, _):
         job = partial(block, snapshot) if reads == "a block" else lambda: foresee(info, [within])
         with pytest.raises(SluiceError, match="SLC-360"):
             while_waited_for(world, owner, "LOCK TABLE t; CREATE INDEX i ON t (v) WHERE own.f(1) = 0", job)

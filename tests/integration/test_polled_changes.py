@@ -9,7 +9,7 @@ from support.world import SOURCE
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
 from sluice.vendors.postgresql.capture.queue import triggers
-from sluice.vendors.postgresql.source import PostgresSource
+from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 
 pytestmark = [pytest.mark.postgres]
 
@@ -219,14 +219,14 @@ def test_a_statement_drops_a_partition(polled):
 
 def test_a_table_that_is_altered_right_after_the_look_is_looked_at_again(polled, monkeypatch):
     world = polled(PLAIN, ["public.t"])
-    queued = PostgresSource.queued
+    queued = QueueCapture.queued
 
     def altered(source):
-        monkeypatch.setattr(PostgresSource, "queued", queued)
+        monkeypatch.setattr(QueueCapture, "queued", queued)
         world.master.execute("ALTER TABLE t ADD n int; INSERT INTO t VALUES (1, 'a', 2)")
         return queued(source)
 
-    monkeypatch.setattr(PostgresSource, "queued", altered)
+    monkeypatch.setattr(QueueCapture, "queued", altered)
     world.publish()
     assert [change["action"] for change in world.log()] == ["I", "A"]
 

@@ -244,10 +244,10 @@ def test_tables_are_compared_with_the_catalog_again_only_when_it_changed(build, 
     def compared():
         before = compared_so_far(altering)
         altering.execute("INSERT INTO t SELECT count(*) FROM t")
-        publisher._database.poll_ddl()
-        assert publisher._database.silenced() == []
+        publisher._database.capture.poll_ddl()
+        assert publisher._database.capture.silenced() == []
         publisher.publish(None)
-        return compared_so_far(publisher._database._publisher()) > before
+        return compared_so_far(publisher._database.capture._session.open()) > before
 
     assert [compared(), compared()] == [True, False]
     for statement, changes in (

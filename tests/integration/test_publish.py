@@ -316,7 +316,7 @@ def test_taking_over_ends_a_publisher_that_hangs_in_its_transaction(world):
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
 
     def purge_late():
-        with zombie._database.sweep(zombie._lease.epoch, None) as sweep:
+        with zombie._database.capture.sweep(zombie._lease.epoch, None) as sweep:
             assert world.publisher().publish(None).changes == 1
             sweep.purge(publishing.Purge(1, "x"), 1)
 

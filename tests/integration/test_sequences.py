@@ -174,7 +174,7 @@ def test_a_look_at_sequences_does_not_read_those_of_other_tables(build):
 
     def read():
         """Blocks."""
-        query = composed("sequences/read", **source.parts).as_string(world.master)
+        query = composed("sequences/read", **source.master.parts).as_string(world.master)
         (plan,) = world.master.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}").fetchone()
         return plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"]
 

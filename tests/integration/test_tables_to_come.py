@@ -239,10 +239,10 @@ def test_a_renamed_table_is_captured_on_and_its_old_name_stands_for_a_new_table(
 def test_a_comparison_leaves_out_a_table_that_its_point_does_not_show_as_watched(build):
     world = build(DDL, ["public.busy", "public.later"])
     source = world.context.source(SOURCE)
-    with source.exported_snapshot() as (snapshot, _):
-        assert source.shape(snapshot, TableName("public", "busy")).key == (0,)
+    with source.master.exported_snapshot() as (snapshot, _):
+        assert source.master.shape(snapshot, TableName("public", "busy")).key == (0,)
         world.master.execute("CREATE TABLE later (id int); ALTER TABLE busy RENAME TO old")
         for name in ("later", "busy", "old"):
-            assert source.shape(snapshot, TableName("public", name)) is None
+            assert source.master.shape(snapshot, TableName("public", name)) is None
     source.close()
     assert named(stream(world)[0][1]["after"]) == "public.later"

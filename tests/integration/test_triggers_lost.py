@@ -131,9 +131,9 @@ def test_triggers_beside_those_of_rows_are_missed_as_well(build, weak):
     for name, (table, watched) in BESIDE.items():
         for act in ("DROP TRIGGER {} ON {}", "ALTER TABLE {1} DISABLE TRIGGER {0}"):
             world.master.execute(act.format(f'"{name}"', table))
-            assert [lost.table for lost in source.silenced()] == [watched], act
+            assert [lost.table for lost in source.capture.silenced()] == [watched], act
             bootstrap(world.context, SOURCE)
-            assert source.silenced() == []
+            assert source.capture.silenced() == []
     source.close()
 
 

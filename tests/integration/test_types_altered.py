@@ -59,7 +59,7 @@ ISSUED = ["ALTER TYPE mood RENAME VALUE 'a' TO 'zz'", "ALTER TYPE comp DROP ATTR
 def lost(world):
     """The tables that are LOST, or become so at the next look."""
     with closing(world.context.source(SOURCE)) as source:
-        source.poll_ddl()
+        source.capture.poll_ddl()
     return {name for (name,) in world.master.execute("SELECT tablename FROM repl_tables WHERE status = 'LOST'")}
 
 

@@ -181,9 +181,9 @@ def test_a_table_that_cannot_be_watched_stops_nobody(world):
 def test_an_idle_publisher_looks_for_such_tables_once_and_not_at_every_sweep(world):
     source = world.context.source(SOURCE)
     newest = "SELECT max(query_start) FROM pg_stat_activity WHERE application_name = 'sluice publish'"
-    source.poll_ddl()
+    source.capture.poll_ddl()
     before = world.master.execute(newest).fetchone()
-    source.poll_ddl()
+    source.capture.poll_ddl()
     assert world.master.execute(newest).fetchone() == before != (None,)
     source.close()
 

@@ -64,7 +64,7 @@ def session(server):
     with server.connect(info) as made:
         made.execute("CREATE TABLE t (id int)" + ";" + TYPES)
         source = context.source("one")
-        source.install(context.watched("one"), context.wanted("one"))
+        source.capture.install(context.watched("one"), context.wanted("one"))
         source.close()
         yield made
 

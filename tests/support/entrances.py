@@ -39,6 +39,7 @@ from sluice.store.transfers import Transfer
 from sluice.vendors import address
 from sluice.vendors.postgresql.capture.queue import row_images
 from sluice.vendors.postgresql.statements import parser
+from sluice.vendors.postgresql.visibility import read_snapshot
 from sluice.vendors.registry import master
 
 MAPPER = Mapper(
@@ -109,9 +110,9 @@ def _opened(manifest: Any) -> None:
     raw = manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode()
     (_folder() / files_manifest.MANIFEST).write_bytes(raw)
     awaited = Transfer(Pair("flights", "zurich"), 3, "x", "x", hashlib.sha256(raw).hexdigest(), 2)
-    found = files_manifest.opened(Directory(str(_folder())), awaited, IncomingFiles())
+    found = files_manifest.opened(Directory(str(_folder())), awaited, IncomingFiles(), read_snapshot)
     assert len(found.plan) == len(found.chunks)
-    assert found.seen.parts()
+    assert read_snapshot(found.seen).age
     assert (found.between is None) == (found.overlap is None)
     for one in found.definitions:
         master("postgresql").definition(one)

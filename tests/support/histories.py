@@ -112,7 +112,7 @@ def drain(world: Any, size: int) -> None:
     """One batch of at least so many changes, by a drain that takes over from whoever was there."""
     pair = world.pair(world.slaves[0])
     slave = world.context.slave(pair)
-    one = Drain(slave, world.context.manifest(SOURCE), world.context.files(), size)
+    one = Drain(slave, world.context.manifest(SOURCE), world.context.files(), size, world.context.read_snapshot(SOURCE))
     one.begin(acquire(world.context.store, f"drain {pair}", force=True).epoch)
     one.deliver()
     slave.close()

@@ -165,7 +165,12 @@ class World:
         held = acquire(self.context.store, f"drain {pair}", force=True)
         collected = self.context.config.replication(pair.source, pair.slave).collected
         made = Drain(
-            self.context.slave(pair), self.context.manifest(SOURCE), self.context.files(), size, collected=collected
+            self.context.slave(pair),
+            self.context.manifest(SOURCE),
+            self.context.files(),
+            size,
+            self.context.read_snapshot(SOURCE),
+            collected=collected,
         )
         made.begin(held.epoch)
         return made

@@ -11,8 +11,10 @@ import pytest
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
 from sluice.changelog.segment_files import Written
-from sluice.drain.batches import batches
+from sluice.drain.batches import read_batches
+from sluice.drain.obsolete import without_obsolete
 from sluice.model.position import START, Position, Snapshot
+from sluice.vendors.postgresql.visibility import read_snapshot
 
 
 @dataclass
@@ -75,7 +77,7 @@ def together(parts):
 def test_batches_hold_whole_transactions_each_once(segments, size, whole, monkeypatch):
     monkeypatch.setattr("sluice.drain.batches.PART", 4)
     files, listed = log(*segments)
-    parts = list(batches(files, listed, START, None, size, in_parts=not whole))
+    parts = list(read_batches(files, listed, START, size, in_parts=not whole))
     assert all(len(part.changes) <= (4 if whole else 2 * size) for part in parts)
     found = together(parts)
     every = [ordinal for records in segments for record in records for (ordinal, *_) in record]
@@ -90,17 +92,17 @@ def test_batches_hold_whole_transactions_each_once(segments, size, whole, monkey
 
 def test_a_batch_is_cut_as_soon_as_it_is_large_enough():
     files, listed = log([sizes(1, 1, 1, 5, 1)])
-    ends = [batch.end.ordinal for batch in batches(files, listed, START, None, 3)]
+    ends = [batch.end.ordinal for batch in read_batches(files, listed, START, 3)]
     assert ends == [3, 4, 5]
 
 
 def test_a_transaction_larger_than_a_batch_comes_alone_and_in_parts():
     files, listed = log([sizes(1, 1, 2)[:3], [(3,)] * 4, [(3,)] * 2, [(4,)]])
     found = [
-        (len(one.changes), one.end.ordinal, one.last) for one in batches(files, listed, START, None, 3, in_parts=True)
+        (len(one.changes), one.end.ordinal, one.last) for one in read_batches(files, listed, START, 3, in_parts=True)
     ]
     assert found == [(2, 2, True), (3, 3, False), (3, 3, False), (1, 3, True), (1, 4, True)]
-    by_weight = [(len(one.changes), one.last) for one in batches(files, listed, START, None, 1000, 1, in_parts=True)]
+    by_weight = [(len(one.changes), one.last) for one in read_batches(files, listed, START, 1000, 1, in_parts=True)]
     assert by_weight == [(2, True), (1, False), (4, False), (2, True), (1, True)]
 
 
@@ -108,7 +110,7 @@ def test_a_transaction_that_takes_the_slave_a_while_comes_in_parts_however_large
     monkeypatch.setattr("sluice.drain.batches.PART", 2)
     files, listed = log([sizes(1, 1, 1), [(4,)] * 3, [(4,), (4,), (5,), (6,), (6,), (6,), (7,)], [(8,), (9,)]])
     found = [
-        (len(one.changes), one.end.ordinal, one.last) for one in batches(files, listed, START, None, 99, in_parts=True)
+        (len(one.changes), one.end.ordinal, one.last) for one in read_batches(files, listed, START, 99, in_parts=True)
     ]
     assert found == [
         (3, 3, True),
@@ -122,39 +124,40 @@ def test_a_transaction_that_takes_the_slave_a_while_comes_in_parts_however_large
 def test_a_transaction_that_is_to_come_as_a_whole_does_unless_it_is_too_large_for_that(monkeypatch):
     monkeypatch.setattr("sluice.drain.batches.PART", 2)
     files, listed = log([sizes(1, 4, 1), [(4,)] * 5, [(5,), (6,), (6,), (6,)]])
-    some = batches(files, listed, START, None, 2, in_parts=True, whole=4)
+    some = read_batches(files, listed, START, 2, in_parts=True, whole=4)
     found = [(one.changes["ordinal"].to_pylist(), one.last) for one in some]
     whole = [([1, *[2] * 4], True), ([3], True)]
     assert found == [*whole, *(([4] * rows, rows == 1) for rows in (2, 2, 1)), ([5, 6, 6, 6], True)]
-    heavy = batches(files, listed, START, None, 2, 1, in_parts=True, whole=99)
+    heavy = read_batches(files, listed, START, 2, 1, in_parts=True, whole=99)
     assert [one.last for one in heavy if set(one.changes["ordinal"].to_pylist()) == {4}] == [False] * 2 + [True]
 
 
 def test_a_batch_of_wide_rows_ends_with_the_record_in_which_it_is_large_enough():
     files, listed = log([sizes(1, 2, 1)], [[(4,), (4,)], [(4,), (5,)]])
-    found = [batch.changes["ordinal"].to_pylist() for batch in batches(files, listed, START, None, 1000, 1)]
+    found = [batch.changes["ordinal"].to_pylist() for batch in read_batches(files, listed, START, 1000, 1)]
     assert found == [[1, 2, 2, 3], [4, 4, 4], [5]]
 
 
 def test_nothing_is_read_beyond_the_last_transaction_that_is_wanted():
     files, listed = log([sizes(1, 2, 1)], [[(4,), (4,)], [(5,), (6,)]], [[(7,)]])
     for until in range(1, 7):
-        found = together(batches(files, listed, START, None, 1000, until=until))
+        found = together(read_batches(files, listed, START, 1000, until=until))
         assert [(one.end.ordinal, one.end.segment) for one in found] == [(until, 1 if until < 4 else 2)]
 
 
 def test_a_log_without_a_segment_has_no_batch():
-    assert not list(batches(Kept(), [], START, None, 1000))
+    assert not list(read_batches(Kept(), [], START, 1000))
 
 
 def test_what_the_slave_has_is_not_delivered_again():
     files, listed = log([sizes(2, 2, 2)])
-    (only,) = batches(files, listed, Position(1, 2), None, 100)
+    (only,) = read_batches(files, listed, Position(1, 2), 100)
     assert (only.changes["ordinal"].to_pylist(), only.transactions) == ([3, 3], 1)
 
 
 def test_exactly_what_the_first_load_saw_is_obsolete():
     files, listed = log([[(1, 99), (2, 100), (3, 101), (4, 105), (5, 106)]])
-    (only,) = batches(files, listed, START, Snapshot("100:106:101,105"), 100)
+    (read,) = read_batches(files, listed, START, 100)
+    only = without_obsolete(read, read_snapshot(Snapshot("100:106:101,105")))
     assert only.changes["trans_key"].to_pylist() == ["101", "105", "106"]
     assert (only.end.ordinal, only.transactions) == (5, 5)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from sluice import extensions
-from sluice.apply.mapping.table_view import BoundView, as_seen, view
+from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.changelog.schema import CHANGES
 from sluice.config.configuration import Slave
 from sluice.errors import ConfigError, SluiceError
@@ -36,7 +36,7 @@ def carried_out(**entry):
     there = view(Slave(connection="x", tables={"public.t": entry}).mapper, LAYOUT)
     rows = [(1, "9", place, 7, *change) for place, change in enumerate(BATCH)]
     batch = pa.Table.from_pylist([dict(zip(CHANGES.names, row, strict=True)) for row in rows], CHANGES)
-    found = as_seen(batch, {7: BoundView(there, b"")})
+    found = mapped_and_filtered(batch, {7: BoundView(there, b"")})
     assert found.schema == CHANGES
     return [(row["repl_key"], row["action"]) for row in found.to_pylist()]
 

@@ -8,7 +8,7 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
-from sluice.apply.mapping.table_view import BoundView, as_seen, view
+from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.changelog.schema import CHANGES
 from sluice.config.configuration import Slave
 from sluice.config.mapper import Mapper
@@ -114,7 +114,7 @@ def test_rows_lose_what_is_left_out_and_keep_their_order():
         (2, "8", 5, 1, "D", None, ["3", None, "4"]),
         (2, "8", 6, 1, "T", None, None),
     )
-    found = as_seen(batch, sights(views))
+    found = mapped_and_filtered(batch, sights(views))
     assert [(row["repl_key"], row["new"], row["old"]) for row in found.to_pylist()] == [
         (1, ["1", None], None),
         (2, ["2", "y", "z"], None),
@@ -123,7 +123,7 @@ def test_rows_lose_what_is_left_out_and_keep_their_order():
         (5, None, ["3", "4"]),
         (6, None, None),
     ]
-    assert as_seen(batch, sights({2: views[2]})) is batch
+    assert mapped_and_filtered(batch, sights({2: views[2]})) is batch
 
 
 @pytest.mark.parametrize(("actions", "left"), [("IUD", "IUDT"), ("iu", "IU"), ("D", "DT"), ("none", "")])
@@ -134,7 +134,7 @@ def test_changes_that_a_slave_does_not_apply_are_left_out(actions, left):
         (1, "7", 1, 1, "I", row, None), (1, "7", 2, 1, "U", row, row), (1, "7", 3, 1, "D", None, row),
         (2, "8", 4, 1, "T", None, None), (2, "8", 5, 1, "A", ["{}"], None),
     )  # fmt: skip
-    assert "".join(as_seen(batch, sights(views))["action"].to_pylist()) == left + "A"
+    assert "".join(mapped_and_filtered(batch, sights(views))["action"].to_pylist()) == left + "A"
     assert mapper({"public.t": {"actions": actions}}).complete(name("t")) == (actions == "IUD")
 
 
@@ -145,7 +145,7 @@ def test_actions_are_those_that_a_condition_leaves_of_changes():
     batch = changes(
         (1, "7", 1, 1, "U", there, gone), (1, "7", 2, 1, "U", there, there), (1, "7", 3, 1, "U", gone, there)
     )  # fmt: skip
-    seen_of = as_seen(batch, sights(views)).to_pylist()
+    seen_of = mapped_and_filtered(batch, sights(views)).to_pylist()
     assert [(row["repl_key"], row["action"], row["new"], row["old"]) for row in seen_of] == [
         (1, "I", there, None),
         (3, "D", None, there),

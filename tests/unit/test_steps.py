@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 from sluice.changelog.schema import CHANGES, NO_LAYOUT
+from sluice.drain.parsed_ddl import parsed_ddl
 from sluice.drain.plan import steps
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
@@ -41,3 +43,18 @@ def test_commands_alone_leave_no_empty_run() -> None:
 def test_an_alter_without_a_command_still_begins_a_new_run() -> None:
     changes = batch((1, "I", ["N1"]), (5, "I", ["N2", "Anna"]))
     assert len(list(steps(changes, {1: BEFORE, 5: AFTER}))) == 2
+
+
+def test_what_a_command_says_is_read_once_and_goes_with_it() -> None:
+    text = '{"after": {"schema": "public", "table": "planes", "columns": [], "key": []}}'
+    changes = batch((5, "A", [text]), (NO_LAYOUT, "S", [text]), (5, "X", ["no description"]))
+    ddl = parsed_ddl(changes)
+    altered, stated, odd = steps(changes, {5: AFTER}, ddl)
+    assert isinstance(altered, Command)
+    assert altered.change is ddl.of(text) is altered.described() is not None
+    assert isinstance(stated, Command)
+    assert stated.change is None
+    assert isinstance(odd, Command)
+    assert odd.change is None
+    with pytest.raises(ValueError, match="no description of a table"):
+        odd.described()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from sluice.apply.mapping.table_view import BoundView, as_seen, view
+from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.apply.transform.transform import ColumnTransform, copied, reshaped
 from sluice.changelog.schema import CHANGES, SWEPT
 from sluice.config.configuration import Config, Slave
@@ -49,21 +49,21 @@ def sight(entry, *, lasting=False):
 @pytest.mark.parametrize("entry", ENOUGH, ids=str)
 def test_a_slave_that_keeps_the_key_takes_them(entry):
     batch = changes(("U", ["1", "2", "x"], None))
-    assert as_seen(batch, sight(entry))["action"].to_pylist() == ["U"]
-    assert as_seen(batch, sight(entry))["old"].to_pylist() == [None]
+    assert mapped_and_filtered(batch, sight(entry))["action"].to_pylist() == ["U"]
+    assert mapped_and_filtered(batch, sight(entry))["old"].to_pylist() == [None]
 
 
 @pytest.mark.parametrize("entry", TOO_LITTLE, ids=str)
 def test_a_slave_that_needs_more_stops_in_front_of_them(entry):
     before = changes(("I", ["1", "2", "x"], None), ("U", ["1", "3", "y"], ["1", "2", "x"]))
-    assert len(as_seen(before, sight(entry))) == 2
+    assert len(mapped_and_filtered(before, sight(entry))) == 2
     with pytest.raises(SluiceError, match=r"SLC-226: .* rows of public\.t were .* the change 2 does not say it"):
-        as_seen(changes(("I", ["1", "2", "x"], None), ("U", ["1", "2", "x"], None)), sight(entry))
+        mapped_and_filtered(changes(("I", ["1", "2", "x"], None), ("U", ["1", "2", "x"], None)), sight(entry))
 
 
 def test_a_history_stops_in_front_of_them():
     with pytest.raises(SluiceError, match=r"SLC-226: .* for its history"):
-        as_seen(changes(("U", ["1", "2", "x"], None)), sight({}, lasting=True))
+        mapped_and_filtered(changes(("U", ["1", "2", "x"], None)), sight({}, lasting=True))
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
 from sluice.runtime.terminal import Progress
+from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.session import PURGE
-from sluice.vendors.postgresql.source import PostgresSource
+from sluice.vendors.postgresql.source_session import SourceSession
 
 SIDES = ("without", "with")
 # Old images only where the key changed: measured for the bulk UPDATE alone.
@@ -109,7 +110,7 @@ def _prepared(server: Server, side: str, rows: int, progress: Progress) -> Conne
         elif side != "without":
             watch = Watch("IUD", old_images="key" if side == BY_KEY else "full")
             tables = (*pgbench.TABLES, "wide")
-            source = PostgresSource(info, None, "REPL_")
+            source = QueueCapture(SourceSession(info, None, "REPL_"))
             source.install({TableName("public", table): watch for table in tables}, Wanted())
         session.execute("VACUUM ANALYZE")
     return info
@@ -167,7 +168,7 @@ def _quiet(server: Server, info: ConnectionInfo, *, running: bool = False) -> No
         if session.execute("SELECT to_regclass('repl.repl_queue') IS NOT NULL").fetchone() == (True,):
             if running:
                 session.execute(f"BEGIN; {PURGE}; DELETE FROM repl.repl_queue; COMMIT")
-                with contextlib.closing(PostgresSource(info, None, "REPL_")) as source:
+                with contextlib.closing(QueueCapture(SourceSession(info, None, "REPL_"))) as source:
                     source.reclaim()
             else:
                 session.execute(f"BEGIN; {PURGE}; TRUNCATE repl.repl_queue; COMMIT")

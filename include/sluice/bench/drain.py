@@ -75,7 +75,7 @@ def measure(scale: float, progress: Progress) -> Report:
         context = server.context(
             {f"public.{name}": {} for name in TABLES}, {SLAVE: infos[SLAVE]}, {SLAVE: {"schedule": _SCHEDULE}}
         )
-        context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
+        context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
         receive(context)
         sessions = {name: server.connect(info) for name, info in infos.items()}
         native = _Native(server, infos["master"], infos["subscriber"])

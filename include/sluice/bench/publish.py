@@ -55,7 +55,7 @@ def measure(scale: float, progress: Progress) -> Report:
         for info in (master, slave):
             with server.connect(info) as session:
                 workload.create(session, rows)
-        context.source(SOURCE).install(context.watched(SOURCE), context.wanted(SOURCE))
+        context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
         receive(context)
         with server.connect(master) as session:
             session.execute("SET synchronous_commit = off")

@@ -14,7 +14,7 @@ def grants(context: Context, source: str) -> str:
     database = context.source(source)
     try:
         activity = context.config.source(source).blocks.max_active is not None
-        return database.grants(list(context.watched(source)), activity=activity)
+        return database.capture.grants(list(context.watched(source)), activity=activity)
     finally:
         database.close()
 

@@ -12,7 +12,8 @@ from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import Event, Status
 from sluice.store import leases, replications, updates, watched_tables
-from sluice.vendors.protocol.slave import Installed, SourceDatabase
+from sluice.vendors.protocol.capture import Installed
+from sluice.vendors.protocol.master import Source
 
 
 def bootstrap(
@@ -50,27 +51,27 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
     """
     database = context.source(source)
     try:
-        installed = database.is_installed()
+        installed = database.capture.is_installed()
         watched, wanted = context.watched(source), context.wanted(source)
-        database.claim(context.store.id, by_force=rebase)
+        database.capture.claim(context.store.id, by_force=rebase)
         # Before any row of theirs can get to a slave.
         watched_tables.record(context.store, source, watched)
-        database.upgrade(wanted)
+        database.capture.upgrade(wanted)
         unreadable = []
-        if database.is_installed():
+        if database.capture.is_installed():
             # What can still be told apart is sent, before it counts as recorded.
-            database.poll_ddl()
-            unreadable = database.unreadable()
+            database.capture.poll_ddl()
+            unreadable = database.capture.unreadable()
         if unreadable:
             names = ", ".join(map(str, unreadable))
             make_inconsistent(
                 context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION}
             )
-        if installed and (silenced := database.silenced()):
+        if installed and (silenced := database.capture.silenced()):
             make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
         notice = _notice if context.config.source(source).bootstrap_warnings else None
-        done = database.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
-        database.claim(context.store.id, by_force=rebase)
+        done = database.capture.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
+        database.capture.claim(context.store.id, by_force=rebase)
         for one in done.unwatched:
             event("not watched", source=source, table=one.name, why=unwatched.fact(one))
         return done
@@ -81,7 +82,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
 def _foreign_code(context: Context, source: str) -> list[ForeignCode]:
     """Functions of others that would run with our rights if tables were read; until that is corrected they are not."""
     with closing(context.source(source)) as database:
-        code = database.foreign_code()
+        code = database.master.foreign_code()
     for one in code:
         event("code of others", source=source, table=one.table, why=one.fact, hint=one.hint)
     return code
@@ -91,15 +92,15 @@ def _notice(text: str) -> None:
     event("the source says", text=text)
 
 
-def heal(context: Context, source: str, database: SourceDatabase) -> list[TableName]:
+def heal(context: Context, source: str, database: Source) -> list[TableName]:
     """Watch tables that were added to the registry, and recreate triggers that were dropped or disabled; changes
     without them are unknown (R9)."""
-    database.take_up()
-    silenced = database.silenced()
+    database.capture.take_up()
+    silenced = database.capture.silenced()
     if silenced:
         event("triggers lost", source=source, tables=",".join(map(str, silenced)))
         make_inconsistent(context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION})
-        database.install(context.watched(source), context.wanted(source))
+        database.capture.install(context.watched(source), context.wanted(source))
     return silenced
 
 
@@ -128,11 +129,11 @@ def _rebase(context: Context, source: str) -> None:
     lease = leases.acquire(context.store, f"publish {source}", force=True)
     database = context.source(source)
     try:
-        database.take_over(lease.epoch)
+        database.capture.take_over(lease.epoch)
         manifest = context.manifest(source)
         tail = manifest.tail()
         number, sha256 = (tail.number, tail.written.sha256) if tail else (0, "")
-        manifest.rebase(database.accept(lease.epoch, number, sha256))
+        manifest.rebase(database.capture.accept(lease.epoch, number, sha256))
         # No slave continues from here, so the rest of the old log, and its gaps, are not needed.
         if kept := manifest.kept():
             manifest.mark_trimmed(kept)

@@ -21,11 +21,11 @@ def cleanup(context: Context, source: str) -> list[str]:
     context.config.source(source)
     context.store.migrate()
     database = context.source(source)
-    database.claim(context.store.id)
+    database.capture.claim(context.store.id)
     with leases.leased(context.store, f"publish {source}"):
         among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
         why = "the DbResources of the source were removed"
         try:
-            return database.remove(lambda: make_inconsistent(context, source, why, among))
+            return database.capture.remove(lambda: make_inconsistent(context, source, why, among))
         finally:
             database.close()

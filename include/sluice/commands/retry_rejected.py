@@ -8,7 +8,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.mapping.table_view import BoundView, as_seen, view
+from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.apply.net.effects import Step
 from sluice.changelog.schema import CHANGES
 from sluice.connections import salt_of
@@ -65,8 +65,8 @@ def _steps(context: Context, pair: Pair, chosen: Sequence[KeptChange]) -> Iterat
         excluded = [index for index in unseen if mapper.excludes(layouts[index].name)]
         sights = {index: BoundView(view(mapper, layouts[index]), salt) for index in unseen if index not in excluded}
         of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))
-        changes = as_seen(changes.filter(pc.invert(of_excluded)), sights)
-        layouts |= {index: one.view.layout for index, one in sights.items()}
+        changes = mapped_and_filtered(changes.filter(pc.invert(of_excluded)), sights)
+        layouts |= {number: one.view.layout for number, one in sights.items()}
     for step in steps(changes, layouts):
         if not isinstance(step, Command):
             expect_kept(step, partial(shared_tables.others, context, pair))

@@ -1,23 +1,22 @@
-"""The change log of one slave in batches of whole transactions, without those that its initial data has already."""
+"""The change log, read and cut into batches of whole transactions."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.changelog.transaction_cutter import Cut
-from sluice.model.position import Position, Snapshot
+from sluice.drain.parsed_ddl import ParsedDdl
+from sluice.model.position import Position
 
 # Wide rows fill memory long before there are many of them.
 MOST_BYTES = 128 * 1024 * 1024
@@ -33,14 +32,15 @@ class Batch:
     """Whole transactions, in order (R4).
 
     Attributes:
-        end: the slave's position once it has them.
         last: False for a part of a large transaction if more parts follow.
+        ddl: the parsed commands of the batch.
     """
 
     changes: pa.Table
     end: Position
     transactions: int
     last: bool = True
+    ddl: ParsedDdl = field(default_factory=ParsedDdl, compare=False)
 
     def first(self) -> Batch:
         """Its first transaction, with empty ones before it."""
@@ -60,11 +60,10 @@ class Batch:
         return replace(self, changes=self.changes.slice(0, rows), end=end, transactions=transactions)
 
 
-def batches(
+def read_batches(
     files: SegmentFiles,
     segments: list[Segment],
     position: Position,
-    snapshot: Snapshot | None,
     size: int,
     most_bytes: int = MOST_BYTES,
     *,
@@ -76,7 +75,6 @@ def batches(
 
     Args:
         most_bytes: the limit of a batch's size in bytes.
-        snapshot: the snapshot of the slave's initial data; transactions visible in it are left out (R5).
         in_parts: only transactions with more than `size` or `PART` changes come in parts; else every batch with more
             than `PART` changes does.
         whole: transactions with up to this many changes are not split, unless they exceed `most_bytes`.
@@ -97,8 +95,6 @@ def batches(
         for records, last in parts:
             changes = pa.Table.from_batches(records, CHANGES)
             end = changes["ordinal"][-1].as_py()
-            if snapshot is not None:
-                changes = kept(changes, newer(changes, snapshot))
             transactions, done = end - done, end
             yield Batch(changes, Position(segments[bisect_left(ends, end)].number, end), transactions, last)
 
@@ -170,13 +166,3 @@ def _between(record: pa.RecordBatch, begin: int, until: int) -> pa.RecordBatch:
     """The transactions after one of them up to another."""
     first, end = np.searchsorted(record.column("ordinal").to_numpy(), (begin, until), side="right").tolist()
     return record.slice(first, end - first)
-
-
-def newer(changes: pa.Table, snapshot: Snapshot) -> pa.ChunkedArray:
-    """A mask of the changes whose transactions are not visible in the snapshot (R5)."""
-    low, high, running = snapshot.parts()
-    xids = changes["trans_key"].cast(pa.int64())
-    return pc.or_(
-        pc.greater_equal(xids, high),
-        pc.and_(pc.greater_equal(xids, low), pc.is_in(xids, value_set=pa.array(sorted(running), pa.int64()))),
-    )

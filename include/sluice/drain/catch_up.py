@@ -16,14 +16,18 @@ from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import are_commands
 from sluice.changelog.segment_files import SegmentFiles
-from sluice.drain.batches import batches, newer
+from sluice.drain.batches import read_batches
+from sluice.drain.obsolete import without_obsolete
+from sluice.drain.parsed_ddl import ParsedDdl
+from sluice.drain.pipeline import Pipeline
 from sluice.drain.plan import steps
-from sluice.drain.slave_view import SlaveViews, layouts_of
+from sluice.drain.slave_view import layouts_of
 from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.protocol.slave import SlaveDatabase
+from sluice.vendors.protocol.visibility import ReadSnapshot
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ def deliver(
     slave: SlaveDatabase,
     manifest: Manifest,
     files: SegmentFiles,
+    read_snapshot: ReadSnapshot,
     overlap: Overlap,
     size: int,
     salt: bytes = b"",
@@ -59,22 +64,29 @@ def deliver(
         SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
             was trimmed.
     """
-    seeing = SlaveViews(slave.mapper, manifest, salt)
+    pipeline = Pipeline(slave, manifest, files, salt)
     count = 0
     segments = manifest.ahead(slave.pair.slave, overlap.begin, beyond=True)
-    for changes, end in changes_of(manifest, files, segments, overlap, size):
+    for changes, end in changes_of(manifest, files, segments, read_snapshot, overlap, size):
         count += len(changes)
-        slave.apply(steps(*seeing.seen(changes)), end)
+        slave.apply(steps(*pipeline.see(changes, ParsedDdl())), end)
     return count
 
 
 def changes_of(
-    manifest: Manifest, files: SegmentFiles, segments: list[Segment], overlap: Overlap, size: int
+    manifest: Manifest,
+    files: SegmentFiles,
+    segments: list[Segment],
+    read_snapshot: ReadSnapshot,
+    overlap: Overlap,
+    size: int,
 ) -> Iterator[tuple[pa.Table, Position]]:
     """The changes to apply, in batches, each with its end in the log. Raises SluiceError SLC-079."""
     until = overlap.end.ordinal if overlap.end else None
-    for batch in batches(files, segments, overlap.begin, overlap.first, size, until=until):
-        shown = kept(batch.changes, pc.invert(newer(batch.changes, overlap.last)))
+    first, last = read_snapshot(overlap.first), read_snapshot(overlap.last)
+    for batch in read_batches(files, segments, overlap.begin, size, until=until):
+        between = without_obsolete(batch, first).changes
+        shown = kept(between, pc.invert(last.are_newer(between["trans_key"])))
         yield _changes_of_tables(manifest, shown, overlap.tables), batch.end
 
 

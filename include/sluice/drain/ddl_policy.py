@@ -15,10 +15,9 @@ from sluice.arrow_rows import kept
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import APPLIED, Action, Command, Existing, Policies, Policy
-from sluice.model.ddl_question import DdlQuestion
+from sluice.model.ddl_question import DdlQuestion, lost_by
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
-from sluice.model.table_definition import TableChange
 
 Others = Callable[[TableName], Sequence[str]]
 
@@ -89,14 +88,6 @@ class DdlPermission:
 ALL = DdlPermission()
 
 
-def _change(command: Command) -> TableChange | None:
-    try:
-        return None if command.action is Action.STATEMENT else TableChange.from_json(command.text)
-    except ValueError:
-        # Applying it raises the error.
-        return None
-
-
 def _entering(pair: Pair, before: TableName, after: TableName) -> SluiceError:
     return SluiceError(
         227,
@@ -117,13 +108,13 @@ def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> I
     """
     for step in steps:
         if isinstance(step, Command):
-            change = _change(step)
+            change = step.change
             about = (change and (change.before or change.after)) if step.layout is None else step.layout
             table = str(about.name) if about else "a table"
             others = permission.others(step.layout.name) if step.layout else ()
             step = replace(step, existing=Existing.STOP if others else permission.policies.existing)
             asking = DdlQuestion(step.ordinal, step.key, step.action, table, step.text)
-            policy, doubts = permission.policy_for(step, takes=bool(others and change and asking.lost))
+            policy, doubts = permission.policy_for(step, takes=bool(others and change and any(lost_by(change))))
             if policy is Policy.IGNORE:
                 event("passed over", command=step.action.name, table=table)
                 continue

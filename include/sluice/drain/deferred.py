@@ -17,6 +17,7 @@ from sluice.apply.net.effects import Run, Step
 from sluice.changelog.schema import are, are_commands
 from sluice.drain.batches import MOST_BYTES
 from sluice.drain.deferred_changes import DeferredChanges
+from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.drain.plan import steps
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -40,11 +41,13 @@ class Deferred:
         self._gathered: list[pa.Table] = []
         self._gathering: set[TableName] = set()
 
-    def steps(self, changes: pa.Table, layouts: Mapping[int, Layout], *, last: bool) -> Iterator[Step]:
+    def steps(
+        self, changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl | None = None, *, last: bool
+    ) -> Iterator[Step]:
         """The steps of a batch, or of a part of one, without deferred changes. The last part, and one with a command,
         have the changes that were deferred before. Columns as in `CHANGES`."""
         if last and not (self._deferred or self._gathered or self._all_wait):
-            yield from steps(changes, layouts)
+            yield from steps(changes, layouts, ddl)
             return
         late = [number for number, one in layouts.items() if self._all_wait or (one.key and one.deferrable)]
         commands = np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist()
@@ -53,7 +56,7 @@ class Deferred:
             before = self._holding(changes.slice(0, first), layouts, late)
             within, changes = changes.slice(first, end - first), changes.slice(end)
             yield from self._released()
-            yield from steps(pa.concat_tables([*self._given_away(), before, within]), layouts)
+            yield from steps(pa.concat_tables([*self._given_away(), before, within]), layouts, ddl)
         changes = self._holding(changes, layouts, late)
         worth_waiting = self._worth_waiting(changes, layouts).difference(late)
         waits = _is_in(changes, worth_waiting)

@@ -1,4 +1,5 @@
-"""Delivering the log to one slave: obsolete check -> view -> net -> staging -> one transaction with the position."""
+"""Delivering the log to one slave: how large batches are, and what is tried when one fails. See `pipeline.py` for the
+steps that each of them takes."""
 
 from __future__ import annotations
 
@@ -16,21 +17,21 @@ from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.crash import CrashPoint, reached
-from sluice.drain.batches import MOST_BYTES, Batch, batches
-from sluice.drain.ddl_policy import ALL, DdlPermission, permitted
+from sluice.drain.batches import MOST_BYTES, Batch
+from sluice.drain.ddl_policy import ALL, DdlPermission
 from sluice.drain.isolate_failure import FailingTransaction, described, narrowed
+from sluice.drain.pipeline import Pipeline
 from sluice.drain.prepare import BatchPreparation
 from sluice.drain.remove_transaction import WithoutTransaction, no_obstacle
-from sluice.drain.slave_view import SlaveViews
 from sluice.errors import KeyConflict, LogBehind, SluiceError, TransientError, Unready
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import TableName
-from sluice.model.position import Position, Snapshot
+from sluice.model.position import Position
 from sluice.model.row_conflict import RejectedChange, Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import NodeOutcome, Statement
-from sluice.model.write_policy import WritePolicies
 from sluice.vendors.protocol.slave import MOST_REPLAYED, SlaveDatabase
+from sluice.vendors.protocol.visibility import ReadSnapshot, Visibility
 
 # As many changes as there are.
 _ANY = 1 << 30
@@ -55,6 +56,7 @@ class Drain:
     """Delivers to one slave, from the position that the slave itself keeps.
 
     Args:
+        read_snapshot: reads snapshots of the master.
         answered: told what became of each statement; without it the slave passes over statements.
         collected: replay each transaction as one of the slave's, or together until they have so many changes; without
             it batches are applied by their net effect.
@@ -70,6 +72,7 @@ class Drain:
         manifest: Manifest,
         files: SegmentFiles,
         size: int,
+        read_snapshot: ReadSnapshot,
         answered: Callable[[Statement, NodeOutcome], None] | None = None,
         collected: int | None = None,
         salt: bytes = b"",
@@ -79,22 +82,19 @@ class Drain:
     ) -> None:
         self._slave = slave
         self._manifest = manifest
-        self._files = files
         self._size = self._full_size = size
-        self._answered = answered
         self._collected = collected
         self._rejected = rejected
-        self._seeing = SlaveViews(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
         self._skipped = skipped
-        self._manners = WritePolicies(self._seeing.tables, rejected)
-        self._preparing = BatchPreparation(self._seeing, slave.looks_through)
+        self._pipeline = Pipeline(slave, manifest, files, salt, skipped, permission, rejected, answered)
+        self._preparing = BatchPreparation(self._pipeline.prepare, slave.looks_through)
         self._left: Batch | None = None
         self._tried: list[int] = []
         self._refused: list[int] = []
-        self._permission = permission
         self.position = Position(0, 0)
         self.stuck: BlockingTransaction | None = None
-        self._snapshot: Snapshot | None = None
+        self._read_snapshot = read_snapshot
+        self._seen: Visibility | None = None
 
     def begin(self, epoch: int, *, after_crash: bool = False) -> None:
         """Fence out an earlier drain, not who puts in a block beside us, and learn how far the slave is.
@@ -105,7 +105,8 @@ class Drain:
         Raises:
             SluiceError: SLC-052, the slave is ahead of the log: its ordinals would be given out twice.
         """
-        self.position, self._snapshot = self._slave.take_over(epoch, blocks=False)
+        self.position, snapshot = self._slave.take_over(epoch, blocks=False)
+        self._seen = self._read_snapshot(snapshot) if snapshot else None
         self._size = min(_SMALL, self._full_size) if after_crash else self._full_size
         self._slave.loosen(self._skipped)
         end = self._manifest.end()
@@ -208,12 +209,13 @@ class Drain:
         inside = next((one.number for one in segments if one.first_ordinal <= ordinal <= one.last_ordinal), None)
         if inside is None or ordinal <= self.position.ordinal:
             raise no_obstacle(self._slave.pair, ordinal)
-        others = WithoutTransaction(self._seeing, self._manifest, ordinal)
+        others = WithoutTransaction(self._pipeline.see, self._pipeline.views, self._manifest, ordinal)
+        prepare = partial(self._pipeline.prepare, see=others.see)
         ahead = self._batches(segments, _ANY, _ANY, until=ordinal)
-        piece = BatchPreparation(others, self._slave.looks_through).together(ahead, [])
+        piece = BatchPreparation(prepare, self._slave.looks_through).together(ahead, [])
         end = Position(inside, ordinal)
-        passed = chain(permitted(piece.steps, self._slave.pair, self._permission), self._told(others.removed()))
-        tolerated = self._carried_out(passed, end, _sequences(segments, end))
+        told = self._told(others.removed())
+        tolerated = self._pipeline.write(piece.steps, end, _sequences(segments, end), told)
         return self._at(end, piece.changes, tolerated, piece.skipped)
 
     def make_durable(self) -> Position:
@@ -228,9 +230,8 @@ class Drain:
     def _prepared(self, segments: list[Segment], found: Callable[[], Iterator[Batch]]) -> Delivered:
         """Apply the next batch, which may be prepared; else the first one that is found now."""
         batch = self._preparing.next(segments[-1].last_ordinal, found)
-        passed = permitted(batch.steps(), self._slave.pair, self._permission)
         try:
-            tolerated = self._carried_out(passed, batch.end, _sequences(segments, batch.end))
+            tolerated = self._pipeline.write(batch.steps(), batch.end, _sequences(segments, batch.end))
         except BaseException:
             # What is prepared begins behind it.
             self.close()
@@ -255,34 +256,23 @@ class Drain:
         return found if self._size == self._full_size else _first(found)
 
     def _batches(self, segments: list[Segment], size: int, wider: int = 1, **how: Any) -> Iterator[Batch]:
-        return batches(self._files, segments, self.position, self._snapshot, size, MOST_BYTES * wider, **how)
+        return self._pipeline.read(segments, self.position, self._seen, size, MOST_BYTES * wider, **how)
 
     def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
-        changes, layouts = self._permission.keeping(*self._seeing.seen(batch.changes))
-        # Answers come after commits there: too late for a table whose changes may be rejected, say.
-        patient = {number: one for number, one in layouts.items() if not self._manners.for_table(one.name).by_row}
         begin = self.position
-        replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
+        replayed = self._pipeline.replay(batch, begin, collected, sequences)
         self.position = replayed.position
         left = batch.beyond(self.position)
         done = batch.changes.slice(0, len(batch.changes) - (len(left.changes) if left else 0))
-        tolerated = self._manners.counted(replayed.tolerated)
-        return Delivered(
-            self.position, self.position.ordinal - begin.ordinal, len(done), tolerated, self._seeing.left_out(done)
-        )
+        skipped = self._pipeline.views.left_out(done)
+        return Delivered(self.position, self.position.ordinal - begin.ordinal, len(done), replayed.tolerated, skipped)
 
     def _together(self, segments: list[Segment], found: Iterator[Batch]) -> Delivered:
         """Apply the first of these batches as one piece."""
         self._tried = []
         piece = self._preparing.together(found, self._tried)
-        passed = permitted(piece.steps, self._slave.pair, self._permission)
-        tolerated = self._carried_out(passed, piece.end, _sequences(segments, piece.end))
+        tolerated = self._pipeline.write(piece.steps, piece.end, _sequences(segments, piece.end))
         return self._at(piece.end, piece.changes, tolerated, piece.skipped)
-
-    def _carried_out(self, passed: Iterator[Step], end: Position, sequences: list[SequenceValue]) -> Tolerated:
-        found = self._slave.apply(passed, end, sequences, self._answered, self._manners)
-        reached(CrashPoint.DELIVERED)
-        return self._manners.counted(found)
 
     def _at(self, end: Position, changes: int, tolerated: Tolerated, skipped: Counter[TableName]) -> Delivered:
         begin, self.position = self.position, end

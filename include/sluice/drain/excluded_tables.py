@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from sluice.arrow_rows import kept
 from sluice.changelog.schema import NO_LAYOUT
+from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.model.action import Action
 from sluice.model.names import TableName
-from sluice.model.table_definition import TableChange
 
 
-def declined(changes: pa.Table, numbers: Collection[int], gives: Callable[[TableName], bool]) -> pa.Table:
+def without_excluded_tables(
+    changes: pa.Table, numbers: Collection[int], gives: Callable[[TableName], bool], ddl: ParsedDdl
+) -> pa.Table:
     """The changes without those under these layouts. An ALTER that gave a table of the slave such a name is its DROP.
 
     Columns as in `CHANGES`.
@@ -24,23 +26,30 @@ def declined(changes: pa.Table, numbers: Collection[int], gives: Callable[[Table
     Args:
         gives: whether the slave is given a table.
     """
+    if not numbers:
+        return changes
     wanted = pa.array(sorted(numbers), pa.int64())
     altered = pc.and_(pc.is_in(changes["layout"], value_set=wanted), pc.equal(changes["action"], Action.ALTER))
     for index in np.flatnonzero(altered.to_numpy()).tolist():
-        if drop := _as_drop(changes["new"][index].as_py()[0], gives):
+        if drop := _as_drop(changes["new"][index].as_py()[0], gives, ddl):
             (row,) = changes.slice(index, 1).to_pylist()
             row |= {"action": Action.DROP, "layout": NO_LAYOUT, "new": [drop]}
             changed = pa.Table.from_pylist([row], changes.schema)
             changes = pa.concat_tables([changes.slice(0, index), changed, changes.slice(index + 1)])
-    return kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=wanted)))
+    return without_layouts(changes, numbers)
 
 
-def _as_drop(text: str, gives: Callable[[TableName], bool]) -> str:
+def without_layouts(changes: pa.Table, numbers: Collection[int]) -> pa.Table:
+    """The changes without those under these layouts."""
+    if not numbers:
+        return changes
+    of_them = pc.is_in(changes["layout"], value_set=pa.array(sorted(numbers), pa.int64()))
+    return kept(changes, pc.invert(of_them))
+
+
+def _as_drop(text: str, gives: Callable[[TableName], bool], ddl: ParsedDdl) -> str:
     """The body of the DROP that an ALTER becomes for a slave that had the table; empty if it had not."""
-    try:
-        before = TableChange.from_json(text).before
-    except ValueError:
-        return ""
-    if before is None or not gives(before.name):
+    change = ddl.of(text)
+    if change is None or change.before is None or not gives(change.before.name):
         return ""
     return json.dumps({name: value for name, value in json.loads(text).items() if name != "after"})

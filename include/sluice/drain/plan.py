@@ -13,6 +13,7 @@ from sluice.apply.net.effects import Netted, Run, Step
 from sluice.apply.net.net_effect import Numbers, net
 from sluice.arrow_rows import kept, taken
 from sluice.changelog.schema import are_commands
+from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -21,7 +22,7 @@ from sluice.model.names import TableName
 Shape = tuple[tuple[Column, ...], tuple[int, ...], bool]
 
 
-def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
+def steps(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl | None = None) -> Iterator[Step]:
     """For each run, the net effect on each table, and the changes that its places point into; commands as they come.
 
     A table that was altered between two changes begins a new run; partitions count as the table they belong to.
@@ -35,14 +36,16 @@ def steps(changes: pa.Table, layouts: Mapping[int, Layout]) -> Iterator[Step]:
             if high > low:
                 yield _run(changes.slice(low, high - low), numbers[low:high], layouts)
         if place < len(numbers):
-            yield _command(changes.slice(place, 1), layouts)
+            yield _command(changes.slice(place, 1), layouts, ddl or ParsedDdl())
         begin = place + 1
 
 
-def _command(change: pa.Table, layouts: Mapping[int, Layout]) -> Command:
+def _command(change: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) -> Command:
     (row,) = change.to_pylist()
     (text,) = row["new"]
-    return Command(Action(row["action"]), layouts.get(row["layout"]), text, row["ordinal"], row["repl_key"])
+    action = Action(row["action"])
+    said = None if action is Action.STATEMENT else ddl.of(text)
+    return Command(action, layouts.get(row["layout"]), text, row["ordinal"], row["repl_key"], change=said)
 
 
 def cuts(numbers: Numbers, layouts: Mapping[int, Layout], shapes: dict[TableName, Shape]) -> list[int]:

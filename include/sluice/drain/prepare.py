@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from functools import partial
+from itertools import repeat
 
 import pyarrow.compute as pc
 
 from sluice.apply.net.effects import Step
 from sluice.drain.batches import Batch
 from sluice.drain.deferred import Deferred
-from sluice.drain.remove_transaction import WithoutTransaction
-from sluice.drain.slave_view import SlaveViews
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
@@ -32,10 +30,17 @@ class PreparedSteps:
 
 
 class BatchPreparation:
-    """The batches of the log, one after the other, each as the steps that it takes."""
+    """The batches of the log, one after the other, each as the steps that it takes.
 
-    def __init__(self, seeing: SlaveViews | WithoutTransaction, looked_through: Callable[[Layout], bool]) -> None:
-        self._seeing = seeing
+    Args:
+        prepare: finds out these steps, given what waits of earlier parts.
+        looked_through: see `Deferred`.
+    """
+
+    def __init__(
+        self, prepare: Callable[[Batch, Deferred], PreparedSteps], looked_through: Callable[[Layout], bool]
+    ) -> None:
+        self._prepare = prepare
         self._looked_through = looked_through
         self._coming: Generator[PreparedSteps] | None = None
 
@@ -46,7 +51,8 @@ class BatchPreparation:
         first = next(coming, None) if coming else None
         if not coming or not first or first.end.ordinal > within:
             self.close()
-            coming = self._coming = ahead(map(partial(self._prepared, Deferred(self._looked_through)), found()))
+            waiting = Deferred(self._looked_through)
+            coming = self._coming = ahead(map(self._prepare, found(), repeat(waiting)))
             first = next(coming)
         return BatchInProgress(first, coming)
 
@@ -61,7 +67,7 @@ class BatchPreparation:
         changes, skipped = 0, Counter[TableName]()
         for batch in parts:
             ordinals += [one for one in pc.unique(batch.changes["ordinal"]).to_pylist() if one not in ordinals[-1:]]
-            part = self._prepared(late, batch)
+            part = self._prepare(batch, late)
             steps += part.steps
             changes += part.changes
             skipped += part.skipped
@@ -74,13 +80,6 @@ class BatchPreparation:
         if self._coming is not None:
             self._coming.close()
             self._coming = None
-
-    def _prepared(self, late: Deferred, batch: Batch) -> PreparedSteps:
-        changes, _ = self._seeing.seen(batch.changes)
-        left_out = self._seeing.left_out(batch.changes)
-        layouts = self._seeing.layouts()
-        steps = list(late.steps(changes, layouts, last=batch.last))
-        return PreparedSteps(steps, batch.end, len(batch.changes), left_out, batch.last)
 
 
 class BatchInProgress:

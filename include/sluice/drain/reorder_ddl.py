@@ -8,18 +8,19 @@ import numpy as np
 import pyarrow as pa
 
 from sluice.changelog.schema import NO_LAYOUT, are_commands
+from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.table_definition import TableChange
 
 
-def timely(changes: pa.Table, layouts: Mapping[int, Layout]) -> pa.Table:
+def with_alters_in_time(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) -> pa.Table:
     """The changes with each ALTER of columns before the first row, since the table's last command, that has them (R7).
 
     It takes the ordinal and the key of that row. Columns as in `CHANGES`.
     """
-    due = _due(changes, layouts)
+    due = _due(changes, layouts, ddl)
     if not due:
         return changes
     order = np.arange(len(changes), dtype=float)
@@ -33,7 +34,7 @@ def timely(changes: pa.Table, layouts: Mapping[int, Layout]) -> pa.Table:
     return changes.take(pa.array(np.argsort(order, kind="stable")))
 
 
-def _due(changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, int]:
+def _due(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) -> dict[int, int]:
     """Indices of late ALTERs, and for each the index of the row that it has to precede."""
     numbers = changes["layout"].to_numpy()
     due: dict[int, int] = {}
@@ -44,7 +45,8 @@ def _due(changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, int]:
         layout = layouts[int(numbers[index])]
         first = since.get(layout.name, 0)
         since[layout.name] = index
-        if changes["action"][index].as_py() == Action.ALTER and _other_columns(changes["new"][index].as_py()[0]):
+        altered = changes["action"][index].as_py() == Action.ALTER
+        if altered and _other_columns(ddl.of(changes["new"][index].as_py()[0])):
             between = numbers[first:index]
             known = (layouts.get(number) for number in np.unique(between).tolist())
             new = [one.id for one in known if one and (one.name, one.columns) == (layout.name, layout.columns)]
@@ -53,11 +55,8 @@ def _due(changes: pa.Table, layouts: Mapping[int, Layout]) -> dict[int, int]:
     return due
 
 
-def _other_columns(text: str) -> bool:
-    try:
-        change = TableChange.from_json(text)
-    except ValueError:
-        # Applying it raises the error.
+def _other_columns(change: TableChange | None) -> bool:
+    if change is None:
         return False
     before, after = (side and [(one.name, one.type) for one in side.columns] for side in (change.before, change.after))
     return before != after

@@ -93,6 +93,7 @@ def drain_of(
         context.manifest(pair.source),
         context.files(),
         own.max_batch,
+        context.read_snapshot(pair.source),
         answered=partial(statement_results.answered, context.store, pair) if settings.statements else None,
         collected=settings.collected,
         salt=salt_of(context.connections, own.salt),

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.mapping.table_view import BoundView, as_seen, view
-from sluice.arrow_rows import kept
+from sluice.apply.mapping.table_view import BoundView, view
 from sluice.changelog.manifest import Manifest
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.config.mapper import Mapper
-from sluice.drain.excluded_tables import declined
-from sluice.drain.reorder_ddl import timely
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.write_policy import WritePolicy
 
 
+@dataclass(frozen=True)
+class ViewsOfChanges:
+    """The views of the layouts in some changes, by the layouts' numbers.
+
+    Attributes:
+        given: of tables that the slave gets by its configuration.
+        excluded: layouts of those that it does not get.
+        left_out: those among the given that it gets no changes of for a time.
+    """
+
+    given: Mapping[int, BoundView]
+    excluded: Collection[int]
+    left_out: Collection[int]
+
+    def masters(self) -> dict[int, Layout]:
+        """The layouts of what is given, as the master has them."""
+        return {number: one.view.master for number, one in self.given.items()}
+
+    def layouts(self) -> dict[int, Layout]:
+        """The same as the slave sees them."""
+        return {number: one.view.layout for number, one in self.given.items()}
+
+
 class SlaveViews:
-    """The views of one slave, kept while their layouts come again. Changes are as in `CHANGES`.
+    """The views of one slave, kept while their layouts come again.
 
     Args:
         salt: the key of hashes.
@@ -46,42 +67,41 @@ class SlaveViews:
         self._salt = salt
         self._skipped = skipped
         self._lasting = lasting
-        self._sights: dict[int, BoundView] = {}
+        self._views: dict[int, BoundView] = {}
         self._excluded: set[int] = set()
         self.tables: dict[TableName, WritePolicy] = {}
 
-    def seen(self, changes: pa.Table) -> tuple[pa.Table, dict[int, Layout]]:
-        """The slave's view of changes, and of their layouts by id."""
+    def of(self, changes: pa.Table) -> ViewsOfChanges:
+        """The views of the layouts in changes, which are as in `CHANGES`."""
         numbers = layouts_of(changes)
-        if unknown := numbers - self._sights.keys() - self._excluded:
-            layouts = self._manifest.layouts(unknown)
-            self._excluded |= {number for number, layout in layouts.items() if self._mapper.excludes(layout.name)}
-            given = unknown - self._excluded
-            more = {number: view(self._mapper, layouts[number]) for number in given}
-            self.tables |= {one.layout.name: self._mapper.write_policy(one.master.name) for one in more.values()}
-            self._sights |= {number: BoundView(one, self._salt, lasting=self._lasting) for number, one in more.items()}
-        if excluded := numbers & self._excluded:
-            changes = declined(changes, excluded, self._gives)
-        sights = {number: self._sights[number] for number in numbers - excluded}
-        if skipped := [number for number, one in sights.items() if one.view.master.name in self._skipped]:
-            changes = kept(changes, pc.invert(pc.is_in(changes["layout"], value_set=pa.array(skipped, pa.int64()))))
-        changes = timely(changes, {number: one.view.master for number, one in sights.items()})
-        return as_seen(changes, sights), {number: one.view.layout for number, one in sights.items()}
+        if unknown := numbers - self._views.keys() - self._excluded:
+            self._learn(unknown)
+        given = {number: self._views[number] for number in numbers - self._excluded}
+        left_out = [number for number, one in given.items() if one.view.master.name in self._skipped]
+        return ViewsOfChanges(given, numbers & self._excluded, left_out)
 
-    def _gives(self, table: TableName) -> bool:
+    def _learn(self, unknown: set[int]) -> None:
+        layouts = self._manifest.layouts(unknown)
+        self._excluded |= {number for number, layout in layouts.items() if self._mapper.excludes(layout.name)}
+        more = {number: view(self._mapper, layouts[number]) for number in unknown - self._excluded}
+        self.tables |= {one.layout.name: self._mapper.write_policy(one.master.name) for one in more.values()}
+        self._views |= {number: BoundView(one, self._salt, lasting=self._lasting) for number, one in more.items()}
+
+    def gives(self, table: TableName) -> bool:
+        """Whether the slave gets changes of a table of the master."""
         return not (table in self._skipped or self._mapper.excludes(table))
 
     def left_out(self, changes: pa.Table) -> Counter[TableName]:
         """Numbers of changes of skipped tables, by the master's names."""
         found: Counter[TableName] = Counter()
         for one in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
-            if (known := self._sights.get(one["values"])) and (name := known.view.master.name) in self._skipped:
+            if (known := self._views.get(one["values"])) and (name := known.view.master.name) in self._skipped:
                 found[name] += one["counts"]
         return found
 
     def layouts(self) -> dict[int, Layout]:
         """All layouts that occurred so far, in the slave's view, by id."""
-        return {number: one.view.layout for number, one in self._sights.items()}
+        return {number: one.view.layout for number, one in self._views.items()}
 
 
 def layouts_of(changes: pa.Table) -> set[int]:

@@ -42,7 +42,7 @@ def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[L
         partly = bool(updates.tables(context.store, replications.get(context.store, pair).update_id))
     source = context.source(pair.source)
     try:
-        columns = source.columns(list(context.present(pair.source)))
+        columns = source.master.columns(list(context.present(pair.source)))
     finally:
         source.close()
     return _found(context, pair, columns, partly=partly)

@@ -186,14 +186,14 @@ def _copied(
     database = context.source(source)
     stack.callback(database.close)
     snapshot = stack.enter_context(
-        database.dump_snapshot(stages, context.manifest(source).end, at, settings.yields_after_s)
+        database.master.dump_snapshot(stages, context.manifest(source).end, at, settings.yields_after_s)
     )
     if not asked.only:
         snapshot.expect_complete()
     event("dump", source=source, update=update, snapshot=snapshot.snapshot.text, position=snapshot.position)
     dumped = DumpSource(
         snapshot.definitions(),
-        database.sequences(),
+        database.master.sequences(),
         snapshot.snapshot,
         snapshot.position,
         FromMaster(settings.vendor, settings.connection, snapshot.id, tuple(settings.trusted_code)),

@@ -85,15 +85,15 @@ class MasterTables:
 
     @classmethod
     def for_source(cls, context: Context, source: str) -> MasterTables:
-        """Ask a source. Raises what `sluice.vendors.protocol.slave.SourceDatabase.dumpable` does."""
+        """Ask a source. Raises what `sluice.vendors.protocol.master.MasterDatabase.dumpable` does."""
         with closing(context.source(source)) as database:
             configured = context.watched(source)
-            watched = {name: configured[meant] for name, meant in database.present(list(configured)).items()}
+            watched = {name: configured[meant] for name, meant in database.capture.present(list(configured)).items()}
             return cls(
-                database.columns(list(watched)),
-                database.dumpable(watched),
-                database.without_old(watched),
-                database.remarks(watched),
+                database.master.columns(list(watched)),
+                database.master.dumpable(watched),
+                database.capture.without_old(watched),
+                database.capture.remarks(watched),
             )
 
 
@@ -130,7 +130,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
     source = pairs[0].source
     try:
         with closing(context.source(source)) as database:
-            database.claim(context.store.id)
+            database.capture.claim(context.store.id)
         with ExitStack() as stack:
             master = MasterTables.for_source(context, source)
             for remark in master.remarks:

@@ -38,7 +38,7 @@ def join(
         if files:
             transfers.begin(context.store, files.transfer(pair))
         else:
-            statement_results.covered(context.store, pair, shown.snapshot)
+            statement_results.covered(context.store, pair, context.read_snapshot(pair.source)(shown.snapshot).sees)
         loaded_slaves.note(context.store, update, pair.slave, leases_of[pair], _what(context, pair, begins))
 
 

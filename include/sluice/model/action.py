@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sluice.model.layout import Layout
+from sluice.model.table_definition import TableChange
 
 
 class Action(StrEnum):
@@ -87,6 +88,7 @@ class Command:
         ordinal: the ordinal of its transaction.
         key: its REPL_KEY.
         existing: the action of a CREATE on this slave for a table that exists already.
+        change: the parsed text; None if it names no table, or is not parsed yet.
     """
 
     action: Action
@@ -95,3 +97,8 @@ class Command:
     ordinal: int
     key: int
     existing: Existing = Existing.STOP
+    change: TableChange | None = field(default=None, compare=False)
+
+    def described(self) -> TableChange:
+        """What it says of its table. Raises ValueError if that is nothing."""
+        return self.change or TableChange.from_json(self.text)

@@ -37,10 +37,11 @@ class DdlQuestion:
     @property
     def lost(self) -> tuple[str, ...]:
         """The data that the slave loses if it applies the command, one phrase each; empty if none."""
-        return tuple(_lost(TableChange.from_json(self.text)))
+        return tuple(lost_by(TableChange.from_json(self.text)))
 
 
-def _lost(change: TableChange) -> Iterator[str]:
+def lost_by(change: TableChange) -> Iterator[str]:
+    """What a slave has no more if it carries that out."""
     if change.after is None:
         yield "the table with all its rows"
     if change.before is None or change.after is None:

@@ -24,20 +24,9 @@ START = Position(0, 0)
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A PostgreSQL snapshot as text, ``xmin:xmax:xip,xip``, with a test for visibility.
+    """A snapshot of a master, by the text that its vendor writes and reads: an SCN, a GTID, or what PostgreSQL prints.
 
-    Source: PostgreSQL manual, "Transaction ID and Snapshot Information Functions".
+    See `sluice.vendors.protocol.visibility` for the transactions that it shows.
     """
 
     text: str
-
-    def parts(self) -> tuple[int, int, frozenset[int]]:
-        """(xmin, xmax, transactions in progress)."""
-        low, high, running = self.text.split(":")
-        return int(low), int(high), frozenset(int(xid) for xid in running.split(",") if xid)
-
-    def shows(self, trans_key: str) -> bool:
-        """Whether a committed transaction is visible in this snapshot."""
-        low, high, running = self.parts()
-        xid = int(trans_key)
-        return xid < low or (xid < high and xid not in running)

@@ -207,11 +207,11 @@ def for_source(context: Context, source: str) -> SourceNotes:
     try:
         database = context.source(source)
         try:
-            waiting = database.is_installed() and database.queued()
-            found = database.unwatched(context.wanted(source).named)
-            outdated = outdated_events(source) if database.has_outdated_events() else ""
-            locked = database.locked() if database.is_installed() else []
-            code = database.foreign_code()
+            waiting = database.capture.is_installed() and database.capture.queued()
+            found = database.capture.unwatched(context.wanted(source).named)
+            outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
+            locked = database.capture.locked() if database.capture.is_installed() else []
+            code = database.master.foreign_code()
         finally:
             database.close()
     except SluiceError as error:

@@ -29,7 +29,8 @@ from sluice.paths import at_home
 from sluice.publish.transformer import load
 from sluice.storage.directory import Directory
 from sluice.tls import is_far
-from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
+from sluice.vendors.protocol.capture import Capture
+from sluice.vendors.protocol.slave import SlaveDatabase
 
 TIMEOUT_S = 5.0
 _HTTPS = '`{"schema": "https"}` in the extra of its Airflow connection'
@@ -82,7 +83,7 @@ def reached(context: Context, conn_id: str) -> Iterator[Finding]:
         yield _try("Spark", lambda: _spark(context.connection(conn_id)))
     for name, source in settings.sources.items():
         if source.connection == conn_id:
-            yield _try(f"source {name}", lambda name=name: _answers(context.source(name)))  # type: ignore[misc]
+            yield _try(f"source {name}", lambda name=name: _answers(context.source(name).capture))  # type: ignore[misc]
     for pair in (Pair(one.source, one.slave) for one in settings.replications):
         if settings.slave(pair.slave).connection == conn_id:
             # The mapper of the configuration alone: the control store may have no connection yet.
@@ -95,7 +96,7 @@ def line(finding: Finding) -> str:
     return f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}".replace("\n", "\n     ")
 
 
-def _answers(database: SourceDatabase | SlaveDatabase) -> str:
+def _answers(database: Capture | SlaveDatabase) -> str:
     with closing(database):
         database.capabilities()
     return "answers"
@@ -165,9 +166,9 @@ def _change_log(url: str) -> str:
 def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:
     source = context.source(name)
     try:
-        can = source.capabilities()
-        installed, outdated = source.is_installed(), source.has_outdated_events()
-        left = [unwatched.fact(one) for one in source.unwatched(context.wanted(name).named)]
+        can = source.capture.capabilities()
+        installed, outdated = source.capture.is_installed(), source.capture.has_outdated_events()
+        left = [unwatched.fact(one) for one in source.capture.unwatched(context.wanted(name).named)]
     finally:
         source.close()
     master = masters[name] = MasterTables.for_source(context, name)

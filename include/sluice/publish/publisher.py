@@ -25,7 +25,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.publish.change_filter import EVERYTHING, PublishFilter
 from sluice.publish.queue_guard import QueueGuard
 from sluice.store.leases import Lease
-from sluice.vendors.protocol.slave import SourceDatabase
+from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
 
 # A sweep is listed in about so many parts, so that slaves have the first while the publisher goes on.
@@ -73,7 +73,7 @@ class Publisher:
     def __init__(
         self,
         source: str,
-        database: SourceDatabase,
+        database: Source,
         manifest: Manifest,
         files: SegmentFiles,
         lease: Lease,
@@ -95,7 +95,7 @@ class Publisher:
         Raises:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
-        self._database.take_over(self._lease.epoch)
+        self._database.capture.take_over(self._lease.epoch)
         listed = {segment.written.name for segment in self._manifest.kept()}
         self._files.begin(new=not listed)
         names = self._files.names()
@@ -119,7 +119,7 @@ class Publisher:
         """
         with ExitStack() as stack:
             sweep = stack.enter_context(
-                self._database.sweep(self._lease.epoch, max_changes, asked.snapshot if asked else None)
+                self._database.capture.sweep(self._lease.epoch, max_changes, asked.snapshot if asked else None)
             )
             tail = self._manifest.tail()
             if unpurged := self._unpurged(sweep.state, tail):
@@ -182,7 +182,7 @@ class Publisher:
     def _moved(self) -> list[SequenceValue]:
         """Sequences that went on since the last segment; read after the snapshot, none is behind its rows."""
         try:
-            values = self._database.sequences()
+            values = self._database.master.sequences()
         except TransientError as error:
             event("sequences left for the next segment", source=self._source, why=error.fact)
             return []
@@ -215,7 +215,7 @@ class Publisher:
         changes = ({name: batch.column(column).to_pylist() for name, column in names.items()} for batch in batches)
         last = unpurged[-1]
         # A purge that was missed has left all of them. A server that is set back to an earlier moment has not.
-        if not self._database.heal(self._lease.epoch, Purge(last.number, last.written.sha256), changes):
+        if not self._database.capture.heal(self._lease.epoch, Purge(last.number, last.written.sha256), changes):
             raise self._elsewhere(state, last)
 
 

@@ -25,7 +25,7 @@ from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.store import leases, statement_results
 from sluice.store.leases import Lease
-from sluice.vendors.protocol.slave import SourceDatabase
+from sluice.vendors.protocol.master import Source
 
 _RENEW_S = 5.0
 _HEAL_S = 5.0
@@ -47,14 +47,14 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
     outgoing = _outgoing(settings.messages, source)
     genuine = QueueGuard(partial(statement_results.issued, context.store, source))
     database = context.source(source)
-    if not database.is_installed():
+    if not database.capture.is_installed():
         context.store.migrate()
         reconcile(context, source)
     with leases.leased(context.store, f"publish {source}") as lease:
         publisher = Publisher(source, database, context.manifest(source), context.files(), lease, outgoing, genuine)
         run = _Run(context, source, database, publisher, lease)
         try:
-            database.claim(context.store.id)
+            database.capture.claim(context.store.id)
             publisher.begin()
             issue.resolve(context, source)
             linger = 0.0 if once else settings.schedule.run_for_s
@@ -80,9 +80,7 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
 class _Run:
     """One run: sweeps, answers to requests for points, upkeep."""
 
-    def __init__(
-        self, context: Context, source: str, database: SourceDatabase, publisher: Publisher, lease: Lease
-    ) -> None:
+    def __init__(self, context: Context, source: str, database: Source, publisher: Publisher, lease: Lease) -> None:
         self._context = context
         self._source = source
         self._database = database
@@ -103,7 +101,7 @@ class _Run:
         bound = self._context.config.source(self._source).segments.max_changes
         while True:
             self._heal()
-            self._database.poll_ddl()
+            self._database.capture.poll_ddl()
             self._report()
             more = self._swept(bound)
             self._keep_up()
@@ -120,7 +118,7 @@ class _Run:
         try:
             for request in points.requested(self._context.store, self._source):
                 self._answer(request, bound)
-            published = self._publisher.publish(bound) if self._database.queued() else Published()
+            published = self._publisher.publish(bound) if self._database.capture.queued() else Published()
         except AlteredMeanwhile:
             if self._looked_again:
                 raise
@@ -137,7 +135,7 @@ class _Run:
 
     def _answer(self, request: int, bound: int) -> None:
         stack = ExitStack()
-        exported = stack.enter_context(self._database.exported_snapshot())
+        exported = stack.enter_context(self._database.master.exported_snapshot())
         try:
             more = True
             while more:
@@ -167,7 +165,7 @@ class _Run:
         now = time.monotonic()
         if now - self._reported > _HEAL_S:
             self._reported = now
-            found = frozenset(self._database.unwatched(self._context.wanted(self._source).named))
+            found = frozenset(self._database.capture.unwatched(self._context.wanted(self._source).named))
             for one in sorted(found - self._unwatched, key=lambda one: one.name):
                 event("not watched", source=self._source, table=one.name, why=unwatched.fact(one))
             self._unwatched = found
@@ -176,13 +174,13 @@ class _Run:
         began = time.monotonic()
         if self.changes - self._reclaimed < _RECLAIM or began < self._reclaim_at:
             return
-        self._database.reclaim()
+        self._database.capture.reclaim()
         self._reclaimed = self.changes
         self._reclaim_at = began + (time.monotonic() - began) / _RECLAIM_SHARE
 
     def _forget(self) -> None:
         if time.monotonic() - self._forgot > _FORGET_S:
-            self._database.forget_layouts()
+            self._database.capture.forget_layouts()
             self._forgot = time.monotonic()
 
     def _keep_up(self) -> None:

@@ -39,7 +39,7 @@ def issue(context: Context, source: str, text: str, *, schema: str = "public", v
     slaves = _slaves(context, source)
     limit = context.config.source(source).statement_max_rows
     wanted = Statement(0, text, schema, reads=False, max_rows=limit)
-    context.source(source).understands(text)
+    context.source(source).capture.understands(text)
     for slave in slaves:
         context.slave(Pair(source, slave)).understands(wanted)
     context.store.migrate()
@@ -47,7 +47,7 @@ def issue(context: Context, source: str, text: str, *, schema: str = "public", v
     attempt = _Attempt(context, source, number)
     try:
         wanted = Statement(number, text, schema, reads=False, max_rows=limit)
-        context.source(source).issue(wanted, attempt.commits, varying=varying)
+        context.source(source).capture.issue(wanted, attempt.commits, varying=varying)
     except SluiceError as error:
         attempt.failed(error)
     done = attempt.committed()
@@ -105,7 +105,7 @@ class _Attempt:
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
-                fate = self._context.source(self._source).fate(self._traced, end=True)
+                fate = self._context.source(self._source).capture.fate(self._traced, end=True)
             except SluiceError:
                 fate = TransactionOutcome.RUNNING
             if fate is not TransactionOutcome.RUNNING:
@@ -129,7 +129,7 @@ def resolve(context: Context, source: str) -> None:
     if open_ := statement_results.unresolved(context.store, source):
         database = context.source(source)
         for traced in open_:
-            fate = database.fate(traced)
+            fate = database.capture.fate(traced)
             statement_results.resolve(context.store, traced.id, fate)
             event("statement settled", source=source, id=traced.id, fate=fate)
 

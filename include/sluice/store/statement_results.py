@@ -6,6 +6,7 @@ it, and whoever finds out that it was rolled back, before it was known, keeps it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
@@ -14,7 +15,6 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.errors import RolledBack
 from sluice.model.names import Pair
-from sluice.model.position import Snapshot
 from sluice.model.statement import Answer, IssuedStatement, NodeOutcome, Statement, TransactionOutcome, TransactionRef
 from sluice.store import replications
 from sluice.store.engine import Store
@@ -140,8 +140,8 @@ def answered(store: Store, pair: Pair, done: Statement, outcome: NodeOutcome) ->
     _record(store, done.id, pair.slave, outcome)
 
 
-def covered(store: Store, pair: Pair, snapshot: Snapshot) -> None:
-    """A slave's data was loaded anew: statements that the snapshot shows are in it, and will not come."""
+def covered(store: Store, pair: Pair, sees: Callable[[str], bool]) -> None:
+    """A slave's data was loaded anew: statements of transactions that it has seen are in it, and will not come."""
     waiting = (
         select(statement.c.id, statement.c.trans_key)
         .join(answer, answer.c.statement == statement.c.id)
@@ -152,7 +152,7 @@ def covered(store: Store, pair: Pair, snapshot: Snapshot) -> None:
     with store.begin() as connection:
         rows = connection.execute(waiting).all()
     for number, trans_key in rows:
-        if trans_key and snapshot.shows(trans_key):
+        if trans_key and sees(trans_key):
             _record(store, number, pair.slave, NodeOutcome(True, "the initial data have it"))
 
 

@@ -16,9 +16,11 @@ from sluice.messages.column_literal import Cell
 from sluice.model.names import Pair, Resources, TableName
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
+from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
-from sluice.vendors.protocol.slave import SlaveDatabase, SourceDatabase
+from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
+from sluice.vendors.protocol.visibility import ReadSnapshot
 from sluice.verify.merge_compare import Difference
 
 
@@ -27,20 +29,23 @@ class Master:
     """The interface of a vendor that can be a master.
 
     Attributes:
-        source: its port. As `read` and `foresee` it is told the roles whose functions may run with our rights.
+        source: its ports, to read it and to capture its changes. As `read` and `foresee` it is told the roles whose
+            functions may run with our rights.
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
         message_values: for a type, what a message has for what the database prints; None if it is the same.
+        read_snapshot: which transactions a snapshot shows.
         definition: what `to_json` gave of a table of a dump.
         exporting: how programs export from it.
         active: how many sessions of others execute something on its server.
         foresee: about how much is left of ranges of keys.
     """
 
-    source: Callable[[ConnectionInfo, str | None, str, Collection[str]], SourceDatabase]
+    source: Callable[[ConnectionInfo, str | None, str, Collection[str]], Source]
     resources: Callable[[str | None, str], Resources]
     read: Callable[[ConnectionInfo, str, Collection[str]], AbstractContextManager[Reading]]
     message_values: Callable[[str], Callable[[str], Cell] | None]
+    read_snapshot: ReadSnapshot
     definition: Callable[[Any], TableDefinition]
     exporting: Programs
     active: Callable[[ConnectionInfo], int]

@@ -276,7 +276,7 @@ def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[Tabl
     watched, present = context.watched(request.source), context.present(request.source)
     database = context.source(request.source)
     try:
-        found = {name: database.shape(point.snapshot_id, name) for name in request.tables or present}
+        found = {name: database.master.shape(point.snapshot_id, name) for name in request.tables or present}
     finally:
         database.close()
     gone = [] if request.tables else sorted(watched.keys() - set(present.values()))

@@ -178,7 +178,7 @@ class BoundView:
         return self._choice.filtered(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
 
 
-def as_seen(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
+def mapped_and_filtered(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
     """The slave's view of a batch, by its views of the layouts; the batch itself if all of them are plain.
 
     Raises:

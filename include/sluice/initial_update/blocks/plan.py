@@ -226,7 +226,7 @@ def planned(
     """
     database, named = context.source(source), sorted({*(one.table for one in keys), *tables})
     try:
-        with database.dump_snapshot([named], context.manifest(source).end) as snapshot:
+        with database.master.dump_snapshot([named], context.manifest(source).end) as snapshot:
             yield BlockPlan(context, source, snapshot, snapshot.definitions(), keys), snapshot
     finally:
         database.close()

@@ -59,7 +59,9 @@ def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
         slave.take_over(target.plan.epoch)
         salt = salt_of(context.connections, settings.salt)
         manifest = context.manifest(pair.source)
-        count = deliver(slave, manifest, context.files(), overlap, settings.max_batch, salt)
+        count = deliver(
+            slave, manifest, context.files(), context.read_snapshot(pair.source), overlap, settings.max_batch, salt
+        )
     finally:
         slave.close()
     event("caught up", slave=pair.slave, changes=count)
@@ -74,7 +76,7 @@ def expect_replayable(context: Context, source: str, overlap: Overlap) -> Overla
     manifest = context.manifest(source)
     overlap = replace(overlap, end=manifest.end())
     segments = manifest.ahead("", overlap.begin, beyond=True)
-    found = changes_of(manifest, context.files(), segments, overlap, _LOOKED_AT)
+    found = changes_of(manifest, context.files(), segments, context.read_snapshot(source), overlap, _LOOKED_AT)
     count = sum(len(changes) for changes, _ in found)
     event("to be brought", source=source, changes=count)
     return overlap

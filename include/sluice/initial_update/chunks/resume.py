@@ -30,6 +30,7 @@ from sluice.store.engine import Store
 from sluice.store.tables import initial_update
 from sluice.vendors.protocol.load import DumpSnapshot, Expected, TableDefinition
 from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.visibility import ReadSnapshot
 
 
 @dataclass(frozen=True)
@@ -38,21 +39,18 @@ class LoadedTables:
 
     Attributes:
         cuts: all pieces of these tables.
+        read_snapshot: reads snapshots of the master.
     """
 
+    read_snapshot: ReadSnapshot
     tables: frozenset[TableName] = frozenset()
     pieces: tuple[tuple[ChunkId, int], ...] = ()
     cuts: tuple[ChunkId, ...] = ()
 
     @cached_property
     def oldest(self) -> ChunkId:
-        """A piece of the first snapshot. A later one shows more: its end is later, or fewer are in progress."""
-
-        def age(piece: ChunkId) -> tuple[int, int]:
-            _, high, running = piece.snapshot.parts()
-            return high, -len(running)
-
-        return min((piece for piece, _ in self.pieces), key=age)
+        """A piece of the first snapshot."""
+        return min((piece for piece, _ in self.pieces), key=lambda piece: self.read_snapshot(piece.snapshot).age)
 
     def holding(self, chunk: Chunk) -> tuple[ChunkId, int] | None:
         """The piece that a chunk is in, and how many rows it has; None if they are to come."""
@@ -102,6 +100,7 @@ class Resumption:
     ) -> None:
         self._context = context
         self._source = source
+        self._read_snapshot = context.read_snapshot(source)
         self._update = update
         self._definitions = definitions
         self.shown = snapshot
@@ -117,13 +116,13 @@ class Resumption:
         """Fence out earlier jobs on a slave, and find out what may stay."""
         self._shapes[target.name] = self._shaped(target)
         found = target.tables.begin()
-        stay = self._found(target, found) if self._wanted else LoadedTables()
+        stay = self._found(target, found) if self._wanted else LoadedTables(self._read_snapshot)
         if stay.pieces and self._log_is_complete(stay):
             # From here on the log has to be kept.
             restart(self._context.store, target.pairs, stay.oldest.position, self._update)
             event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
         else:
-            stay = LoadedTables()
+            stay = LoadedTables(self._read_snapshot)
         self._stay[target.name] = stay
 
     def chunks(self) -> list[Chunk]:
@@ -138,7 +137,8 @@ class Resumption:
             boundaries.setdefault(piece.relation, set()).update({piece.low, piece.high or 0})
         planned = chunks(self._leaves, self._context.config.bulk_tasks, self._stages, boundaries)
         again = [chunk for chunk in planned if any(one.holding(chunk) for one in stay)]
-        since = min((one.oldest.snapshot.parts()[0] for one in stay if one.pieces), default=None)
+        seen = [self._read_snapshot(one.oldest.snapshot) for one in stay if one.pieces]
+        since = min(seen, key=lambda one: one.age).since if seen else None
         return planned + [replace(chunk, number=len(planned) + n, since=since) for n, chunk in enumerate(again)]
 
     def expected(self, target: LoadTarget) -> list[Expected]:
@@ -200,10 +200,11 @@ class Resumption:
         ]
         ours = [(table, piece, rows) for table, piece, rows in existing if shaped[table] == piece.shape]
         if not (begun := {table for table, _, rows in ours if rows is not None}):
-            return LoadedTables()
+            return LoadedTables(self._read_snapshot)
         tables, definitions = target.tables, [one for one in self._definitions if one.name in begun]
         names = with_complete_log(self._context, self._source, tables.mapper, definitions, tables.merging)
         return LoadedTables(
+            self._read_snapshot,
             frozenset(names),
             tuple((piece, rows) for table, piece, rows in ours if table in names and rows is not None),
             tuple(piece for table, piece, _ in ours if table in names),

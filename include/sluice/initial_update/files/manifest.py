@@ -24,11 +24,13 @@ from sluice.store.transfers import Transfer
 from sluice.vendors.protocol.load import TableDefinition
 from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk, Leaf
 from sluice.vendors.protocol.tasks import Form
+from sluice.vendors.protocol.visibility import ReadSnapshot
 
 MANIFEST = "manifest.json"
 _MORE = 5
 
-_Snapshot = Annotated[str, Field(pattern=r"^[0-9]{1,20}:[0-9]{1,20}:([0-9]{1,20}(,[0-9]{1,20})*)?$")]
+# As the vendor of the master writes it, which also says whether it is one.
+_Snapshot = Annotated[str, Field(pattern=r"^[!-~]+$")]
 Views = Mapping[TableName, TableView]
 
 
@@ -159,8 +161,11 @@ def _hash(seen: TableView) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles) -> StoredDump:
+def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles, read_snapshot: ReadSnapshot) -> StoredDump:
     """The manifest of the directory that a slave waits for.
+
+    Args:
+        read_snapshot: reads snapshots of the master.
 
     Raises:
         SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
@@ -192,6 +197,11 @@ def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles) -> 
         )
     if not whole:
         raise _another(directory, awaited)
+    try:
+        for snapshot in (stored.seen, *([stored.between.first] if stored.between else [])):
+            read_snapshot(snapshot)
+    except ValueError as error:
+        raise altered(directory, [f"a snapshot in {MANIFEST} cannot be read: {error}"], awaited) from None
     return stored
 
 

@@ -61,7 +61,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         return _over(context, already, 0)
     awaited = _awaited(context, pair)
     directory = _transfer_directory(context, awaited)
-    stored = opened(directory, awaited, _settings(context, awaited))
+    stored = opened(directory, awaited, _settings(context, awaited), context.read_snapshot(awaited.pair.source))
     dumped = _dumped(context, stored, directory, awaited)
     _refuse_changed(context, stored, dumped, pair)
     if between := stored.between:
@@ -90,7 +90,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         rows = sum(target.tables.progress().values())
         reached(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
-        statement_results.covered(context.store, pair, dumped.snapshot)
+        statement_results.covered(context.store, pair, context.read_snapshot(pair.source)(dumped.snapshot).sees)
         updates.load_ended(context.store, awaited, rows)
         if between:
             # The log before that is not needed any more, not even to load everything again.

@@ -83,10 +83,13 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
         SluiceError: SLC-194, there is nothing; SLC-042, the log does not reach back to it.
     """
     define = master(context.config.source(pair.source).vendor).definition
-    mapper = context.mapper(pair)
+    mapper, read_snapshot = context.mapper(pair), context.read_snapshot(pair.source)
     for one in kept_versions.kept(context.store, pair, version):
         stored = opened(
-            Directory(at_home(initial_data.location(context.config))).within(one.name), one, IncomingFiles()
+            Directory(at_home(initial_data.location(context.config))).within(one.name),
+            one,
+            IncomingFiles(),
+            read_snapshot,
         )
         definitions = [define(known) for known in stored.definitions]
         seen = fingerprints(mapper, definitions)

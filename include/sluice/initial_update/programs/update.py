@@ -24,8 +24,8 @@ from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.protocol.load import DumpSnapshot, Programs, TableDefinition, importing
+from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import BLOCK_BYTES
-from sluice.vendors.protocol.slave import SourceDatabase
 from sluice.vendors.protocol.tasks import FromMaster, LoadJob, SlaveLoad, SlaveLoaded
 from sluice.vendors.registry import master, vendor
 
@@ -97,7 +97,7 @@ class ProgramUpdate(NoResume):
         context: Context,
         source: str,
         update: int,
-        database: SourceDatabase,
+        database: Source,
         snapshot: DumpSnapshot,
         definitions: Sequence[TableDefinition],
         sequences: Sequence[SequenceValue],
@@ -140,12 +140,12 @@ class ProgramUpdate(NoResume):
         if self._at_once:
             self._rows = self._first.filled()
         else:
-            with self._database.dump_snapshot(
+            with self._database.master.dump_snapshot(
                 [[one.name for one in self._definitions]], self._context.manifest(self._source).end
             ) as self.shown:
                 # Who answers now has kept the tables locked all along, until the second one had them locked as well.
                 self._rows = self.shown.filled() & self._first.filled()
-            self._sequences = self._database.sequences()
+            self._sequences = self._database.master.sequences()
         return [SlaveLoaded(plan.slave, 0, error) for plan, error in zip(job.slaves, wrong, strict=True)]
 
     def catch_up(self, target: LoadTarget) -> None:

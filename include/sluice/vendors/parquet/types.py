@@ -7,41 +7,50 @@ column `sluice_text`. Everything else is a text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.errors import SluiceError
 from sluice.model.layout import Column
+from sluice.model.logical_type import Kind, logical_type
 from sluice.model.names import TableName
-from sluice.vendors.postgresql.types import holds
 
 # What begins the names of columns that are no column of the master.
 OURS = "sluice_"
 TEXT = "sluice_text"
 TEXTS = pa.map_(pa.string(), pa.string())
 
-_PLAIN = {"smallint": pa.int16(), "integer": pa.int32(), "bigint": pa.int64(), "real": pa.float32()}
-_PLAIN |= {"double precision": pa.float64(), "boolean": pa.bool_(), "bytea": pa.binary(), "date": pa.date32()}
-_NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
-_TIMESTAMP = re.compile(r"timestamp(?:\(\d\))? with(out)? time zone")
-_TIMED = re.compile(r"(timestamp|time|interval)(\(\d\))?( with(?:out)? time zone)?")
+_INTEGERS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+_FLOATS = {32: pa.float32(), 64: pa.float64()}
+_PLAIN = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.BYTES: pa.binary(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+    Kind.TIMESTAMP_WITH_ZONE: pa.timestamp("us", "UTC"),
+}
+# Their texts have as many digits of a second as there are.
+_TIMED = (Kind.TIME, Kind.TIME_WITH_ZONE, Kind.TIMESTAMP, Kind.TIMESTAMP_WITH_ZONE, Kind.INTERVAL)
+_MOST_DIGITS_OF_A_SECOND = 6
 _MOST_DIGITS = 38
 _DAY = r"^\d{4}-\d\d-\d\d"
 _TIME = r" \d\d:\d\d:\d\d(\.\d+)?"
 
 
+@cache
 def kept_as(declared: str) -> pa.DataType:
-    """The type of a column whose type the master's catalog writes like this."""
-    if declared in _PLAIN:
-        return _PLAIN[declared]
-    if (found := _NUMERIC.fullmatch(declared)) and int(found[2]) <= int(found[1]) <= _MOST_DIGITS:
-        return pa.decimal128(int(found[1]), int(found[2]))
-    if found := _TIMESTAMP.fullmatch(declared):
-        return pa.timestamp("us", None if found[1] else "UTC")
-    return pa.string()
+    """The type of a column whose type the log calls so."""
+    kind = logical_type(declared)
+    if kind.kind is Kind.INTEGER:
+        return _INTEGERS[kind.size or 0]
+    if kind.kind is Kind.FLOAT:
+        return _FLOATS[kind.size or 0]
+    if kind.kind is Kind.DECIMAL and kind.size and (kind.scale or 0) <= kind.size <= _MOST_DIGITS:
+        return pa.decimal128(kind.size, kind.scale)
+    return _PLAIN.get(kind.kind, pa.string())
 
 
 def keeps(before: str, after: str) -> bool:
@@ -51,13 +60,14 @@ def keeps(before: str, after: str) -> bool:
     """
     if before == after or {before, after} == {"text", "character varying"}:
         return True
-    ours, theirs = _TIMED.fullmatch(before), _TIMED.fullmatch(after)
-    if ours and theirs:
-        return ours.group(1, 3) == theirs.group(1, 3) and ours[2] is not None and (theirs[2] or "(6)") >= ours[2]
-    scales = [found[2] for kind in (before, after) if (found := _NUMERIC.fullmatch(kind))]
+    ours, theirs = logical_type(before), logical_type(after)
+    if ours.kind in _TIMED and ours.kind is theirs.kind and not (ours.native or theirs.native):
+        most = _MOST_DIGITS_OF_A_SECOND if theirs.size is None else theirs.size
+        return ours.size is not None and most >= ours.size
     # Who made a type may call it otherwise.
     made = all("." in kind for kind in (before, after))
-    return made or (holds(before, after) and before != "real" and len(set(scales)) < 2)
+    bounded = {one.scale for one in (ours, theirs) if one.kind is Kind.DECIMAL and one.size}
+    return made or (theirs.holds(ours) and ours.kind is not Kind.FLOAT and len(bounded) < 2)
 
 
 def refuse_ours(table: TableName, columns: Iterable[Column]) -> None:

@@ -23,14 +23,13 @@ from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
-from sluice.model.table_definition import TableChange
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.capture import warnings
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.catalog.definition import PostgresTable
+from sluice.vendors.postgresql.catalog.neutral import as_ours
 from sluice.vendors.postgresql.catalog.row_identity import is_unfinished, merges
 from sluice.vendors.postgresql.ddl import apply
 from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
@@ -51,8 +50,9 @@ from sluice.vendors.postgresql.session import (
 from sluice.vendors.postgresql.write import commands, side_effects
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
-from sluice.vendors.protocol.load import TableFit
-from sluice.vendors.protocol.slave import Capabilities, Replayed, StepsOf
+from sluice.vendors.protocol.capabilities import Capabilities
+from sluice.vendors.protocol.load import TableDefinition, TableFit
+from sluice.vendors.protocol.slave import Replayed, StepsOf
 
 
 class PostgresSlave:
@@ -95,7 +95,7 @@ class PostgresSlave:
         return found
 
     def loadable(
-        self, tables: Sequence[PostgresTable], wanted: WipeOut | None = None, *, resume: bool = False
+        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
     ) -> TableFit:
         """See that tables can be filled; nothing is written."""
         with translated("looking at the slave's tables"), self._open().transaction():
@@ -106,7 +106,7 @@ class PostgresSlave:
             found = preflight.loadable(
                 self._open(),
                 self.mapper,
-                tables,
+                as_ours(tables),
                 silent=self._silent,
                 wiped=wanted,
                 ours=migrations.IN_SLAVE,
@@ -115,7 +115,7 @@ class PostgresSlave:
             )
         with translated("looking at definitions"), self._open().transaction(force_rollback=True):
             self._open().execute("SET LOCAL lock_timeout = '10s'")
-            preflight.expect_trusted(self._open(), self.mapper, tables, wanted)
+            preflight.expect_trusted(self._open(), self.mapper, as_ours(tables), wanted)
         return found
 
     def looks_through(self, layout: Layout) -> bool:
@@ -201,7 +201,7 @@ class PostgresSlave:
         if command.action not in (Action.CREATE, Action.ALTER):
             return ()
         try:
-            change = TableChange.from_json(command.text)
+            change = command.described()
         except ValueError:
             # Whoever is to carry it out says so.
             return ()
@@ -321,10 +321,10 @@ class PostgresSlave:
         """The tables of this slave, for a dump under an epoch of its own."""
         return PostgresTables(self, epoch, earlier, wanted)
 
-    def merging(self, tables: Sequence[PostgresTable]) -> set[TableName]:
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """The tables whose rows a primary key alone identifies, or will once they are created."""
         with translated("looking at the slave's tables"):
-            return {table.name for table in tables if merges(self._open(), self.mapper, table, made=True)}
+            return {one.name for one in as_ours(tables) if merges(self._open(), self.mapper, one, made=True)}
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A snapshot of the slave exactly at a point of the stream, held open; its id, to import."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
+from sluice.connections import ConnectionInfo
 from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
 from sluice.vendors.postgresql import grants, migrations
 from sluice.vendors.postgresql.capture import install
+from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.postgresql.master import PostgresMaster
 from sluice.vendors.postgresql.programs import EXPORTING, IMPORTING, size
 from sluice.vendors.postgresql.read.activity import active
 from sluice.vendors.postgresql.read.compare import compare_table
@@ -17,8 +20,15 @@ from sluice.vendors.postgresql.read.estimate import foresee
 from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.slave import PostgresSlave
-from sluice.vendors.postgresql.source import PostgresSource
+from sluice.vendors.postgresql.source_session import SourceSession
+from sluice.vendors.postgresql.visibility import read_snapshot
+from sluice.vendors.protocol.master import Source
 from sluice.vendors.registry import BlockLoading, Master, Vendor
+
+
+def _source(info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = ()) -> Source:
+    session = SourceSession(info, schema, prefix, trusted)
+    return Source(PostgresMaster(session), QueueCapture(session))
 
 
 def _message_values(type_name: str) -> Callable[[str], Cell] | None:
@@ -36,10 +46,11 @@ VENDOR = Vendor(
     PostgresReceiver,
     compare_table,
     Master(
-        PostgresSource,
+        _source,
         install.resources,
         reading,
         _message_values,
+        read_snapshot,
         PostgresTable.from_json,
         EXPORTING,
         active,

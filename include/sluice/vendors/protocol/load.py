@@ -55,7 +55,11 @@ class TableFit:
 
 
 class TableDefinition(Protocol):
-    """A table of the master as a dump's snapshot shows it; the rest of it is the vendor's."""
+    """A table of the master as a dump's snapshot shows it.
+
+    Its layout is what every vendor understands: columns with logical types, which may be NULL, the primary key. The
+    rest (defaults, checks, indexes) is the vendor's own text, which a slave of the same vendor reads.
+    """
 
     @property
     def name(self) -> TableName:
@@ -63,7 +67,7 @@ class TableDefinition(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """Its columns."""
+        """Its columns, with the log's names of types; see `sluice.model.logical_type`."""
 
     @property
     def undecoded(self) -> bool:
@@ -215,7 +219,7 @@ class SlaveTables(Protocol):
     def begin(self) -> Sequence[Expected]:
         """Fence out earlier jobs; returns the chunks of an interrupted load."""
 
-    def merging(self, tables: Sequence[Any], *, made: bool = False) -> set[TableName]:
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """The tables whose rows may come twice, and from several snapshots, since a key alone tells them apart (R5).
 
         Args:
@@ -226,7 +230,10 @@ class SlaveTables(Protocol):
         """Write down the chunks, by their numbers, for tasks to claim those to come; others are forgotten."""
 
     def prepare(
-        self, tables: Sequence[Any], staying: Collection[TableName] = (), in_parts: Collection[TableName] = ()
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
     ) -> None:
         """Create what is missing, refuse what cannot hold the data, empty what is there, but what is `staying`.
 
@@ -234,14 +241,14 @@ class SlaveTables(Protocol):
             in_parts: tables whose rows come from several sessions at once.
         """
 
-    def finish(self, tables: Sequence[Any], tasks: int, lacking: Collection[TableName] = ()) -> None:
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """Keys and indexes that were left for later, of so many tables at once, when every chunk is in.
 
         Args:
             lacking: tables that lack rows yet, so what has to do with them is left for later still.
         """
 
-    def imported(self, tables: Sequence[Any]) -> set[TableName]:
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """A program has brought its rows: make primary keys, before what else comes after the data. Which of the
         tables have rows, as the master calls them."""
 
@@ -262,7 +269,7 @@ class SlaveRanges(Protocol):
     """The ranges of a slave that are loaded block by block while the stream goes on."""
 
     def unfit(
-        self, tables: Sequence[Any], chosen: Collection[TableName], replaced: Sorted, *, build: bool
+        self, tables: Sequence[TableDefinition], chosen: Collection[TableName], replaced: Sorted, *, build: bool
     ) -> dict[TableName, str]:
         """The chosen tables that cannot be loaded in blocks, each with the reason.
 

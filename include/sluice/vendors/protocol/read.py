@@ -29,7 +29,7 @@ class Chunk:
     """Rows of one relation whose blocks are in ``[low, high)``; `high` None has no end.
 
     Attributes:
-        since: only rows that this transaction, or a later one, wrote.
+        since: only rows that this transaction, or a later one, wrote; as `Visibility.since` gives it.
         binary: whether its rows are stored so; None if they are stored nowhere.
     """
 
@@ -37,7 +37,7 @@ class Chunk:
     leaf: Leaf
     low: int
     high: int | None
-    since: int | None = None
+    since: str | None = None
     binary: bool | None = None
 
     @property

@@ -1,11 +1,11 @@
-"""What every vendor offers: the ports of a source and of a slave, and the capabilities that core code asks for."""
+"""What every vendor offers: the port of a slave."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -13,49 +13,20 @@ from sluice.apply.net.effects import Step
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.model.action import Command
-from sluice.model.foreign_code import ForeignCode
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Answered, Statement, TransactionOutcome, TransactionRef
-from sluice.model.unwatched import Unwatched
-from sluice.model.watched import Wanted, Watch
+from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.protocol.load import At, DumpSnapshot, SlaveTables, TableFit
-from sluice.vendors.protocol.sweep import Purge, Sweep
+from sluice.vendors.protocol.capabilities import Capabilities
+from sluice.vendors.protocol.load import SlaveTables, TableDefinition, TableFit
 
 StepsOf = Callable[[Collection[int]], Iterable[Step]]
 # A transaction of more changes is not replayed: writing it by sets is so much faster then.
 MOST_REPLAYED = 20_000
-
-
-@dataclass(frozen=True)
-class Capabilities:
-    """What a database, or the role we have on it, can do; core code never asks for a vendor's name."""
-
-    event_triggers: bool = False
-    transactional_ddl: bool = False
-    silent_triggers: bool = False
-
-
-@dataclass(frozen=True)
-class Installed:
-    """What bootstrap changed: tables that got a trigger, and tables that lost it.
-
-    Attributes:
-        stages: the watched tables in the order in which they are loaded; those of a stage bear one sequence number.
-        cycles: tables that refer to each other in a circle, so that none of them can come first.
-        unwatched: tables that are named and not watched, most of them because they are still to be made.
-    """
-
-    added: tuple[TableName, ...] = ()
-    removed: tuple[TableName, ...] = ()
-    stages: tuple[tuple[TableName, ...], ...] = ()
-    cycles: tuple[tuple[TableName, ...], ...] = ()
-    unwatched: tuple[Unwatched, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,165 +35,6 @@ class Replayed:
 
     position: Position
     tolerated: Tolerated = field(default_factory=Tolerated)
-
-
-class SourceDatabase(Protocol):
-    """A master, as the publisher, the dump and the verifier see it."""
-
-    def capabilities(self) -> Capabilities:
-        """What this source and our role on it can do."""
-
-    def install(
-        self,
-        watched: Mapping[TableName, Watch],
-        wanted: Wanted,
-        *,
-        recreate: bool = False,
-        unreadable: Collection[TableName] = (),
-        notice: Callable[[str], None] | None = None,
-    ) -> Installed:
-        """Install or reconcile the DbResources and the triggers, in one transaction, dropping nothing that exists.
-
-        What is queued of `unreadable` tables is forgotten: their slaves must be INCONSISTENT before.
-        """
-
-    def upgrade(self, wanted: Wanted) -> None:
-        """Bring DbResources of an older version up to this one; what they know of tables is compared as ever then."""
-
-    def claim(self, store: str, *, by_force: bool = False) -> None:
-        """Let the source be captured for one control store, by the id of that.
-
-        Raises:
-            ConfigError: SLC-299, it is for another one.
-        """
-
-    def unreadable(self) -> list[TableName]:
-        """Watched tables whose columns changed and nobody recorded it, so that what is queued cannot be read."""
-
-    def poll_ddl(self) -> None:
-        """Send what changed as commands, where DDL is not seen as it happens or could not be recorded. Watch tables
-        that are wanted and not watched yet; one that cannot be watched now is tried again later, and stops nobody."""
-
-    def silenced(self) -> list[TableName]:
-        """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
-
-    def locked(self) -> list[str]:
-        """Watched tables that others lock even against readers, and who, in sentences, where that keeps us from seeing
-        how they are altered."""
-
-    def take_up(self) -> None:
-        """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
-
-    def has_outdated_events(self) -> bool:
-        """Whether what somebody made for our role to see DDL is not what this version makes: it runs all the same."""
-
-    def is_installed(self) -> bool:
-        """Whether the DbResources are there, in the version that this code works with."""
-
-    def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """What is worth knowing of these tables before they are replicated: what of them is not captured, or late."""
-
-    def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
-        """Those of these tables whose updates say nothing of what a row was if its key stayed."""
-
-    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
-        """The script that gives our role what capturing these tables needs, and what seeing activity does."""
-
-    def remove(self, before: Callable[[], None]) -> list[str]:
-        """Drop every DbResource of this source in one transaction; what was dropped. `before` is called once we may."""
-
-    def eligible(self, schemas: Collection[str]) -> list[TableName]:
-        """The tables of these schemas that wildcards may take."""
-
-    def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
-        """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
-
-    def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
-        """Those of these tables, and of those that somebody registered by hand, that are not watched, and why."""
-
-    def dumpable(self, watched: Mapping[TableName, Watch]) -> Sequence[Any]:
-        """See that tables, which are there, can be watched and read; their definitions. Nothing is written or locked.
-
-        Raises:
-            SluiceError: SLC-041, SLC-069, SLC-130, one of them cannot be watched; SLC-033, SLC-360, or not be read.
-        """
-
-    def foreign_code(self) -> list[ForeignCode]:
-        """What of the watched tables has code of others run with our rights when a query of them is planned."""
-
-    def columns(self, tables: Sequence[TableName]) -> Mapping[TableName, Sequence[Column]]:
-        """The columns of these tables, none for what is no table of the source."""
-
-    def take_over(self, epoch: int) -> None:
-        """Raise the fence to `epoch`; a publisher with a lower one cannot commit from then on (R6)."""
-
-    def queued(self) -> bool:
-        """Whether ITEMS holds anything."""
-
-    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> AbstractContextManager[Sweep]:
-        """Read ITEMS in one snapshot; nothing that an older one does not show (`until`): then `more` is exact."""
-
-    def reclaim(self) -> None:
-        """Let ITEMS use the room of purged changes again, if our role may; no writer waits for it."""
-
-    def forget_layouts(self) -> None:
-        """Forget the columns of relations that are gone, once nothing of them is queued. Not within a sweep."""
-
-    def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
-        """Purge again what is in the log, by `keys` and `transactions`, some at a time; not if one is missing (R2)."""
-
-    def accept(self, epoch: int, segment: int, sha256: str) -> str:
-        """Take this source as the one whose log ends with `segment`; its incarnation."""
-
-    def sequences(self) -> list[SequenceValue]:
-        """How far the sequences of watched tables have come by now; no row of an earlier snapshot is beyond that.
-
-        Raises:
-            TransientError: somebody alters one of them.
-        """
-
-    def understands(self, text: str) -> None:
-        """Whether a statement may be issued. Raises SluiceError SLC-100 or SLC-101 before it is kept anywhere."""
-
-    def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
-    ) -> None:
-        """Execute a statement and record it in ITEMS, in one transaction; its rows are not captured beside it.
-
-        Args:
-            commits: told the statement with its answer, and its transaction, when nothing but the commit is missing;
-                if it raises, all is rolled back.
-            varying: execute it although it may do something else on another node.
-        """
-
-    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
-        """What became of the transaction of a statement; `end` ends a session that still has it open."""
-
-    def exported_snapshot(self) -> AbstractContextManager[tuple[str, str]]:
-        """Hold a snapshot open for others: (id to import, text to compare with)."""
-
-    def dump_snapshot(
-        self,
-        stages: Sequence[Sequence[TableName]],
-        log_end: Callable[[], Position],
-        at: At | None = None,
-        yields_after_s: float | None = None,
-    ) -> AbstractContextManager[DumpSnapshot]:
-        """Lock the tables against DDL, read the log's end, take a snapshot and hold it.
-
-        Args:
-            stages: the tables, in the order in which they are read.
-            at: asked for a point of the log, and the snapshot of it, which is taken instead.
-            yields_after_s: all that holds or reads the snapshot ends, and its block with SLC-275, as soon as a
-                statement of others has waited so long for one of the tables; None or 0: never.
-        """
-
-    def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
-        """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched
-        there."""
-
-    def close(self) -> None:
-        """End the sessions."""
 
 
 class SlaveDatabase(Protocol):
@@ -246,11 +58,13 @@ class SlaveDatabase(Protocol):
             SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
         """
 
-    def loadable(self, tables: Sequence[Any], wanted: WipeOut | None = None, *, resume: bool = False) -> TableFit:
+    def loadable(
+        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
+    ) -> TableFit:
         """See that tables of the master can be filled by an initial update; nothing is written or locked.
 
         Args:
-            tables: their definitions, as `SourceDatabase.dumpable` gives them.
+            tables: their definitions, as `MasterDatabase.dumpable` gives them.
             wanted: a schema that is wiped out before.
             resume: rows that an earlier update has brought may stay, so those that are there are no reason to refuse.
 
@@ -375,7 +189,7 @@ class SlaveDatabase(Protocol):
             wanted: a schema that is wiped out, if none of that stays.
         """
 
-    def merging(self, tables: Sequence[Any]) -> set[TableName]:
+    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """Those into which rows of several snapshots may come, now or once they are made (R5); nothing is changed."""
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:

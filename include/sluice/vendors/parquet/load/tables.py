@@ -140,10 +140,10 @@ class LakeTables:
             for number in self._nothing:
                 create(self._loading / f"{number}.done", json.dumps({"rows": 0}))
 
-    def finish(self, tables: Sequence[Any], tasks: int, lacking: Collection[TableName] = ()) -> None:
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """There is nothing to be built after the rows."""
 
-    def imported(self, tables: Sequence[Any]) -> set[TableName]:
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """No program imports into files."""
         return set()
 

@@ -160,7 +160,7 @@ class Commit:
 
 def _read(command: Command) -> TableChange:
     try:
-        return TableChange.from_json(command.text)
+        return command.described()
     except ValueError as error:
         raise SluiceError(
             68,

@@ -18,7 +18,7 @@ from sluice.vendors.postgresql.capture.registry import RegistryEntry
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import PRINTED, PURGE, Connection, composed
-from sluice.vendors.protocol.slave import Installed
+from sluice.vendors.protocol.capture import Installed
 
 # Where a statement needs a name as a text, to look it up.
 _NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered", "mark_function", "truncating")

@@ -22,6 +22,7 @@ from sluice.vendors.postgresql import fence, migrations
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier, listed
+from sluice.vendors.postgresql.catalog.neutral import as_ours
 from sluice.vendors.postgresql.catalog.row_identity import is_unfinished
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
@@ -32,7 +33,7 @@ from sluice.vendors.postgresql.read.key_range import between
 from sluice.vendors.postgresql.session import Connection, composed, expect_same_session, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
-from sluice.vendors.protocol.load import Sorted
+from sluice.vendors.protocol.load import Sorted, TableDefinition
 from sluice.vendors.protocol.read import Key, KeyRange
 from sluice.vendors.protocol.tasks import BlockJob
 
@@ -59,7 +60,7 @@ class PostgresRanges:
         self._session: Connection | None = None
 
     def unfit(
-        self, tables: Sequence[PostgresTable], chosen: Collection[TableName], replaced: Sorted, *, build: bool
+        self, tables: Sequence[TableDefinition], chosen: Collection[TableName], replaced: Sorted, *, build: bool
     ) -> dict[TableName, str]:
         """See `sluice.vendors.protocol.load.SlaveRanges`."""
         with translated("looking at the slave's tables"):
@@ -72,7 +73,7 @@ class PostgresRanges:
                     else:
                         chosen = [name for name in chosen if self._mapper.table(name) not in put_off]
                         replaced = {name: how for name, how in replaced.items() if name in chosen}
-            found = {table.name: self._unfit(table) for table in tables if table.name in chosen}
+            found = {table.name: self._unfit(table) for table in as_ours(tables) if table.name in chosen}
             of = {table.name: view(self._mapper, table.layout) for table in tables}
             found |= {name: found[name] or self._kept_whole(of[name], sorting) for name, sorting in replaced.items()}
         return {name: why for name, why in found.items() if why}

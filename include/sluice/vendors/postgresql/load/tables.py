@@ -22,6 +22,7 @@ from sluice.vendors.postgresql import sequences as following
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations, user_types
 from sluice.vendors.postgresql.catalog.definition import PostgresTable, for_slave, identifier
+from sluice.vendors.postgresql.catalog.neutral import as_ours
 from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED, is_unfinished, merges
 from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.ddl import schemas, trust
@@ -33,8 +34,8 @@ from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import side_effects
-from sluice.vendors.protocol.load import Expected, importing
-from sluice.vendors.protocol.slave import Capabilities
+from sluice.vendors.protocol.capabilities import Capabilities
+from sluice.vendors.protocol.load import Expected, TableDefinition, importing
 
 
 class FilledPostgres(Protocol):
@@ -97,7 +98,7 @@ class PostgresTables:
         self._broke_off, self._goes_on = any(one.rows is not None for one in found), any(self.progress().values())
         return found
 
-    def merging(self, tables: Sequence[PostgresTable], *, made: bool = False) -> set[TableName]:
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """The tables whose rows are identified by a primary key that is not deferrable, and by nothing else."""
         with self._sessions.reading("looking at the slave's tables") as session:
             # What a load has put off that did not end: it may be what tells rows apart.
@@ -106,7 +107,7 @@ class PostgresTables:
             # Rows of two times may bear one value of a key until the log has made them rows of one.
             deferred_indexes.drop(session, [name for name in slave_tables if is_unfinished(session, name)])
             self._silence(session)
-            return {table.name for table in tables if merges(session, self.mapper, table, made=made)}
+            return {one.name for one in as_ours(tables) if merges(session, self.mapper, one, made=made)}
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
@@ -120,7 +121,7 @@ class PostgresTables:
 
     def prepare(
         self,
-        tables: Sequence[PostgresTable],
+        tables: Sequence[TableDefinition],
         staying: Collection[TableName] = (),
         in_parts: Collection[TableName] = (),
     ) -> None:
@@ -155,7 +156,7 @@ class PostgresTables:
             )
             if not silent:
                 referring = references.put_off(present)
-            for table in tables:
+            for table in as_ours(tables):
                 layout = view(self.mapper, table.layout).layout
                 name = layout.name
                 whole = name in present and not is_unfinished(session, name)
@@ -198,7 +199,7 @@ class PostgresTables:
             loop_filter.record([*made, *referring])
             loop_filter.remove()
 
-    def finish(self, tables: Sequence[PostgresTable], tasks: int, lacking: Collection[TableName] = ()) -> None:
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
         """Keys, indexes and foreign keys of the tables that we made, those that were put off, and ANALYZE. Foreign keys
         wait on, if they have to do with a table that lacks rows yet.
 
@@ -210,7 +211,7 @@ class PostgresTables:
         finish.finish(self._sessions, indexes, masters, unfinished, tasks)
         with self._sessions.writing("making foreign keys") as session:
             loop_filter = LoopFilter(session, self._slave.masters)
-            created = [table for table in tables if table.name in self._unfinished]
+            created = [table for table in as_ours(tables) if table.name in self._unfinished]
             among = {table.name for table in tables}
             silent = self._slave.capabilities().silent_triggers
             references = WaitingForeignKeys(session, self._slave.parts)
@@ -223,7 +224,7 @@ class PostgresTables:
             loop_filter.record([*self._slave_tables(created), *made])
             loop_filter.remove()
 
-    def imported(self, tables: Sequence[PostgresTable]) -> set[TableName]:
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """Primary keys of the tables that we made; which of all have rows."""
         with self._sessions.writing("looking at what was imported") as session:
             for name, made in self._unfinished.items():
@@ -259,7 +260,7 @@ class PostgresTables:
         slave = self._slave
         return ownership.session_on_slave(slave.info, application, slave.schema, slave.masters)
 
-    def _slave_tables(self, tables: Sequence[PostgresTable]) -> list[TableName]:
+    def _slave_tables(self, tables: Sequence[TableDefinition]) -> list[TableName]:
         """The slave's names of tables."""
         return [self.mapper.table(table.name) for table in tables]
 

@@ -36,7 +36,7 @@ class PostgresReading:
         """The rows of a chunk."""
         self._begin(chunk.leaf.relation)
         # A column tells the lower half of a transaction's number.
-        since = sql.Literal(str(chunk.since % 2**32)) if chunk.since is not None else None
+        since = sql.Literal(str(int(chunk.since) % 2**32)) if chunk.since is not None else None
         out = composed(
             "read/copy_out",
             columns=listed(columns),

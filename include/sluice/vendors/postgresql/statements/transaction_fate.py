@@ -43,7 +43,7 @@ def flush(beside: Connection) -> None:
 def fate(
     info: ConnectionInfo, parts: Mapping[str, sql.Composable], traced: TransactionRef, *, end: bool
 ) -> TransactionOutcome:
-    """See `sluice.vendors.protocol.slave.SourceDatabase`."""
+    """See `sluice.vendors.protocol.capture.Capture`."""
     values = {"session": f"sluice {_name(traced.id)}", "trans_key": traced.trans_key}
     with connect(info, "fate", autocommit=True) as asking:
         if traced.incarnation and traced.incarnation != incarnation(asking, parts):

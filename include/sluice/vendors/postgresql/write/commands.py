@@ -6,7 +6,6 @@ from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.statement import Answered, NodeOutcome, Statement
-from sluice.model.table_definition import TableChange
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.ddl.apply import define
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
@@ -34,7 +33,7 @@ def execute(
     if command.action is Action.STATEMENT:
         return answered is not None and _answer(connection, command.text, mapper, loop_filter, answered, silent=silent)
     try:
-        change = TableChange.from_json(command.text)
+        change = command.described()
     except ValueError as error:
         raise not_ours(error) from None
     define(connection, change, mapper, loop_filter, references, command.existing, silent=silent)
