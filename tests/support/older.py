@@ -14,6 +14,8 @@ from sluice.runtime.postgres import SUPERUSER, Cluster
 
 # A directory with `postgres` and `initdb`, of which a session's server is.
 SERVER_ENV = "SLUICE_TEST_POSTGRES"
+# That of the oldest version that is supported, where Debian puts it.
+OLDEST = Path("/usr/lib/postgresql/15/bin")
 
 
 class Older(Cluster):
