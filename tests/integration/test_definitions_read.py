@@ -56,6 +56,9 @@ HOSTILE = {
 DDL = f"""
 CREATE SEQUENCE planted;
 CREATE TABLE t (id int PRIMARY KEY);
+CREATE TABLE u (id int PRIMARY KEY, b bool);
+CREATE FUNCTION ours(int) RETURNS int LANGUAGE plpgsql IMMUTABLE
+    AS 'BEGIN PERFORM nextval(''public.planted''); RETURN 1; END';
 CREATE TYPE hue AS ENUM ('red');
 CREATE TYPE pot AS (h hue);
 CREATE TYPE switch AS (n int);
@@ -96,6 +99,28 @@ def test_what_is_run_without_being_named_is_asked_about_before_it_is_run(build, 
         if what.startswith("a value in a "):
             assert "is not read before that" in page, "whoever decides about the type is told what is made with it"
         unblock.decide(world.context, pair, key, Decision.REJECT)
+    assert not planted(world)
+
+
+def test_what_was_rejected_is_not_run_by_a_later_alter_where_columns_are_called_otherwise(build, airflow):
+    world = build(DDL, ["public.*"])
+    world.infos[world.context.config.airflow_api] = airflow.info()
+    slave = world.reader("zurich")
+    slave.execute("ALTER TABLE u RENAME b TO flag")
+    renamed = {"public.u": {"columns": {"b": "flag"}}}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=renamed))
+    for more in ("CHECK (ours(1) > 0)", "EXCLUDE (id WITH =) WHERE (ours(1) > 0)"):
+        world.master.execute(f"ALTER TABLE u ADD {more}")
+        world.publish()
+        assert world.drain()["standby"].startswith("APPROVAL: the master's "), more
+        ((key,),) = world.reader("control").execute("SELECT key FROM question WHERE state = 'WAITING'").fetchall()
+        unblock.decide(world.context, world.pair("zurich"), key, Decision.REJECT)
+    world.drain()
+    world.master.execute("ALTER TABLE u ADD n int CHECK (n > 0); INSERT INTO u VALUES (1, true, 5)")
+    world.catch_up()
+    assert slave.execute("SELECT id, flag, n FROM u").fetchall() == [(1, True, 5)]
+    checks = "SELECT count(*) FROM pg_constraint WHERE conrelid = 'u'::regclass AND contype IN ('c', 'x')"
+    assert slave.execute(checks).fetchone() == (1,)
     assert not planted(world)
 
 

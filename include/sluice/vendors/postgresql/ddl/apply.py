@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import psycopg
 from psycopg import sql
@@ -32,6 +33,8 @@ from sluice.vendors.protocol.ddl_errors import more_to_be_seen, name_taken, ther
 
 # Readers of the slave's tables are not to queue behind us for longer.
 _PATIENCE = "5s"
+# How constraints begin that have expressions.
+_EVALUATED = ("CHECK", "EXCLUDE")
 # What `explained` calls an error that is in no class of its own.
 
 
@@ -159,7 +162,8 @@ class _Defining:
         elif old != new:
             raise _not_the_one(old, new)
         user_types.provide(self._connection, carried(after).types, self._names)
-        was, becomes = self._seen(before), self._seen(after)
+        lacking = self._lacking(new, before, after)
+        was, becomes = self._seen(before, lacking), self._seen(after, lacking)
         unseen = {one.number for one in before.columns} - {one.number for one in was.columns}
         # What the slave computes of rows that it has is not known here.
         unseen |= {one.number for one in becomes.columns if one.number < 0} - {one.number for one in was.columns}
@@ -187,9 +191,18 @@ class _Defining:
         """It is gone. What depends on it on the slave alone keeps it there: an error."""
         self._run([sql.SQL("DROP TABLE IF EXISTS {}").format(identifier(self._mapper.table(table.name)))])
 
-    def _seen(self, table: DefinedTable) -> definition.PostgresTable:
-        """The table in the slave's words, with the columns that it gets."""
-        known = understood(self._connection, carried(table))
+    def _lacking(self, name: TableName, before: DefinedTable, after: DefinedTable) -> set[tuple[str, str]]:
+        """Checks and exclusions that stay, and that the slave's table has not: perhaps somebody has rejected them. Not
+        even a model has them, since to make it runs what they call with constants."""
+        existing = {key for key, _ in definition.read(self._connection, name).constraints}
+        stay = set(before.constraints) & set(after.constraints)
+        return {one for one in stay if one[0] not in existing and one[1].startswith(_EVALUATED)}
+
+    def _seen(self, table: DefinedTable, lacking: Collection[tuple[str, str]] = ()) -> definition.PostgresTable:
+        """The table in the slave's words, with the columns that it gets, without these of its constraints."""
+        whole = carried(table)
+        constraints = tuple(one for one in whole.constraints if one not in lacking)
+        known = understood(self._connection, replace(whole, constraints=constraints))
         return mapped(self._connection, for_slave(known, self._names), self._mapper)
 
     def _take(self, name: TableName, existing: Existing) -> None:
